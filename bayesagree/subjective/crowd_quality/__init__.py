@@ -2,8 +2,7 @@
 
 - `quality`: the scores, iterated.
 - `_judgments`: what annotators marked, as sparse vectors.
-- `_vectors`: their cosines, for the quality of items and annotators.
-- `_kernels`: sums over the pairs of annotators that met, for the quality of labels.
+- `_kernels`: sums over vectors, for items and annotators, and over pairs of annotators, for labels.
 - `resampling`: their Bayesian bootstrap, and a test for annotators who label at random.
 """
 

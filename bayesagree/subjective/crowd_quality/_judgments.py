@@ -1,43 +1,20 @@
 """CrowdTruth's judgments as vectors.
 
 A judgment, the answer of an annotator to an item, is a vector of zeros and ones over the labels. A mark is one of its
-ones; a cell is a label of an item that anybody marked.
+ones.
 """
 
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
-from bayesagree.subjective.crowd_quality._kernels import Visits
-
-SMALLEST = 1e-8
-"""Every denominator, and every AQS, is at least this."""
-
-
-class Marks(NamedTuple):
-    """Vectors that the judgments give, one entry for each mark, in the order of the judgments.
-
-    Attributes
-    ----------
-    source
-        Whose vector each judgment gives, shape (judgment,).
-    judgment, cell
-        Which judgment marks which cell, one beyond the last where nobody marked it; shape (mark,).
-    own
-        Whether the judgment marked that label itself, shape (mark,).
-    """
-
-    source: Integers
-    judgment: Integers
-    cell: Integers
-    own: NDArray[np.bool_]
+from bayesagree.subjective.crowd_quality._kernels import SMALLEST, Visits
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,39 +68,14 @@ class Judgments:
         return cls(item[kept], annotator[kept], (np.cumsum(kept) - 1)[judgment[of_kept]], label[of_kept], shape)
 
     @cached_property
-    def cells(self) -> Integers:
-        """Item x number of labels + label of every cell, ascending."""
-        cells = np.sort(self._cell(self.judgment, self.label))
-        return cells[np.diff(cells, prepend=-1) > 0]
+    def item_start(self) -> Integers:
+        """First judgment of each item, and the number of judgments."""
+        return np.searchsorted(self.item, np.arange(self.shape[0] + 1))
 
     @cached_property
-    def cell_item(self) -> Integers:
-        """Item of every cell."""
-        return self.cells // self.shape[2]
-
-    @cached_property
-    def cell_label(self) -> Integers:
-        """Label of every cell."""
-        return self.cells % self.shape[2]
-
-    @cached_property
-    def own(self) -> Marks:
-        """What every judgment marked."""
-        cell = _place(self._cell(self.judgment, self.label), self.cells)
-        return Marks(np.arange(self.item.size), self.judgment, cell, np.ones(cell.size, bool))
-
-    def dealt(self, source: Integers) -> Marks:
-        """Return the marks when judgment j gives the vector of judgment ``source[j]``."""
-        n_marks = np.bincount(self.judgment)[source]
-        judgment = np.repeat(np.arange(source.size), n_marks)
-        first = np.searchsorted(self.judgment, source) - np.cumsum(n_marks) + n_marks
-        label = self.label[first[judgment] + np.arange(judgment.size)]
-        marked = self.judgment * self.shape[2] + self.label
-        own = _place(judgment * self.shape[2] + label, marked) < marked.size
-        return Marks(source, judgment, _place(self._cell(judgment, label), self.cells), own)
-
-    def _cell(self, judgment: Integers, label: Integers) -> Integers:
-        return self.item[judgment] * self.shape[2] + label
+    def mark_start(self) -> Integers:
+        """First mark of each judgment, and the number of marks."""
+        return np.searchsorted(self.judgment, np.arange(self.item.size + 1))
 
     @cached_property
     def visits(self) -> Visits:
@@ -146,9 +98,3 @@ class Judgments:
         total = np.maximum(np.bincount(self.item, weight, n_items), SMALLEST)
         judged = np.bincount(self.item, minlength=n_items) > 0
         return np.where(judged[:, None], marked / total[:, None], np.nan)
-
-
-def _place(wanted: Integers, known: Integers) -> Integers:
-    """Return the place of each number among ascending ones; their number where it is not among them."""
-    place = np.searchsorted(known, wanted)
-    return np.where(known[np.minimum(place, known.size - 1)] == wanted, place, known.size)

@@ -1,5 +1,6 @@
-"""CrowdTruth's sums over the pairs of annotators that met, which are never stored."""
+"""CrowdTruth's sums: over the vectors of an item, and over the pairs of annotators that met, which are never stored."""
 
+import math
 from typing import NamedTuple
 
 import numba
@@ -7,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
+
+SMALLEST = 1e-8
+"""Every denominator, and every AQS, is at least this."""
 
 
 class Visits(NamedTuple):
@@ -65,3 +69,71 @@ def _add_pairs(visits, w, q, seen, above, below):
                     below[a] += w[i] * w[j]
                     seen[j, 0] = seen[j, 1] = 0.0
         seen[i, 1] = 0.0
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def add_cosines(item_start, mark_start, annotator, label, source, w, q, size, of_label, uqs, sums):
+    """Fill UQS (item,), and add the sums of annotators: similarity, its weight, cosine with the rest, its weight.
+
+    `size` are the weights of the labels. A sum over the other judgments of an item is that over all of them, kept in
+    `of_label`, less the judgment's own part.
+    """
+    weight, pulled, mine = of_label[0], of_label[1], of_label[2]
+    for item in range(uqs.size):
+        first, last = item_start[item], item_start[item + 1]
+        crowd = 0.0
+        for j in range(first, last):
+            who = w[annotator[j]]
+            crowd += who
+            length = _length(size, label, mark_start, j)
+            for m in range(mark_start[j], mark_start[j + 1]):
+                weight[label[m]] += who
+                pulled[label[m]] += who / length
+        marks = label[mark_start[first] : mark_start[last]]
+        whole2 = 0.0
+        for a in marks:
+            if mine[a] == 0.0:
+                mine[a] = 1.0
+                whole2 += size[a] * weight[a] ** 2
+        for a in marks:
+            mine[a] = 0.0
+        above = below = 0.0
+        for j in range(first, last):
+            i = annotator[j]
+            own = label[mark_start[j] : mark_start[j + 1]]
+            length = _length(size, label, mark_start, j)
+            # The squared length of the sum of the others' vectors: of labels that the judgment did not mark, and did.
+            rest2, without = whole2, 0.0
+            for a in own:
+                mine[a] = 1.0
+                rest2 -= size[a] * weight[a] ** 2
+                without += size[a] * (weight[a] - w[i]) ** 2
+            given_length = _length(size, label, mark_start, source[j])
+            similarity = product = 0.0
+            for a in label[mark_start[source[j]] : mark_start[source[j] + 1]]:
+                similarity += size[a] * (pulled[a] - mine[a] * w[i] / length)
+                product += size[a] * (weight[a] - mine[a] * w[i])
+            for a in own:
+                mine[a] = 0.0
+            similarity /= given_length
+            # An annotator of weight 0 has no direction; the published scores give such a cosine the smallest value.
+            lengths = w[i] * given_length * math.sqrt(max(rest2, 0.0) + without)
+            cosine = SMALLEST if lengths < SMALLEST else w[i] * product / lengths
+            above += w[i] * similarity
+            below += w[i] * (crowd - w[i])
+            sums[i, 0] += q[item] * similarity
+            sums[i, 1] += q[item] * (crowd - w[i])
+            sums[i, 2] += q[item] * cosine
+            sums[i, 3] += q[item]
+        if last > first:
+            uqs[item] = above / max(below, SMALLEST)
+        for a in marks:
+            weight[a] = pulled[a] = 0.0
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _length(size, label, mark_start, j):
+    total = 0.0
+    for m in range(mark_start[j], mark_start[j + 1]):
+        total += size[label[m]]
+    return math.sqrt(total)

@@ -24,12 +24,11 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, positive, positive_int
-from bayesagree.subjective.crowd_quality._judgments import SMALLEST, Judgments
-from bayesagree.subjective.crowd_quality._kernels import pair_sums
-from bayesagree.subjective.crowd_quality._vectors import compare_vectors, ratio
+from bayesagree.subjective.crowd_quality._judgments import Judgments
+from bayesagree.subjective.crowd_quality._kernels import SMALLEST, add_cosines, pair_sums
 
 
 class Quality(NamedTuple):
@@ -127,12 +126,13 @@ def solve(
     """
     n_items, n_annotators, n_labels = judgments.shape
     present = np.ones(n_items) if item_weight is None else item_weight
+    own = np.arange(judgments.item.size)
     everyone, moved = np.ones(n_annotators), math.inf
     first = last = Quality(np.ones(n_items), everyone, everyone, everyone, np.ones(n_labels))
     for n in range(1, max_iterations + 1):
         at = last.uqs * present
-        uqs, wwa, wsa = compare_vectors(judgments, judgments.own, last.wqs, at, last.aqs)
-        aqs = np.maximum(ratio(*pair_sums(judgments.visits, last.wqs, at, n_labels)), SMALLEST) if closed else last.aqs
+        uqs, wwa, wsa = compare_vectors(judgments, own, last.wqs, at, last.aqs)
+        aqs = np.maximum(_ratio(*pair_sums(judgments.visits, last.wqs, at, n_labels)), SMALLEST) if closed else last.aqs
         new = Quality(uqs, wwa * wsa, wwa, wsa, aqs)
         moved = max(_furthest(new.uqs, last.uqs), _furthest(new.wqs, last.wqs), _furthest(new.aqs, last.aqs))
         first, last = new if n == 1 else first, new
@@ -142,6 +142,24 @@ def solve(
         f"CrowdTruth qualities still move by {moved:g} after {max_iterations} iterations; "
         f"pass a tolerance above {tolerance:g} or more max_iterations"
     )
+
+
+def compare_vectors(judgments: Judgments, source: Integers, w: Floats, q: Floats, aqs: Floats) -> tuple[Floats, ...]:
+    """Return UQS (item,), NaN where nobody judged, and WWA and WSA (annotator,).
+
+    Judgment j gives the vector of judgment ``source[j]``, its own or one that was dealt to it; the vectors of the
+    others stay theirs.
+    """
+    n_items, n_annotators, n_labels = judgments.shape
+    uqs, sums, of_label = np.full(n_items, np.nan), np.zeros((n_annotators, 4)), np.zeros((3, n_labels))
+    places = judgments.item_start, judgments.mark_start, judgments.annotator, judgments.label
+    add_cosines(*places, source, w, q, aqs, of_label, uqs, sums)
+    return uqs, _ratio(sums[:, 0], sums[:, 1]), _ratio(sums[:, 2], sums[:, 3])
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    """Return a weighted mean from its two sums; 0 where nothing has a weight."""
+    return above / np.maximum(below, SMALLEST)
 
 
 def _furthest(new: Floats, old: Floats) -> float:

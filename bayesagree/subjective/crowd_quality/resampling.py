@@ -21,8 +21,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, positive_int
 from bayesagree.subjective.crowd_quality._judgments import Judgments
-from bayesagree.subjective.crowd_quality._vectors import compare_vectors
-from bayesagree.subjective.crowd_quality.quality import Quality, solve
+from bayesagree.subjective.crowd_quality.quality import Quality, compare_vectors, solve
 
 FEW = 5000
 """Judgments below which threads take turns at the interpreter: NumPy works on so few for too short a time."""
@@ -79,11 +78,11 @@ def crowdtruth_posterior(
         quality = solve(
             judgments, closed=closed, tolerance=tolerance, max_iterations=max_iterations, item_weight=weight
         ).last
-        dealt = judgments.dealt(_dealt(judgments.annotator, places, rng))
+        dealt = _dealt(judgments.annotator, places, rng)
         _, wwa, wsa = compare_vectors(judgments, dealt, quality.wqs, quality.uqs * weight, quality.aqs)
         return quality, wwa * wsa
 
-    _ = judgments.visits, judgments.own  # built once, before threads share them
+    _ = judgments.visits, judgments.item_start, judgments.mark_start  # built once, before threads share them
     places = np.argsort(judgments.annotator, kind="stable")
     solved = list((map if judgments.item.size < FEW else map_blocks)(one, generators))
     of = {"uqs": "item", "wqs": "annotator", "chance_wqs": "annotator", "aqs": "category"}

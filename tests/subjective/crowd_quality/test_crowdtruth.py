@@ -232,7 +232,7 @@ def test_item_weights_are_repetitions():
 def test_dealt_vectors_meet_the_own_ones_of_the_others(case):
     """Qualities of annotators from any vectors, by the definition: cosines with each other one and with their sum."""
     from bayesagree.subjective.crowd_quality._judgments import Judgments
-    from bayesagree.subjective.crowd_quality._vectors import compare_vectors
+    from bayesagree.subjective.crowd_quality.quality import compare_vectors
 
     judgments, rng = (
         Judgments.of(Labels.from_long(case[0], labels=[0, 1, 2], duplicates="keep")),
@@ -252,7 +252,7 @@ def test_dealt_vectors_meet_the_own_ones_of_the_others(case):
         of_wwa[i] += [(q[u] * v, c) for v, c in zip(weight, own[others] @ given_vector / length)]
         rest = weight @ own[others]
         of_wsa[i].append((q[u], rest @ given_vector / np.linalg.norm(rest) / np.linalg.norm(given_vector)))
-    _, wwa, wsa = compare_vectors(judgments, judgments.dealt(source), w, q, aqs)
+    _, wwa, wsa = compare_vectors(judgments, source, w, q, aqs)
     for found, pairs in ((wwa, of_wwa), (wsa, of_wsa)):
         expected = [np.average([c for _, c in p], weights=[v for v, _ in p]) if p else 0 for p in pairs]
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
