@@ -20,7 +20,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import InputError, positive_int
-from bayesagree.metrics.uncertainty_adjusted import top_k_accuracy
+from bayesagree.metrics._scorer import over_draws
 
 _FITTED, _OTHERS = 1000, 1000
 """Truths that the fitted distribution and its rivals are made of, a group. More of them change the ends by .01."""
@@ -104,7 +104,7 @@ def identified_accuracy(truth: Truth, predictions: Predictions, *, votes: int, s
                     _some(draws, own, rng), lambda truths, k=label: truths.argmax(axis=1) == k, patterns, rng
                 )
             )
-    accuracy = top_k_accuracy(truth, predictions).mean(("chain", "draw"))
+    accuracy = over_draws("top_{}_accuracy", truth, predictions, 1, None, missing="wrong").mean(("chain", "draw"))
     lower, upper = (("model", end) for end in ends)
     return xr.Dataset({"accuracy": accuracy, "lower": lower, "upper": upper}, attrs={"votes": matched})
 

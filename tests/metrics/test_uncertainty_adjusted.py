@@ -29,6 +29,7 @@ from bayesagree.metrics import (
     overlap,
     partial_average_overlap,
     per_item,
+    score,
     set_accuracy,
     spearman_footrule,
     top_k_accuracy,
@@ -217,7 +218,10 @@ def test_point_estimates_give_the_ordinary_metric(crowd):
 def test_tied_top_labels_count_in_shares():
     vote = majority_vote(Labels.from_counts([[2, 2, 1], [3, 0, 0]]))
     predictions = Predictions.from_labels({"A": [1, 0], "B": [2, 0], "C": [0, None]}, labels=[0, 1, 2])
-    assert top_k_accuracy(vote, predictions).values.tolist() == [[[0.75, 0.5, 0.25]]]
+    found = score(vote, predictions, "top_1_accuracy", missing="wrong")
+    assert found.values.tolist() == [[[0.75, 0.5, 0.25]]]
+    with pytest.raises(InputError, match="'C' has no prediction for 1 of 2 items: 1"):
+        top_k_accuracy(vote, predictions)
 
 
 def test_high_reliability_is_the_ordinary_metric_without_ties_and_shares_with_ties():
