@@ -4,6 +4,7 @@ from .bland_altman import limits_of_agreement
 from .checks import item_fit, item_mean_check, phi_clusters
 from .coefficients import agreement_table, krippendorff_alpha
 from .differences import agreement_difference
+from .intraclass import icc, icc_model
 from .leave_one_out import annotator_agreement
 from .phi import common_agreement, common_agreement_model
 from .prior import AgreementPrior
@@ -19,6 +20,8 @@ __all__ = [
     "annotator_levels",
     "common_agreement",
     "common_agreement_model",
+    "icc",
+    "icc_model",
     "item_fit",
     "item_mean_check",
     "krippendorff_alpha",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Ratings
+from bayesagree.annotations.predictions import Predictions, positions
 from bayesagree.errors import InputError, as_python, probability, shorten
 
 FEWEST = 3
@@ -22,14 +23,22 @@ FEWEST = 3
 
 @checked
 def limits_of_agreement(
-    ratings: Ratings, *, annotators: Sequence[Any] | None = None, share: float = 0.95, ci_prob: float = 0.95
+    ratings: Ratings,
+    predictions: Predictions | None = None,
+    *,
+    annotators: Sequence[Any] | None = None,
+    share: float = 0.95,
+    ci_prob: float = 0.95,
 ) -> pd.DataFrame:
-    """Limits of agreement of every pair of annotators, each with its interval.
+    """Limits of agreement of every pair of annotators, or of every model and annotator, each with its interval.
 
     Parameters
     ----------
     ratings
         Ratings on a bounded scale, one of each annotator and item.
+    predictions
+        Predicted numbers of all rated items (`Predictions.from_numbers`): pairs are then of a model, as `annotator`,
+        and an annotator. Where they lie no further apart than two annotators do, the model is as good as one of them.
     annotators
         Whose pairs, by default all.
     share
@@ -48,7 +57,8 @@ def limits_of_agreement(
     Raises
     ------
     InputError
-        An annotator that has no rating, no pair that shares three items, repeated ratings.
+        An annotator that has no rating, no pair that shares three items, repeated ratings, rated items without a
+        prediction, predictions that are labels.
 
     See Also
     --------
@@ -66,18 +76,31 @@ def limits_of_agreement(
     >>> ratings = Ratings.from_matrix([[1, 2], [3, 3], [4, 5], [2, 4], [3, 4]], scale=(1, 5), step=1)
     >>> limits_of_agreement(ratings)[["difference", "low_limit", "high_limit"]].round(2).values.tolist()
     [[-1.0, -2.39, 0.39]]
+    >>> models = Predictions.from_numbers({"A": [1.5, 3.0, 4.0, 3.0, 3.5]})
+    >>> limits_of_agreement(ratings, models)[["other_annotator", "difference"]].round(2).values.tolist()
+    [[0.0, 0.4], [1.0, -0.6]]
     """
     probability(share, "share")
     probability(ci_prob, "ci_prob")
     tail, z = (1 - ci_prob) / 2, float(sp.stats.norm.ppf((1 + share) / 2))
     rows = []
-    for first, second in combinations(_chosen(ratings, annotators), 2):
-        _, difference = paired(ratings, first, second)
+    chosen, names_of = _chosen(ratings, annotators), ratings.annotators
+    if predictions is None:
+        pairs = [(names_of[a], names_of[b], paired(ratings, a, b)[1]) for a, b in combinations(chosen, 2)]
+    else:
+        rows_of = {b: np.flatnonzero(ratings.annotator_index == b) for b in chosen}
+        points = predictions.points()[:, positions(ratings.items, predictions.items, "the predictions", "item")]
+        pairs = [
+            (model, names_of[b], own[ratings.item_index[at]] - ratings.rating[at])
+            for model, own in zip(predictions.models, points)
+            for b, at in rows_of.items()
+        ]
+    for first, second, difference in pairs:
         n = difference.size
         if n < FEWEST:
             continue
         mean, sd = float(difference.mean()), float(difference.std(ddof=1))
-        names = {"annotator": ratings.annotators[first], "other_annotator": ratings.annotators[second]}
+        names = {"annotator": first, "other_annotator": second}
         row: dict[str, Any] = names | {"n_items": n}
         for name, side in (("difference", 0.0), ("low_limit", -z), ("high_limit", z)):
             # The posterior of mu + side sigma is mean + sd T / sqrt(n), T noncentral t at side sqrt(n).

@@ -31,6 +31,7 @@ from bayesagree.agreement._coefficients import (
     weights_for,
 )
 from bayesagree.agreement._items import AgreementData, Items, items_of
+from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.item_groups import ItemGroup, group_of_each
@@ -73,9 +74,11 @@ def agreement_table(
     ----------
     annotations
         Labels or ratings with any missing pattern, or the patterns of data larger than memory. Patterns and counts
-        (`Labels.from_counts`) have no annotators, so that Cohen, Conger and the two-way ICC do not exist. Comparisons
-        are read as labels of pairs (`Comparisons.to_labels`). Rankings have coefficients of their own: Kendall's W,
-        with and without the correction for ties, mean tau-b and mean rank-biased overlap (p = .9) of two annotators.
+        (`Labels.from_counts`) have no annotators, so that Cohen, Conger and the two-way ICC do not exist. Ratings
+        have the intraclass correlations of means too, and the two-way ones where ratings are missing (`icc`).
+        Comparisons are read as labels of pairs (`Comparisons.to_labels`). Rankings have coefficients of their own:
+        Kendall's W, with and without the correction for ties, mean tau-b and mean rank-biased overlap (p = .9) of two
+        annotators.
     level
         Level of measurement. It chooses the agreement weights of the kappas, of AC2 and of Brennan and Prediger's
         coefficient: identity, ordinal, quadratic, ratio. By default that of the annotations: interval for ratings,
@@ -97,10 +100,10 @@ def agreement_table(
     -------
     DataFrame
         One row per coefficient: coefficient, estimate, lower, upper, ci_kind (``"dirichlet process hdi"``: see Notes;
-        ``"hdi"``: posterior of Phi), ci_prob, n_items, n_annotators, n_annotations, note. A coefficient that does not
-        exist is NaN and its note gives the reason. Coefficients that need an order (ordinal, interval and ratio alpha,
-        the intraclass correlations) exist for ratings, for ordered labels, for labels that are numbers (noted; not with
-        ``ordered=False``), and where `level` or `weights` states an order.
+        ``"hdi"``: posterior of Phi, or of components of variance), ci_prob, n_items, n_annotators, n_annotations, note.
+        A coefficient that does not exist is NaN and its note gives the reason. Coefficients that need an order
+        (ordinal, interval and ratio alpha, the intraclass correlations) exist for ratings, for ordered labels, for
+        labels that are numbers (noted; not with ``ordered=False``), and where `level` or `weights` states an order.
 
     Raises
     ------
@@ -160,6 +163,9 @@ def agreement_table(
     rows["phi"] = _phi_row(items, ci_prob, rng)
     if clusters is not None and items.rated is not None:
         rows["phi"]["note"] = "; ".join(filter(None, ["items as independent", rows["phi"]["note"]]))
+    if isinstance(annotations, Ratings) and clusters is None:  # items of a cluster are not independent
+        of_components = icc_rows(annotations, ci_prob, rng)
+        rows |= {n: row for n, row in of_components.items() if n not in rows or np.isnan(rows[n]["estimate"])}
     sizes = items.patterns.n_items, items.n_annotators or pd.NA, items.n_annotations
     common = dict(zip(COMMON, (ci_prob, *sizes)))
     return _Coefficients([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)

@@ -39,15 +39,20 @@ class OrderedCategories(Categorical):
     @property
     def numeric(self) -> bool:
         """Whether the categories are numbers that rise or fall throughout: others stand for something else."""
-        if self.categories.dtype.kind not in "iuf":
-            return False
-        steps = np.diff(self.categories.astype(float))
-        return bool((steps > 0).all() or (steps < 0).all())
+        return are_numbers(self.categories)
 
     @property
     def level(self) -> Level:
         """Level of measurement: ordinal where the order is stated; numbers alone may be codes of classes."""
         return "ordinal" if self.ordered else "nominal"
+
+
+def are_numbers(categories: NDArray[Any]) -> bool:
+    """Return whether categories are numbers that rise or fall throughout."""
+    if categories.dtype.kind not in "iuf":
+        return False
+    steps = np.diff(categories.astype(float))
+    return bool((steps > 0).all() or (steps < 0).all())
 
 
 def checked_order(ordered: bool | None, labels: Sequence[Any] | None, known: NDArray[Any]) -> bool | None:

@@ -10,6 +10,11 @@ from bayesagree.cli.plausibility import posterior
 _SHOWN = 20
 """Items on the screen: what fits without scrolling back; the document and the file have all."""
 
+RANKINGS = (
+    "Reliability, the number of annotators that one counts for, decides the certainty of rankings: compare "
+    "--reliability 1,3,10, or choose one with bayesagree reliability."
+)
+
 
 @_options.flattened
 def certainty(
@@ -57,4 +62,5 @@ def certainty(
         _output.Table("certainty", summary.reset_index(), "Annotation certainty"),
         _output.Table("items", table, "Least certain items", most=_SHOWN),
     ]
-    _output.show(shown, json=json)
+    notes = [RANKINGS] if truth.kind == "rankings" and summary.shape[0] == 1 else []
+    _output.show(shown, json=json, notes=notes)

@@ -6,7 +6,6 @@ from bayesagree.cli import _options, _output
 
 if TYPE_CHECKING:
     from bayesagree.annotations import Annotations, Comparisons
-    from bayesagree.annotations.predictions import Predictions
 
 
 @_options.flattened
@@ -24,7 +23,7 @@ def contents(source: _options.Source, json: _options.Json = False) -> None:
     if export.gold:
         rows.append({"what": "items with a gold label", "value": str(len(export.gold))})
     left_out = export.contents.loc[export.contents["left_out"], ["what", "number"]]
-    commands = _fitting(source.as_typed(), export.annotations, export.predictions)
+    commands = _fitting(source.as_typed(), export.annotations)
     tables = [
         _output.Table("contents", rows),
         _output.Table("left_out", left_out, "Left out"),
@@ -33,18 +32,15 @@ def contents(source: _options.Source, json: _options.Json = False) -> None:
     _output.show(tables, json=json, notes=export.notes)
 
 
-def _fitting(
-    file: str, annotations: "Annotations | Comparisons | None", predictions: "Predictions | None"
-) -> list[str]:
+def _fitting(file: str, annotations: "Annotations | Comparisons | None") -> list[str]:
     """Return the commands that answer a question with these annotations."""
     if annotations is None:
         return [f"bayesagree evaluate ANNOTATIONS {file}"]
     if annotations.kind == "comparisons":
         return [f"bayesagree preferences {file}"]
-    commands = [f"bayesagree certainty {file}"]
-    if annotations.kind != "rankings":
-        commands.insert(0, f"bayesagree agreement {file}")
+    middle = f" --threshold {sum(annotations.scale) / 2:g}" if annotations.kind == "ratings" else ""
+    commands = [f"bayesagree agreement {file}", f"bayesagree certainty {file}{middle}"]
     if annotations.kind == "labels" and annotations.annotators_known:
         commands.append(f"bayesagree annotators {file}")
-    commands.append(f"bayesagree report {file}" + ("" if predictions is not None else " --predictions PREDICTIONS"))
+    commands.append(f"bayesagree report {file}")
     return commands

@@ -28,11 +28,14 @@ def evaluate(
     plausibility: _options.PlausibilityOrTrace = None,
     reliability: Annotated[str, Option(help="Weight of an annotation, one or several: 0.1,1,10.")] = "1",
     metrics: Annotated[
-        str,
+        str | None,
         Option(
-            "--metrics", "--metric", help="Comma separated, such as f1_macro,total_variation, or mymodule:function."
+            "--metrics",
+            "--metric",
+            help="Comma separated, such as f1_macro,total_variation, or mymodule:function; by "
+            "default top_1_accuracy, of numbers mae.",
         ),
-    ] = "top_1_accuracy",
+    ] = None,
     truth_is: Annotated[
         str, Option(help="top: the most plausible label of a draw; sampled: the label of another annotator.")
     ] = "top",
@@ -63,6 +66,7 @@ def evaluate(
     from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
     from bayesagree.evaluation.tables import given_notes, prior_notes
     from bayesagree.io.files import write_result
+    from bayesagree.metrics.registry import default_metrics
     from bayesagree.plausibility.dawid_skene._results import choice_notes
     from bayesagree.plausibility.registry import default_posterior, record_for
 
@@ -83,7 +87,7 @@ def evaluate(
         posterior = replace(posterior, **known)
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
-    names = _options.words(metrics)
+    names = list(default_metrics(models)) if metrics is None else _options.words(metrics)
     options |= {"metrics": names, "items": chosen, "client": _options.dask_client(dask)} | groups | vars(sampling)
     options["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
     options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
+import xarray as xr
 from numpy.typing import DTypeLike, NDArray
 
 from bayesagree._inference.nuts import Sampler
@@ -157,3 +158,8 @@ def check_depth(top_labels: int, n_labels: int) -> int:
     if depth > n_labels:
         raise InputError(f"top_labels={depth} is more than the {n_labels} labels there are")
     return depth
+
+
+def category_axis(categories: NDArray[Any], has_order: bool) -> xr.Variable:
+    """Return the axis of the labels of a result, which holds whether they have an order."""
+    return xr.Variable(("category",), categories, {"ordered": int(has_order)})

@@ -18,7 +18,17 @@ from bayesagree._inference.storage import Destination, KeptDraws, Store, Variabl
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream, best_labels, by_chain, check_depth, label_dtype
+from bayesagree.draws.blocks import (
+    LOCAL,
+    DrawBlock,
+    Schedule,
+    Stream,
+    best_labels,
+    by_chain,
+    category_axis,
+    check_depth,
+    label_dtype,
+)
 from bayesagree.draws.convergence import warn_not_converged, worst_of_items
 from bayesagree.errors import InputError, positive_int
 
@@ -303,7 +313,8 @@ class ItemPosterior(Posterior):
             warn_not_converged(annotations.items, r_hat, self.advice(request), stacklevel=4)
         ranks = next((last["rank"] for last, _ in variables.values() if "rank" in last), 0)
         labels = self.categories(annotations) if request.top_labels is None else annotations.categories
-        coords = {"item": annotations.items, "category": labels, "rank": np.arange(1, ranks + 1)}
+        coords = {"item": annotations.items, "rank": np.arange(1, ranks + 1)}
+        coords["category"] = category_axis(labels, getattr(annotations, "has_order", False))
         how = {"model": self.name, "engine": engine, "sampler": program, "seed": request.seed}
         return kept.finish(result_tree(groups, coords | self.coords(problem), **how, settings=settings))
 

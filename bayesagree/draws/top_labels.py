@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import item_blocks, map_blocks
+from bayesagree.annotations._container import are_numbers
 from bayesagree.annotations.predictions import positions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock, Schedule, Stream, best_labels
@@ -279,3 +280,10 @@ def of_items(truth: Truth, items: Any) -> Truth:
         return xr.DataTree.from_dict({"posterior": values.to_dataset(name="plausibility")})
     tree = xr.DataTree.from_dict({"posterior": known.isel(item=place)})
     return tree.assign({"constant_data": xr.DataTree(xr.Dataset(coords={"category": labels_of(truth)}))})
+
+
+def states_order(truth: Truth, labels: NDArray[Any]) -> bool:
+    """Return whether the labels of draws have an order: what their axis says, else whether they are numbers."""
+    drawn = truth["posterior"].coords if isinstance(truth, xr.DataTree) else truth.coords
+    stated = drawn["category"].attrs.get("ordered") if "category" in drawn else None
+    return are_numbers(labels) if stated is None else bool(stated)

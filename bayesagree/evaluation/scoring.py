@@ -37,10 +37,11 @@ from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, v
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
+from bayesagree.metrics._parts import check_order
 from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, has_one_label
 from bayesagree.metrics.posterior_scores import SIDES
-from bayesagree.metrics.registry import AnyMetric, Metric
+from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
 from bayesagree.plausibility.informed.gold import GoldTruth
 from bayesagree.plausibility.registry import (
     POSTERIORS,
@@ -60,7 +61,8 @@ from bayesagree.plausibility.registry import (
     + ", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items())
     + "; an object such as ``Dirichlet(prior=1.0)`` (`bayesagree.plausibility`); or draws of a model of one's own, on "
     "the same items (their number is that of the trace).",
-    metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``.",
+    metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``. By default "
+    "``top_1_accuracy``, of predicted numbers ``mae``.",
 )
 @checked
 def evaluate(
@@ -69,7 +71,7 @@ def evaluate(
     *,
     plausibility: Plausibility = "auto",
     reliability: float | Sequence[float] | None = None,
-    metrics: Sequence[AnyMetric] = ("top_1_accuracy",),
+    metrics: Sequence[AnyMetric] | None = None,
     truth_is: TruthIs = "top",
     missing: Missing = "error",
     gold: Gold | None = None,
@@ -196,6 +198,7 @@ def evaluate(
     >>> dict(evaluate(batches, draws=100, seed=1)["posterior"].sizes)
     {'chain': 4, 'draw': 100, 'reliability': 1, 'model': 2}
     """
+    metrics = default_metrics(predictions) if metrics is None else metrics
     how = Evaluation(
         plausibility,
         options,
@@ -270,6 +273,7 @@ class Evaluation:
             options = options | {"gold": scored_gold(self.gold, labels, predictions, scored)}
         posterior = specification_for(labels, choice.name, options, ARGUMENTS)
         annotations, given = posterior.prepare(labels, scored)
+        check_order(self.metrics, getattr(labels, "has_order", False), given.categories.size)
         levels = self.levels(posterior)
         how = replace(self, request=posterior.sized(self.request), reliability=levels)
         fitted = posterior.fitted(annotations, how.request)

@@ -165,22 +165,31 @@ class RankPart(Part):
 
 
 class LabelPart(Part):
-    """Means over items of a value that each true label has."""
+    """Means over items of a value that each true label has, or a score of several such means."""
 
     def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
         super().__init__(predictions, metrics)
-        self.n_components = len(metrics)
-        hard, scores, n_labels = self.given.hard, self.given.scores, self.n_labels
-        self.values = np.stack([m.record.kernel(hard, scores, n_labels) for m in metrics])
+        values = [m.record.kernel(self.given.hard, self.given.scores, self.n_labels) for m in metrics]
+        values = [value.reshape(-1, *value.shape[-3:]) for value in values]
+        self.values, self._ends = np.concatenate(values), np.cumsum([0, *map(len, values)])
+        self.n_components = len(self.values)
 
     def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add the values of the true labels."""
         values = np.ascontiguousarray(self.values[:, :, block.items])
         add_values(block.true_label, values, weights, total, *moments)
 
+    def component_of(self, metric: int) -> int | None:
+        """Return its only value, None for a score of several."""
+        start, stop = self._ends[metric : metric + 2]
+        return int(start) if stop == start + 1 else None
+
     def finish(self, sums: Floats, total: Floats) -> Floats:
-        """Means over items."""
-        return sums / total
+        """Means over items, and scores of them."""
+        means = [sums[start:stop] / total for start, stop in zip(self._ends, self._ends[1:])]
+        return np.stack(
+            [mean[0] if len(mean) == 1 else m.record.kernel.finish(mean) for m, mean in zip(self.metrics, means)]
+        )
 
 
 class ConfusionPart(Part):
@@ -292,6 +301,16 @@ class DistributionPart(Part):
 def confidence_bins(confidence: Floats, n: int) -> NDArray[np.int32]:
     """Return the bin of each confidence: n of equal width, closed on the right."""
     return np.clip(np.ceil(confidence * n).astype(np.int32) - 1, 0, n - 1)
+
+
+def check_order(metrics: Sequence["Metric"], has_order: bool, n_labels: int) -> None:
+    """Refuse metrics that use the order of labels which have none; two labels are in order either way."""
+    wrong = [metric.name for metric in metrics if metric.record.ordered]
+    if wrong and not has_order and n_labels > 2:
+        raise InputError(
+            f"{wrong[0]} uses the order of the labels, and these have none; read them with ordered=True and "
+            "labels=[...], lowest first, or leave the metric out"
+        )
 
 
 def check_needs(predictions: Predictions, metrics: Sequence["Metric"]) -> None:

@@ -18,10 +18,11 @@ from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Missing, Predictions, scored_items
 from bayesagree.draws.group_scores import each_group
-from bayesagree.draws.top_labels import Truth, TruthDraws, of_items, point_estimate
+from bayesagree.draws.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
 from bayesagree.errors import InputError
 from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
+from bayesagree.metrics._parts import check_order
 from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, draws_for, over_draws
 from bayesagree.metrics._unbiased import vote_scores
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
@@ -138,6 +139,7 @@ def score(
     if (kept := scored_items(predictions, missing)) is not predictions:
         truth, predictions = _of_items(truth, kept), kept
     if isinstance(truth, Labels):
+        check_order([requested], truth.has_order, truth.categories.size)
         values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, seed, proxy)
         return _result(values, requested, predictions.models, (4, 1000), slices)
     if proxy is not None:
@@ -148,6 +150,7 @@ def score(
             return over_draws(requested.record.pattern, truth, predictions, requested.k, threshold, missing="wrong")
     how: Any = {"truth_is": truth_is, "threshold": threshold, "thin": thin, "seed": seed}
     draws = draws_for(requested, truth, **how, numeric=predictions.numbers is not None)
+    check_order([requested], states_order(truth, draws.labels), draws.labels.size)
     given = predictions.aligned(draws.items, draws.labels)
     slices = None if by is None else ItemGroups.of(by, draws.items, "by")
     n_samples = draws.chains * draws.draws

@@ -2,7 +2,8 @@
 
 `score`, `evaluate`, the metric functions, the report and the documentation read these records and nothing else. The
 records stand in four tables: rank metrics and metrics against one true label per item (`_label_records`), metrics
-against the whole distribution of an item (`_distribution_records`) and metrics of numbers (`_number_records`). The name
+against the whole distribution of an item (`_distribution_records`) and metrics of numbers and of labels in an order
+(`_number_records`). The name
 of a metric, with a number where its pattern has a place for one, is then accepted by ``metrics=`` of `evaluate` and by
 `score`; a function of the user's is a metric too (`Metric.of`).
 """
@@ -13,15 +14,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Self
 
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics._distribution_records import DISTRIBUTION_RECORDS
 from bayesagree.metrics._label_records import LABEL_RECORDS, RANK_RECORDS
-from bayesagree.metrics._number_records import NUMBER_RECORDS
+from bayesagree.metrics._number_records import NUMBER_RECORDS, ORDER_RECORDS
 from bayesagree.metrics._record import DEFAULT_K, MetricRecord, UserMetric, imported_function
 
 __all__ = ["DEFAULT_K", "METRICS", "Metric", "MetricRecord"]
 
-METRICS = {record.pattern: record for record in (*RANK_RECORDS, *LABEL_RECORDS, *DISTRIBUTION_RECORDS, *NUMBER_RECORDS)}
+_TABLES = (RANK_RECORDS, LABEL_RECORDS, ORDER_RECORDS, DISTRIBUTION_RECORDS, NUMBER_RECORDS)
+METRICS = {record.pattern: record for table in _TABLES for record in table}
 """Every metric by its pattern."""
 
 type AnyMetric = str | Callable[..., float] | UserMetric
@@ -130,6 +133,11 @@ class Metric:
     def depth(self) -> int:
         """Number of the best labels of a draw that count."""
         return 1 if self.record.one_true_label else self.k
+
+
+def default_metrics(predictions: Predictions | None) -> tuple[str, ...]:
+    """Return the metric of predictions where the user names none: of labels, and of numbers."""
+    return ("top_1_accuracy",) if predictions is None or predictions.numbers is None else ("mae",)
 
 
 def full_name(name: str) -> str:

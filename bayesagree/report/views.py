@@ -39,6 +39,9 @@ COEFFICIENTS = {
     "icc_one_way": "ICC, one way",
     "icc_agreement": "ICC, agreement",
     "icc_consistency": "ICC, consistency",
+    "icc_one_way_mean": "ICC, one way, of means",
+    "icc_agreement_mean": "ICC, agreement, of means",
+    "icc_consistency_mean": "ICC, consistency, of means",
     "icc_polychoric": "ICC, polychoric",
 }
 

@@ -45,3 +45,15 @@ def test_pairs_are_those_that_share_three_items():
         ba.agreement.limits_of_agreement(ratings, annotators=["a", "c"])
     with pytest.raises(InputError, match="'z' is not one of"):
         ba.agreement.limits_of_agreement(ratings, annotators=["a", "z"])
+
+
+def test_models_beside_annotators():
+    """Of a model that repeats an annotator no limit differs from 0; of another those of two annotators."""
+    x = np.array([[1.0, 2], [3, 3], [4, 5], [2, 4], [3, 4]])
+    ratings = ba.Ratings.from_matrix(x, scale=(1, 5))
+    models = ba.Predictions.from_numbers({"copy": x[::-1, 0]}, items=[4, 3, 2, 1, 0])
+    found = ba.agreement.limits_of_agreement(ratings, models)
+    assert found["annotator"].tolist() == ["copy", "copy"]
+    assert found["difference"].tolist() == [0.0, ba.agreement.limits_of_agreement(ratings)["difference"].item()]
+    with pytest.raises(InputError, match="are labels"):
+        ba.agreement.limits_of_agreement(ratings, ba.Predictions.from_labels({"A": list("ababa")}))

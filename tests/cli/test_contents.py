@@ -36,6 +36,26 @@ def test_a_file_alone_says_what_it_holds(run, export, command):
     assert f"bayesagree report {export}" in [row["command"] for row in answer["commands"]]
 
 
+FILES = {
+    "ratings": ("item,annotator,rating\n1,a,4\n1,b,5\n2,a,1\n2,b,1\n3,a,2\n3,b,4\n", ("--scale", "1,5")),
+    "rankings": ("item,annotator,label,rank\n1,a,x,1\n1,a,y,2\n1,b,x,1\n1,b,z,2\n2,a,y,1\n2,b,y,1\n2,b,x,2\n", ()),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_commands_run_as_they_are_printed(run, tmp_path, kind):
+    path, (text, options) = tmp_path / f"{kind}.csv", FILES[kind]
+    path.write_text(text)
+    printed = json.loads(run("contents", path, *options, "--json").stdout)["commands"]
+    assert len(printed) == 3
+    for row in printed:
+        words = row["command"].split()[1:]
+        done = run(*words, *(["-o", tmp_path / "page.html"] if words[0] == "report" else []))
+        assert done.returncode == 0, done.stderr
+        if (kind, words[0]) == ("rankings", "certainty"):
+            assert "decides the certainty of rankings" in done.stdout
+
+
 def test_the_report_of_an_untouched_export(run, export, tmp_path):
     page = tmp_path / "page.html"
     done = run("report", export, "--draws", 50, "-o", page)
@@ -123,8 +143,8 @@ def test_recommended_commands_run_as_they_are_printed(run, tmp_path, monkeypatch
     assert "or their number for ids 0, 1, ..." in message
     document = json.loads(run("contents", "cases.json", "--labels", 3, "--json").stdout)
     commands = [row["command"] for row in document["commands"]]
-    assert commands[0] == "bayesagree certainty cases.json --labels 3"
-    done = run(*commands[0].split()[1:], "--draws", 50, "--json")
+    assert commands[:2] == [f"bayesagree {name} cases.json --labels 3" for name in ("agreement", "certainty")]
+    done = run(*commands[1].split()[1:], "--draws", 50, "--json")
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["items"]) == 2
 

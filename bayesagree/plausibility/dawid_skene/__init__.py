@@ -8,7 +8,8 @@
 - `_population_kernels`: the prior of confusion rows, learnt or known, and new names of labels.
 - `_item_difficulty`: items of different difficulty.
 - `_mixed_membership`, `_mixed_membership_kernels`: items of mixed membership.
-- `_ordered`: labels with an order, and annotators who use the scale differently; `_ordered_model`: the same in PyMC.
+- `_ordered`, `_ordered_kernels`: labels with an order, and annotators who use the scale differently; `_ordered_model`:
+  the same in PyMC.
 - `_cells`: annotations grouped by annotator and label.
 - `predictive`: labels of the same annotators again, and the log likelihood of each item.
 - `_results`: draws as a tree.

@@ -73,7 +73,7 @@ AUTO_VARIANTS: tuple[Variant, ...] = ("mixed_membership", "votes")
 HELD_OUT_RUN = {"tune": 400, "draws": 50, "thin": 2, "chains": 2}
 """Length of the chains that predict annotators held out, at most: a score is a mean over hundreds of labels."""
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
-SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6), "votes": (0, 1), "ordered": (500, 1)}
+SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6), "votes": (0, 1), "ordered": (300, 1)}
 """Sweeps before the first draw and per draw, where they are not 500 and 1."""
 SWEEPS_OF_PREDICTIONS = (1000, 4)
 """The same with predictions: where annotators are poor, slopes and true labels follow one another."""
@@ -110,11 +110,8 @@ class DawidSkenePosterior:
     def _check_ordered(self) -> None:
         if not self.labels.has_order:
             raise InputError("variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)")
-        given = {"gold": self.gold, "predictions": self.predictions}
-        given["candidates"] = None if self.candidates == "all" else self.candidates
-        wrong = [name for name, value in given.items() if value is not None]
-        if wrong:
-            raise InputError(f"variant='ordered' takes no {wrong[0]}=; leave it out, or use 'mixed_membership'")
+        if self.candidates != "all":
+            raise InputError("variant='ordered' takes no candidates=; leave it out, or use 'mixed_membership'")
 
     @cached_property
     def gold_index(self) -> NDArray[np.int64]:
@@ -152,13 +149,13 @@ class DawidSkenePosterior:
         settings = parts[0].settings if len(parts) == 1 else self.settings | length
         if self.variant == "auto":
             settings |= {"weights": weights}
-        return chains_tree(self.labels, parts, engine="gibbs", seed=request.seed, settings=settings)
+        models = [] if self.predictions is None else list(self.predictions.models)
+        return chains_tree(self.labels, parts, engine="gibbs", seed=request.seed, settings=settings, models=models)
 
     @property
     def averaged(self) -> tuple[Variant, ...]:
         """The variants that "auto" averages."""
-        plain = self.candidates == "all" and self.gold is None and self.predictions is None
-        return (*AUTO_VARIANTS, "ordered") if self.labels.ordered and plain else AUTO_VARIANTS
+        return (*AUTO_VARIANTS, "ordered") if self.labels.ordered and self.candidates == "all" else AUTO_VARIANTS
 
     def weights(self, request: Request, tune: int | None) -> dict[Variant, float]:
         """Weigh the variants of the average by their predictions of annotators held out."""
@@ -208,7 +205,7 @@ class DawidSkenePosterior:
 
         def start(rng: Rng) -> CrowdSampler:
             if variant == "ordered":
-                return OrderedSampler(cells, labels, rng)
+                return OrderedSampler(cells, labels, rng, self.gold_index, self.predictions)
             item_prior = None if regression is None else DrawnPrior(regression, cells, shares)
             if variant == "mixed_membership":
                 return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng, item_prior)
@@ -253,7 +250,7 @@ class DawidSkenePosterior:
 def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:
     item, annotator, label = labels.item_index, labels.annotator_index, labels.label_index
     n_annotators, known = labels.annotators.size, np.flatnonzero(gold >= 0)
-    if variant == "mixed_membership" and known.size:  # an expert's annotations, not a single truth
+    if variant in ("mixed_membership", "ordered") and known.size:  # an expert's annotations, not a single truth
         item, label = np.append(item, known), np.append(label, gold[known])
         annotator = np.append(annotator, np.full(known.size, n_annotators))
         n_annotators += 1

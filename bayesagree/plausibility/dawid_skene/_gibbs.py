@@ -260,7 +260,7 @@ def run_chains(
 
 def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, rng: Rng) -> None:
     cells, plausibility = sampler.cells, sampler.plausibility(rng)
-    expected = sampler.expected
+    expected, prevalence = sampler.expected, sampler.prevalence
     kept.expected += expected
     kept.spread += expected**2
     kept.watched[draw] = expected[keep.watched]
@@ -276,17 +276,17 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
         best_labels(
             cells, plausibility, slot("top_label", (cells.n_items, keep.top_labels), label_dtype(keep.n_labels))[draw]
         )
-    slot("prevalence", (keep.n_labels,))[draw] = sampler.prevalence
+    slot("prevalence", (keep.n_labels,))[draw] = prevalence
     right = sampler.diagonal(rng)
-    known = np.bincount(cells.row_annotator, sampler.prevalence[cells.row_label], keep.n_annotators)
-    hits = np.bincount(cells.row_annotator, right * sampler.prevalence[cells.row_label], keep.n_annotators)
+    known = np.bincount(cells.row_annotator, prevalence[cells.row_label], keep.n_annotators)
+    hits = np.bincount(cells.row_annotator, right * prevalence[cells.row_label], keep.n_annotators)
     accuracy = hits / np.where(known > 0, known, np.nan)
     slot("accuracy", (keep.n_annotators,))[draw] = accuracy[: keep.n_annotators]
     if keep.confusion:
         shape = (keep.n_annotators, keep.n_labels, keep.n_labels)
         sampler.expand(rng, right, slot("confusion", shape, np.float32)[draw])
     for name, value in sampler.hyperparameters().items():
-        slot(name, np.shape(value))[draw] = value
+        slot(name, np.shape(value), value.dtype)[draw] = value
 
 
 @numba.njit(cache=True, nogil=True)
@@ -302,8 +302,14 @@ def best_labels(cells, plausibility, out):
     """Write the best labels of each item, shape (item, rank); labels that cannot be true follow in their order."""
     for i in range(cells.item_start.size - 1):
         first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
+        depth, best = min(out.shape[1], last - first), first
+        if out.shape[1] == 1:  # to sort would take as long as to draw the item
+            for c in range(first + 1, last):
+                if plausibility[c] > plausibility[best]:
+                    best = c
+            out[i, 0] = cells.candidate[best]
+            continue
         order = np.argsort(-plausibility[first:last], kind="mergesort")
-        depth = min(out.shape[1], last - first)
         for r in range(depth):
             out[i, r] = cells.candidate[first + order[r]]
         label = 0

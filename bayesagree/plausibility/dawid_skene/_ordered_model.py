@@ -7,8 +7,11 @@ import numpy as np
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.open_model import annotation_data
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
-from bayesagree.plausibility.dawid_skene._ordered import MU, SPREAD, STRETCH, THRESHOLD_SD
+from bayesagree.plausibility.dawid_skene._ordered import places_on_scale
+from bayesagree.plausibility.dawid_skene._ordered_kernels import MU, SLOPE_SD, SPREAD, STRETCH, THRESHOLD_SD
 from bayesagree.plausibility.dawid_skene._results import coordinates
 
 if TYPE_CHECKING:
@@ -16,19 +19,24 @@ if TYPE_CHECKING:
 
 
 @checked
-def ordered_model(labels: Labels) -> "pm.Model":
+def ordered_model(labels: Labels, *, gold: Gold | None = None, predictions: Predictions | None = None) -> "pm.Model":
     """Build the PyMC model of ``dawid_skene(labels, variant="ordered")``.
 
     Parameters
     ----------
     labels
         Single labels with an order, by known annotators.
+    gold
+        Items whose true label is known: item to label.
+    predictions
+        Models whose positions on the scale move the latent truth of each item; items as those of `labels`.
 
     Returns
     -------
     pymc.Model
         ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator),
-        ``plausibility`` (item, category); observed ``label`` (annotation).
+        ``plausibility`` (item, category); with predictions ``model_slope`` (model); observed ``label`` (annotation)
+        and ``gold_label``.
 
     References
     ----------
@@ -45,7 +53,8 @@ def ordered_model(labels: Labels) -> "pm.Model":
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
-    DawidSkenePosterior(labels, "ordered")  # refuses what the variant does not take
+    truth = DawidSkenePosterior(labels, "ordered", gold=gold).gold_index  # refuses what the variant does not take
+    known = np.flatnonzero(truth >= 0)
     names = {name: values for name, values in coordinates(labels).items() if name != "rank"}
     with pm.Model(coords=names | {"annotation": np.arange(labels.n_annotations)}) as model:
         item, annotator = annotation_data(labels.item_index, labels.annotator_index)
@@ -61,15 +70,24 @@ def ordered_model(labels: Labels) -> "pm.Model":
         first = np.linspace(-1, 1, labels.categories.size - 1)
         transform: Any = pm.distributions.transforms.ordered
         inner: Any = pm.Normal("threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=transform)
-        latent: Any = pm.Normal("latent_truth", dims="item")
+        centre: Any = 0.0
+        if predictions is not None:
+            model.add_coord("model", predictions.models)
+            centre = places_on_scale(predictions) @ pm.Normal("model_slope", 0.0, SLOPE_SD, dims="model")
+        latent: Any = pm.Normal("latent_truth", centre, dims="item")
 
         def chances(at: Any, scale: Any) -> Any:
             below = pm.math.invprobit((inner[None, :] - at[:, None]) * scale)
             edge = pt.zeros_like(below[:, :1])
             return pt.diff(pt.concatenate([edge, below, edge + 1], axis=1), axis=1)
 
-        pm.Deterministic("plausibility", chances(mean * latent, 1.0), dims=("item", "category"))
+        def observe(name: str, p: Any, label: Any, dims: str | None = None) -> None:
+            p = pt.clip(p, 1e-12, 1.0)
+            pm.Categorical(name, p / p.sum(axis=1, keepdims=True), observed=label, dims=dims)
+
+        shares: Any = pm.Deterministic("plausibility", chances(mean * latent, 1.0), dims=("item", "category"))
         response = alpha[annotator] + beta[annotator] * latent[item]
-        p = pt.clip(chances(response, stretch[annotator][:, None]), 1e-12, 1.0)
-        pm.Categorical("label", p / p.sum(axis=1, keepdims=True), observed=given, dims="annotation")
+        observe("label", chances(response, stretch[annotator][:, None]), given, "annotation")
+        if known.size:
+            observe("gold_label", shares[known], truth[known])
     return model

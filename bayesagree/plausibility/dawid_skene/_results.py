@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
-from bayesagree.draws.blocks import check_depth
+from bayesagree.draws.blocks import category_axis, check_depth
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import UnmixedError, as_python, shorten
@@ -32,10 +32,13 @@ DIMS: dict[str, tuple[str, ...]] = {
     "discrimination": ("annotator",),
     "severity": ("annotator",),
     "stretch": ("annotator",),
+    "model_slope": ("model",),
 }
 # Each costs half a millisecond, and items and annotators are exchangeable: a sample tells of all.
 WATCHED = 50
 """How many items and annotators have convergence diagnostics."""
+UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "difficulty", "latent_truth")
+"""Variables without convergence diagnostics: those of the items' probabilities tell of them."""
 
 
 CHOSEN = ("variant", "weights")
@@ -101,7 +104,7 @@ class Drawn(NamedTuple):
     def convergence(self, names: Sequence[str]) -> dict[str, tuple[tuple[str, ...], Any]]:
         """Return r-hat and effective draws of these variables and of some items; r-hat of all items and annotators."""
         chains = self.chains
-        drawn = {name: np.stack([c.variables[name] for c in chains]) for name in names}
+        drawn = {name: np.stack([c.variables[name] for c in chains]) for name in names if name not in UNWATCHED}
         found = _diagnostics(drawn | {"label_probability": np.stack([c.watched for c in chains])})
         if all(c.spread.size for c in chains):
             candidates = _between_chains(np.stack([c.expected for c in chains]), np.stack([c.spread for c in chains]))
@@ -120,6 +123,7 @@ def chains_tree(
     settings: Mapping[str, Any],
     sampler: str = "",
     sample_stats: Mapping[str, Any] | None = None,
+    models: Sequence[Any] = (),
 ) -> xr.DataTree:
     """Stack chains into the result of `dawid_skene`; draws of several parts alternate, in every chain in one order.
 
@@ -148,7 +152,9 @@ def chains_tree(
     if sample_stats:
         groups["sample_stats"] = sample_stats
     ranks = drawn["top_label"].shape[-1] if "top_label" in drawn else 0
-    coords = coordinates(labels, ranks) | {"parameter": _parameter_names(drawn, labels)}
+    coords = coordinates(labels, ranks) | {"model": list(models)}
+    coords |= {"parameter": _parameter_names(drawn, coords)}
+    coords["category"] = category_axis(labels.categories, labels.has_order)
     tree = result_tree(
         groups, coords, model="dawid_skene", engine=engine, sampler=sampler, seed=seed, settings=settings
     )
@@ -238,7 +244,7 @@ def watched_candidates(cells: AnnotationCells, shares: NDArray[np.float64]) -> N
 
 def _watched_parameters(name: str, values: NDArray[Any]) -> NDArray[Any] | None:
     """Return the draws to be diagnosed, shape (chain, draw, parameter)."""
-    if name in ("plausibility", "top_label", "confusion", "crowd_confusion", "difficulty", "latent_truth"):
+    if name in UNWATCHED:
         return None
     return values.reshape(*values.shape[:2], -1)[:, :, :WATCHED]
 
@@ -249,16 +255,15 @@ def _diagnostics(drawn: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str
     return {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)}
 
 
-def _parameter_names(drawn: Mapping[str, NDArray[Any]], labels: Labels) -> list[str]:
-    axis = coordinates(labels)
-    names = []
+def _parameter_names(drawn: Mapping[str, NDArray[Any]], axis: Mapping[str, Any]) -> list[str]:
+    names, items = [], axis["item"]
     for name, values in drawn.items():
         chosen = _watched_parameters(name, values)
         if chosen is not None and not DIMS[name]:
             names.append(name)
         elif chosen is not None:
             names += [f"{name}[{as_python(v)}]" for v in axis[DIMS[name][0]][: chosen.shape[2]]]
-    return names + [f"label_probability[{as_python(labels.items[i])}]" for i in watched_items(labels.items.size)]
+    return names + [f"label_probability[{as_python(items[i])}]" for i in watched_items(len(items))]
 
 
 def warn_unless_converged(tree: xr.DataTree) -> None:

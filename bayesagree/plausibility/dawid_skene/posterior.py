@@ -128,7 +128,10 @@ class DawidSkene(Posterior):
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC; of "auto" that of "full"."""
         if self.variant == "ordered":
-            return ordered_model(annotations)
+            labels, predictions = annotations, self.predictions
+            if predictions is not None:
+                labels, predictions = super().prepare(on_items_of(labels, predictions), predictions)
+            return ordered_model(labels, gold=self.gold, predictions=predictions)
         return dawid_skene_model(annotations, variant=self._variant("nuts"), prior=self.prior, gold=self.gold)
 
 
@@ -181,18 +184,20 @@ def dawid_skene(
         ``engine="em"``.
     gold
         Items whose true label is known: item to label. They teach the annotators' confusion. In mixed membership a
-        gold label is an expert's latent label of the item, which stays as ambiguous as it is.
+        gold label is an expert's latent label of the item, which stays as ambiguous as it is; in "ordered" it is the
+        label of one more annotator, a typical one.
     candidates
         Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
         labels the second keeps time and memory proportional to the annotations.
     predictions
         Models whose output tells the prior of each item's true label (of mixed membership: the mean of its
-        plausibilities), by a regression that is learnt with the annotators (``engine="gibbs"`` and ``"em"``); items
-        without labels take that prior, and ``prevalence`` is its mean over items. Not models that were trained on
-        these labels.
+        plausibilities; of "ordered": its latent truth), by a regression that is learnt with the annotators
+        (``engine="gibbs"`` and ``"em"``); items without labels take that prior, and ``prevalence`` is its mean over
+        items. Not models that were trained on these labels.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500; 1000 for hierarchical and with predictions, 1500 for
-        mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 with predictions, 6 for mixed membership).
+        Kept draws per chain; sweeps before the first of them (500; 300 for ordered, 1000 for hierarchical and with
+        predictions, 1500 for mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 with
+        predictions, 6 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     tolerance, max_iterations
@@ -222,7 +227,8 @@ def dawid_skene(
         ``prevalence`` (chain, draw, category); ``confusion`` (chain, draw, annotator, category, observed_category);
         ``accuracy`` (chain, draw, annotator), the chance of a right answer to an item drawn by prevalence; and what
         the variant adds (``concentration``, ``crowd_confusion``, ``difficulty``, ``ambiguity`` = alpha; "ordered":
-        ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator);
+        ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator),
+        with predictions ``model_slope`` (model);
         its confusion and accuracy compare with the label of a typical annotator). Where an item
         has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
         its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.informed import guards
+from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
 from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
@@ -38,7 +39,7 @@ class InformedProblem:
         prior: InformedPrior | None = None,
         *,
         approximate: bool = False,
-    ) -> "InformedProblem":
+    ) -> Self:
         """Align labels and predictions."""
         everywhere = on_items_of(labels, predictions)
         predictions = predictions.aligned(everywhere.items, everywhere.categories)
@@ -79,6 +80,12 @@ class InformedProblem:
             self._drawn[key] = self.parameters(request.draws // each, request.chains, request.seed, engine)
             guards.warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
+
+    def prior_means(self) -> Floats:
+        """Return the mean of every item before its own votes, at the mode of the parameters, shape (item, category)."""
+        means = np.empty((self.labels.items.size, self.labels.categories.size))
+        prior_means(self.fit.mode, self.covariates.dense, self.covariates.hit, means)
+        return means
 
     def held_out(self, seed: Seed) -> guards.HeldOut:
         """Mean log score of votes that were held out."""

@@ -1,20 +1,38 @@
 """The informed Dirichlet posterior as a PyMC model: the same priors and likelihood, sampled jointly."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import InputError
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Excluded
+from bayesagree.plausibility.informed.ordered import OrderedProblem, ordered_model
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 if TYPE_CHECKING:
     import pymc as pm
+
+type Form = Literal["nominal", "ordered"]
+
+
+def form_of(labels: Labels, form: Form | None, prior: InformedPrior | None) -> Form:
+    """Return the form: by default "ordered" where three labels or more are stated to have an order."""
+    if form not in (None, "nominal", "ordered"):
+        raise InputError(f"form={form!r} is not one of 'nominal', 'ordered'")
+    if form == "ordered" and (prior is not None or not labels.has_order):
+        raise InputError(
+            "form='ordered' has priors of its own; leave prior= out"
+            if labels.has_order
+            else "form='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)"
+        )
+    stated = labels.ordered and labels.categories.size > 2 and prior is None
+    return form or ("ordered" if stated else "nominal")
 
 
 @checked
@@ -23,6 +41,7 @@ def informed_dirichlet_model(
     predictions: Predictions,
     *,
     exclude: Excluded = None,
+    form: Form | None = None,
     prior: InformedPrior | None = None,
     log_mean: Callable[[Any], Any] | None = None,
 ) -> "pm.Model":
@@ -40,6 +59,8 @@ def informed_dirichlet_model(
         Names of models that are left out of the covariates.
     prior
         By default `InformedPrior()`.
+    form
+        As `informed_dirichlet`; the form of ordered labels takes no `log_mean`.
     log_mean
         Function, called inside the model, of what the predictions say of an item's mean plausibilities, logarithms up
         to a constant (item, category), that returns them changed: by covariates of the items, say.
@@ -64,6 +85,10 @@ def informed_dirichlet_model(
     import pymc as pm
     import pytensor.tensor
 
+    if form == "ordered" and log_mean is not None:
+        raise InputError("form='ordered' takes no log_mean=; pass form='nominal'")
+    if log_mean is None and form_of(labels, form, prior) == "ordered":
+        return ordered_model(OrderedProblem.of(labels, predictions, exclude))
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
     problem = InformedProblem.of(labels, predictions, exclude, prior)
     labels, layout, covariates, n_labels = problem.labels, problem.layout, problem.covariates, labels.categories.size

@@ -41,11 +41,11 @@ from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws, top_label_draws
-from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, on_items_of
 from bayesagree.plausibility.informed.gold import GoldTruth
-from bayesagree.plausibility.informed.model import informed_dirichlet_model
+from bayesagree.plausibility.informed.model import Form, form_of, informed_dirichlet_model
+from bayesagree.plausibility.informed.ordered import OrderedProblem
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class InformedDirichlet(ItemPosterior):
     prior: InformedPrior | None = None
     approximate: bool = False
     gold: Gold | None = None
+    form: Form | None = None
     name = "informed_dirichlet"
     engine = "hmc"
     target = "score against a well-annotated truth (estimate)"
@@ -77,9 +78,18 @@ class InformedDirichlet(ItemPosterior):
             raise InputError("informed_dirichlet learns from predictions; give them as predictions=")
         return self.predictions
 
+    def form_of(self, annotations: Labels) -> Form:
+        """Return the form: by default "ordered" where three labels or more are stated to have an order."""
+        return form_of(annotations, self.form, self.prior)
+
+    def fitted(self, annotations: Labels, request: Request) -> Posterior:
+        """Return the posterior with its form."""
+        return replace(self, form=self.form_of(annotations))
+
     def problem(self, annotations: Labels) -> InformedProblem:
         """Return votes and covariates on the items of the predictions."""
-        return InformedProblem.of(annotations, self.given, self.exclude, self.prior, approximate=self.approximate)
+        kind = OrderedProblem if self.form_of(annotations) == "ordered" else InformedProblem
+        return kind.of(annotations, self.given, self.exclude, self.prior, approximate=self.approximate)
 
     def settings(self, annotations: Labels) -> dict[str, Any]:
         """Return the arguments of the model."""
@@ -88,11 +98,13 @@ class InformedDirichlet(ItemPosterior):
             "prior": None if self.prior is None else asdict(self.prior),
             "predictions": fingerprint(self.given),
             "target": self.target,
-        }
+        } | ({"form": "ordered"} if self.form_of(annotations) == "ordered" else {})
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""
-        return informed_dirichlet_model(annotations, self.given, exclude=self.exclude, prior=self.prior)
+        return informed_dirichlet_model(
+            annotations, self.given, exclude=self.exclude, prior=self.prior, form=self.form_of(annotations)
+        )
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw a result on the items of the predictions; warn of models that know the votes."""
@@ -105,6 +117,8 @@ class InformedDirichlet(ItemPosterior):
 
     def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
         """Return the function that draws a block of items given draws of the parameters."""
+        if isinstance(problem, OrderedProblem):
+            return problem.drawer(request)
         thetas = problem.drawn(request).reshape(-1, problem.layout.mean.size)
         covariates, votes, n_labels = problem.covariates, problem.votes, problem.labels.categories.size
         kernel, width, dtype = plausibility_draws, n_labels, np.float64
@@ -122,17 +136,15 @@ class InformedDirichlet(ItemPosterior):
 
     def groups(self, problem: InformedProblem, request: Request) -> Groups:
         """Return the parameters, by name."""
-        labels, covariates = problem.labels, problem.covariates
+        labels = problem.labels
         shape = {"item": labels.items.size, "category": labels.categories.size}
         check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
         n_votes = np.bincount(labels.item_index, labels.count, labels.items.size)
         thetas = problem.drawn(request)
         r_hat, ess = diagnostics(thetas)
-        means = np.empty(tuple(shape.values()))
-        prior_means(problem.fit.mode, covariates.dense, covariates.hit, means)
         return {
             "posterior_parameters": {
-                "prior_mean": (("item", "category"), means),
+                "prior_mean": (("item", "category"), problem.prior_means()),
                 "estimate": (("parameter",), problem.fit.mode),
                 "sd": (("parameter",), thetas.std(axis=(0, 1))),
             },
@@ -170,12 +182,16 @@ class InformedDirichlet(ItemPosterior):
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
         """Return the posteriors with all models as covariates, without each one of several, and from labels alone.
 
-        With gold a model's own output is no circle: what it is worth is learnt from gold.
+        With gold a model's own output is no circle: what it is worth is learnt from gold. Of ordered labels a model has
+        one slope, which its own votes hardly overfit: without its output a good one would be scored against truths that
+        scatter more than they do.
         """
         if self.gold is not None:
             return [GoldTruth(predictions, self.gold), Dirichlet()]
         full = replace(self, predictions=predictions)
-        names = [str(model) for model in full.given.models] if full.given.models.size > 1 else []
+        names = [str(model) for model in full.given.models]
+        if len(names) == 1 or self.form == "ordered":
+            names = []
         return [full, *(replace(full, exclude=name) for name in names), Dirichlet()]
 
     def results(self, groups: Groups, n_models: int) -> Groups:
@@ -184,6 +200,7 @@ class InformedDirichlet(ItemPosterior):
         def of_pass(name: str, at: int) -> dict[str, Any]:
             return {key: (v[0], one_pass(v[0], v[1], at), *v[2:]) for key, v in groups[name].items()}
 
+        n_models = 1 if self.form == "ordered" else n_models
         beside = {"annotations_only": of_pass("posterior", -1)}
         if self.gold is not None:
             return {name: of_pass(name, 0) for name in groups} | beside
@@ -215,6 +232,7 @@ def informed_dirichlet(
     predictions: Predictions,
     *,
     exclude: Excluded = None,
+    form: Form | None = None,
     prior: InformedPrior | None = None,
     engine: Literal["hmc", "nuts"] = "hmc",
     **how: Unpack[LabelDrawing],
@@ -233,6 +251,10 @@ def informed_dirichlet(
         Names of models that are left out of the covariates, one or several.
     prior
         By default `InformedPrior()`.
+    form
+        ``"nominal"``, or ``"ordered"``: neighbouring labels are likely together, and a model has one parameter (module
+        `ordered`; its parameters are drawn by Metropolis and Hastings, and nothing is held out). By default ordered
+        where three labels or more are stated to have an order and no prior is given.
     draws, chains
         chains x draws draws of all items. Up to ten consecutive draws of a chain (twenty, of the normal approximation)
         share one draw of the parameters.
@@ -297,4 +319,4 @@ def informed_dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 90, 'category': 2}
     """
-    return InformedDirichlet(predictions, exclude, prior).draw(labels, Request(engine=engine, **how))
+    return InformedDirichlet(predictions, exclude, prior, form=form).draw(labels, Request(engine=engine, **how))

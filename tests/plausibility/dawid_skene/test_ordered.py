@@ -3,73 +3,141 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import kstest
 
 import bayesagree as ba
 from bayesagree import InputError, Labels, dawid_skene
+from bayesagree.draws.posterior import Request
 from bayesagree.plausibility import ordered_model
-from bayesagree.plausibility.dawid_skene._ordered import interval_chance, truncated_normal
+from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
+from bayesagree.plausibility.dawid_skene._ordered import places_on_scale
+from bayesagree.plausibility.dawid_skene._ordered_kernels import interval_chance, truncated_normal
 
 VOTES = Labels.from_matrix([[0, 1], [2, 2], [1, 0]], labels=[0, 1, 2], ordered=True)
 
 
-def from_prior(n, items, people, labels, rng):
-    """Draw n times everything that the model does not know."""
-    mu = rng.normal(1, 1, 2 * n)
+MODELS = ba.Predictions.from_labels({"A": [0, 2, 1], "B": [1, 2, 1]}, labels=[0, 1, 2])
+CASES = {"plain": {}, "gold": {"gold": {0: 1, 1: 2}}, "predictions": {"predictions": MODELS}}
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
+
+
+def from_prior(n, people, labels, models, rng):
+    """Draw n times all that the model does not know beside the latent truths."""
+    mu = rng.normal(1, 1, 4 * n + 20)
     mu = mu[mu > 0][:n]
     a, b = 0.25 / rng.standard_gamma(2, (2, n))
     alpha = np.sqrt(a)[:, None] * rng.standard_normal((n, people))
     beta = mu[:, None] + np.sqrt(b)[:, None] * rng.standard_normal((n, people))
     stretch = np.sqrt(rng.standard_gamma(5, (n, people)) / 5)
     tau = np.sort(1.5 * rng.standard_normal((n, labels - 1)), axis=1)
-    return mu, alpha, beta, stretch, tau, rng.standard_normal((n, items))
+    return mu, alpha, beta, stretch, tau, rng.standard_normal((n, models))
 
 
 def chance_of(tau, at, stretch):
-    """Return the probability of each label, shape (draw, label)."""
-    below = ndtr((tau - at[:, None]) * np.asarray(stretch)[..., None])
-    return np.diff(np.column_stack([np.zeros(len(at)), below, np.ones(len(at))]), axis=1)
+    """Return the probability of each label, shape (draw, ..., label)."""
+    shape = (len(at), *[1] * (at.ndim - 1), -1)
+    below = ndtr((tau.reshape(shape) - at[..., None]) * np.reshape(stretch, shape))
+    edge = np.zeros_like(below[..., :1])
+    return np.diff(np.concatenate([edge, below, edge + 1], axis=-1), axis=-1)
 
 
-@pytest.fixture(scope="module")
-def gibbs():
-    return dawid_skene(VOTES, variant="ordered", draws=5000, tune=500, thin=3, seed=1)
+@pytest.fixture(scope="module", params=CASES)
+def gibbs(request):
+    options = CASES[request.param]
+    return options, dawid_skene(VOTES, variant="ordered", draws=2000, tune=500, thin=6, seed=1, **options)
 
 
 def test_oracle_of_three_items_and_two_annotators(gibbs):
-    rng = np.random.default_rng(1)
-    mu, alpha, beta, stretch, tau, u = from_prior(400_000, 3, 2, 3, rng)
-    log_weight = np.zeros(len(mu))
+    """Latent truths by quadrature with 24 nodes each, all else by importance sampling from the prior."""
+    options, tree = gibbs
+    rng, n = np.random.default_rng(1), 40_000
+    x = places_on_scale(options["predictions"]) if "predictions" in options else np.empty((3, 0))
+    mu, alpha, beta, stretch, tau, slope = from_prior(n, 2, 3, x.shape[1], rng)
+    u = (slope @ x.T)[:, :, None] + NODES
+    typical, ones = chance_of(tau, mu[:, None, None] * u, np.ones(n)), np.ones((n, 3, NODES.size))
+    node = ones * WEIGHTS / WEIGHTS.sum()
     for item, annotator, label in zip(VOTES.item_index, VOTES.annotator_index, VOTES.label_index):
-        at = alpha[:, annotator] + beta[:, annotator] * u[:, item]
-        log_weight += np.log(np.maximum(chance_of(tau, at, stretch[:, annotator])[:, label], 1e-300))
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
+        at = alpha[:, annotator, None] + beta[:, annotator, None] * u[:, item]
+        node[:, item] *= chance_of(tau, at, stretch[:, annotator])[..., label]
+    for item, label in options.get("gold", {}).items():
+        node[:, item] *= typical[:, item, :, label]
+    of_item = node.sum(axis=2)
+    weight = of_item.prod(axis=1) / of_item.prod(axis=1).sum()
     enough = 1 / np.square(weight).sum()
-    posterior = gibbs["posterior"].to_dataset()
-    shares = np.stack([chance_of(tau, mu * u[:, i], np.ones(len(mu))) for i in range(3)], axis=1)
+    node /= np.maximum(of_item, 1e-300)[..., None]
     expected = {
-        "latent_truth": u, "threshold": tau, "discrimination": beta * stretch, "severity": -alpha * stretch,
-        "stretch": stretch, "plausibility": shares,
+        "latent_truth": (node * u).sum(axis=2), "threshold": tau, "discrimination": beta * stretch,
+        "severity": -alpha * stretch, "stretch": stretch, "plausibility": (node[..., None] * typical).sum(axis=2),
     }  # fmt: skip
-    assert enough > 10_000
+    if slope.shape[1]:
+        expected["model_slope"] = slope
+    assert enough > 1_500
     for name, values in expected.items():
         exact = np.tensordot(weight, values, 1)
-        sd = np.sqrt(np.tensordot(weight, (values - exact) ** 2, 1))
-        found = posterior[name].mean(("chain", "draw")).values
-        # A thousand effective draws of the chains at least, of 20,000.
-        assert (np.abs(found - exact) < 4.5 * sd * np.sqrt(1 / enough + 1 / 1000)).all(), name
+        drawn = tree["posterior"][name]
+        # A thousand effective draws of the chains at least, of 8,000.
+        error = np.sqrt(np.tensordot(weight**2, (values - exact) ** 2, 1) + drawn.var(("chain", "draw")).values / 1000)
+        assert (np.abs(drawn.mean(("chain", "draw")).values - exact) < 4.5 * error).all(), name
 
 
 @pytest.mark.nuts
 def test_pymc_is_the_same_posterior(gibbs):
     import pymc as pm
 
-    with ordered_model(VOTES):
+    options, tree = gibbs
+    with ordered_model(VOTES, **options):
         nuts = pm.sample(1500, tune=1000, chains=2, random_seed=1, progressbar=False, target_accept=0.95)
-    for name in ("plausibility", "latent_truth", "threshold", "severity", "stretch"):
-        one, other = (tree["posterior"][name].stack(s=("chain", "draw")).values for tree in (gibbs, nuts))
+    names = ("plausibility", "latent_truth", "threshold", "severity", "stretch", "discrimination", "model_slope")
+    for name in names[: 7 if "predictions" in options else 6]:
+        one, other = (of["posterior"][name].stack(s=("chain", "draw")).values for of in (tree, nuts))
         error = np.sqrt(other.var(axis=-1) / 700 + one.var(axis=-1) / 1000)
         assert (np.abs(one.mean(axis=-1) - other.mean(axis=-1)) < 4.5 * error).all(), name
+
+
+def ranks(worlds, rng, items=20, people=4, labels=4, kept=40):
+    """Return the rank of what was true among draws of worlds from the prior, shape (world, quantity)."""
+    found = []
+    for _ in range(worlds):
+        models = ba.Predictions.from_labels({"A": rng.integers(labels, size=items)}, labels=range(labels))
+        mu, alpha, beta, stretch, tau, slope = (v[0] for v in from_prior(1, people, labels, 1, rng))
+        u = places_on_scale(models) @ slope + rng.standard_normal(items)
+        z = alpha + beta * u[:, None] + rng.standard_normal((items, people)) / stretch
+        given = np.where(rng.random(z.shape) < 0.7, np.searchsorted(tau, z).astype(float), np.nan)
+        gold = np.searchsorted(tau, mu * u[:5] + rng.standard_normal(5)).tolist()
+        votes = Labels.from_matrix(given, labels=range(labels), ordered=True)
+        fit = DawidSkenePosterior(
+            votes, "ordered", gold=dict(enumerate(gold[: rng.choice([0, 5])])), predictions=models
+        )
+        drawn = fit.chains(Request(kept, 1, int(rng.integers(2**31))), confusion=False, tune=300, thin=20).chains[0]
+        true = {
+            "threshold": tau, "latent_truth": u[[0, -1]], "severity": (-alpha * stretch)[:2],
+            "discrimination": (beta * stretch)[:2], "stretch": stretch[:2], "model_slope": slope,
+            "prevalence": chance_of(tau[None], mu * u[None], np.ones(1))[0].mean(axis=0)[[0, -1]],
+        }  # fmt: skip
+        draws = {name: drawn.variables[name] for name in true}
+        draws |= {"latent_truth": draws["latent_truth"][:, [0, -1]], "prevalence": draws["prevalence"][:, [0, -1]]}
+        found.append(np.concatenate([(draws[n][:, : len(v)] < v).sum(axis=0) for n, v in true.items()]))
+    return (np.array(found) + rng.random((worlds, len(found[0])))) / (kept + 1)
+
+
+@pytest.mark.parametrize("worlds", [60, pytest.param(1000, marks=pytest.mark.slow)])
+def test_simulation_based_calibration(worlds):
+    """With predictions, and with gold in half of the worlds."""
+    p = kstest(ranks(worlds, np.random.default_rng(1)), "uniform", axis=0).pvalue
+    assert (p > 1e-4).all(), p
+
+
+def test_predictions_place_items_without_labels():
+    rng = np.random.default_rng(8)
+    u = rng.standard_normal(120)
+    given = np.searchsorted([-0.8, 0.0, 0.8], u[:, None] + 0.6 * rng.standard_normal((120, 3))).astype(float)
+    given[100:] = np.nan
+    votes = Labels.from_matrix(given, labels=range(4), ordered=True)
+    models = ba.Predictions.from_labels({"A": np.searchsorted([-0.8, 0.0, 0.8], u)}, labels=range(4))
+    tree = dawid_skene(votes, variant="ordered", predictions=models, draws=100, seed=1)
+    latent = tree["posterior"]["latent_truth"].mean(("chain", "draw")).values
+    assert np.corrcoef(latent[100:], u[100:])[0, 1] > 0.8
+    assert tree["posterior"]["model_slope"].dims == ("chain", "draw", "model")
 
 
 def test_plausibilities_are_cut_from_one_normal_distribution():
@@ -109,11 +177,9 @@ def test_reversed_labels_give_the_reversed_result():
 
 
 def test_auto_offers_it_for_a_stated_order_alone():
-    from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
-
     assert "ordered" in DawidSkenePosterior(VOTES, "auto").averaged
     assert "ordered" not in DawidSkenePosterior(Labels.from_matrix([[0, 1], [1, 1]]), "auto").averaged
-    assert "ordered" not in DawidSkenePosterior(VOTES, "auto", gold={0: 1}).averaged
+    assert "ordered" not in DawidSkenePosterior(VOTES, "auto", candidates="observed").averaged
 
 
 def test_evaluate_takes_it():
@@ -128,7 +194,6 @@ def test_evaluate_takes_it():
     ("labels", "options", "message"),
     [
         (Labels.from_matrix([["a", "b"], ["b", "b"]]), {}, "needs an order"),
-        (VOTES, {"gold": {0: 1}}, "takes no gold="),
         (VOTES, {"candidates": "observed"}, "takes no candidates="),
         (VOTES, {"engine": "nuts"}, "has engine='gibbs'"),
         (VOTES, {"engine": "em"}, "has no EM"),

@@ -1,0 +1,225 @@
+"""Intraclass correlations of ratings with any missing pattern, from components of variance.
+
+A rating is x_ij = mu + r_i + c_j + e_ij with normal items, annotators and errors. In units of the variance of errors
+those of items and annotators are a and b, and the six coefficients of Shrout and Fleiss, of one rating or of k,
+
+    "1,1"  a / (a + 1), without annotators in the model        "1,k"  a / (a + 1 / k)
+    "2,1"  a / (a + b + 1), agreement                          "2,k"  a / (a + (b + 1) / k)
+    "3,1"  a / (a + 1), consistency                            "3,k"  a / (a + 1 / k).
+
+mu (flat) and the error (log flat) are integrated out, which leaves the restricted likelihood of a and b: its maximum is
+the estimate (REML; of complete ratings that of the analysis of variance, where that is not negative). With a / (a + 1)
+and b / (b + 1) uniform the posterior has two dimensions and is summed over a grid.
+
+Sources: Shrout and Fleiss, "Intraclass correlations: uses in assessing rater reliability", Psychological Bulletin 86
+(1979), doi:10.1037/0033-2909.86.2.420; Harville, "Bayesian inference for variance components using only error
+contrasts", Biometrika 61 (1974), doi:10.1093/biomet/61.2.383.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import scipy as sp
+
+from bayesagree._inference.arguments import checked
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.types import Floats
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError, probability
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+NAMES = {"1": "icc_one_way", "2": "icc_agreement", "3": "icc_consistency"}
+"""Names of the kinds in `agreement_table`; those of means end in ``_mean``."""
+MOST_ANNOTATORS = 100
+"""Annotators up to which `agreement_table` has them: the time grows with their cube."""
+KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
+NODES, DRAWS, FLAT = 40, 4000, 18.0
+"""Places of the grid on each axis; draws; logarithms below the top that hold nothing: e^-18."""
+
+
+class VarianceComponents:
+    """The restricted likelihood of shares a / (a + 1) of items and b / (b + 1) of annotators."""
+
+    def __init__(self, ratings: Ratings, *, two_way: bool) -> None:
+        item, annotator = (
+            np.unique(code, return_inverse=True)[1] for code in (ratings.item_index, ratings.annotator_index)
+        )
+        x = np.asarray(ratings.rating, np.float64)
+        x = (x - x.mean()) / (x.std() or 1.0)
+        self.n, self.size = x.size, np.bincount(item).astype(float)
+        if not two_way:
+            annotator = np.empty(0, np.int64)
+        # Columns: a constant, the ratings, the annotators; sums of products over all ratings and within items.
+        cells = sp.sparse.csr_array(
+            (np.ones(annotator.size), (np.arange(annotator.size), annotator)), shape=(x.size, len(set(annotator)))
+        )
+        rows = sp.sparse.csr_array((np.ones(x.size), (item, np.arange(x.size))), shape=(self.size.size, x.size))
+        self.table = sp.sparse.hstack([np.stack([np.ones(x.size), x], axis=1), cells], "csr")
+        self.cross, self.of_item = (self.table.T @ self.table).toarray(), rows @ self.table
+
+    def log_likelihood(self, share: float, shares: Floats) -> Floats:
+        """Return the log restricted likelihood of one share of items and several of annotators."""
+        a = share / (1 - share)
+        weight = self.of_item.multiply((a / (1 + a * self.size))[:, None])
+        inner = self.cross - (self.of_item.T @ weight.tocsr()).toarray()
+        value, vectors = np.linalg.eigh(inner[2:, 2:])
+        along = vectors.T @ inner[2:, :2]
+        b = (shares / (1 - shares))[:, None]
+        spread = 1 + b * np.maximum(value, 0.0)
+        # Sums of squares and products of constant and ratings, freed of items and annotators.
+        one, both, two = (
+            inner[p, q] - (b / spread * along[:, p] * along[:, q]).sum(axis=1) for p, q in ((0, 0), (0, 1), (1, 1))
+        )
+        rest = np.maximum(two - both**2 / one, 1e-12)
+        return -0.5 * (
+            np.log1p(a * self.size).sum() + np.log(spread).sum(axis=1) + np.log(one) + (self.n - 1) * np.log(rest)
+        )
+
+    def grid(self, ends: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return places on both axes, and the logarithms of the likelihood there."""
+        a, b = (low + (high - low) * (np.arange(NODES) + 0.5) / NODES for low, high in ends)
+        return a, b, np.stack([self.log_likelihood(share, b) for share in a])
+
+    def draws(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return the shares of highest likelihood, (2,), and draws, (draw, 2)."""
+        ends = np.array([(0.0, 1.0), (0.0, 1.0)])
+        for _ in range(3):  # towards what is not nothing
+            a, b, log = self.grid(ends)
+            near = log > log.max() - FLAT
+            step = np.diff(ends, axis=1)[:, 0] / NODES
+            found = [
+                (axis[keep].min() - s, axis[keep].max() + s)
+                for axis, keep, s in zip((a, b), (near.any(1), near.any(0)), step)
+            ]
+            ends = np.clip(found, 0.0, 1.0)
+        a, b, log = self.grid(ends)
+        mass = np.exp(log - log.max()).ravel()
+        cell = rng.choice(mass.size, DRAWS, p=mass / mass.sum())
+        step = np.diff(ends, axis=1)[:, 0] / NODES
+        drawn = np.stack([a[cell // NODES], b[cell % NODES]], axis=1) + (rng.random((DRAWS, 2)) - 0.5) * step
+        top = np.unravel_index(log.argmax(), log.shape)
+        climbed = sp.optimize.minimize(
+            lambda s: -self.log_likelihood(s[0], s[1:])[0], [a[top[0]], b[top[1]]], method="L-BFGS-B",
+            bounds=[(0.0, 1 - 1e-9)] * 2, options={"ftol": 1e-15, "gtol": 1e-9},
+        )  # fmt: skip
+        return climbed.x, drawn
+
+
+@checked
+def icc(
+    ratings: Ratings, *, kind: str | None = None, k: int | None = None, ci_prob: float = 0.95, seed: Seed = None
+) -> pd.DataFrame:
+    """Intraclass correlations of ratings: how far one annotator, or the mean of k, tells items apart.
+
+    Parameters
+    ----------
+    ratings
+        Ratings by known annotators, with any missing pattern.
+    kind
+        One of ``"1,1"``, ``"2,1"``, ``"3,1"``, ``"1,k"``, ``"2,k"``, ``"3,k"``; by default all of them. 1: the
+        annotators of an item are any; 2: agreement, an annotator's level counts as error; 3: consistency, it does not.
+    k
+        Ratings of which the mean is taken; by default the mean number per item, rounded.
+    ci_prob
+        Probability of the intervals.
+    seed
+        Of the draws.
+
+    Returns
+    -------
+    DataFrame
+        One row per kind: kind, k, estimate (REML), lower, upper (shortest interval of the posterior), ci_prob.
+
+    Raises
+    ------
+    InputError
+        An unknown kind; fewer than two items or annotators; no item with two ratings; ratings that are all equal.
+
+    References
+    ----------
+    Shrout and Fleiss, Psychological Bulletin 86 (1979) 420-428, doi:10.1037/0033-2909.86.2.420.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix(  # Shrout and Fleiss, table 2
+    ...     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], scale=(1, 10)
+    ... )
+    >>> icc(ratings, seed=1)["estimate"].round(2).tolist()
+    [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
+    """
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"kind={kind!r} is not one of {', '.join(map(repr, KINDS))}")
+    probability(ci_prob, "ci_prob")
+    size = np.bincount(ratings.item_index)
+    size = size[size > 0]
+    if size.size < 2 or np.unique(ratings.annotator_index).size < 2 or size.max() < 2 or np.ptp(ratings.rating) == 0:
+        raise InputError(
+            "an intraclass correlation needs two items, two annotators, an item with two ratings that differ"
+        )
+    k = max(round(size.mean()), 2) if k is None else k
+    rng = np.random.default_rng(seed_sequence(seed))
+    fits = {two_way: VarianceComponents(ratings, two_way=two_way).draws(rng) for two_way in (False, True)}
+    rows = []
+    for name in KINDS if kind is None else (kind,):
+        top, drawn = fits[name[0] != "1"]
+        mean = k if name.endswith("k") else 1
+        lower, upper = hdi(correlation(name, drawn, mean), ci_prob)
+        estimate = float(correlation(name, top[None], mean)[0])
+        rows.append({"kind": name, "k": mean, "estimate": estimate, "lower": lower, "upper": upper, "ci_prob": ci_prob})
+    return pd.DataFrame(rows)
+
+
+def icc_rows(ratings: Ratings, ci_prob: float, seed: Seed) -> dict[str, dict[str, Any]]:
+    """Return the rows of `agreement_table`: of all kinds that exist by name."""
+    few = np.unique(ratings.annotator_index).size <= MOST_ANNOTATORS
+    try:
+        found = icc(ratings, ci_prob=ci_prob, seed=seed) if few else pd.DataFrame()
+    except InputError:
+        return {}
+    rows: dict[str, dict[str, Any]] = {}
+    for row in found.to_dict("records"):
+        mean = row["kind"].endswith("k")
+        note = f"mean of {row['k']} ratings; components of variance" if mean else "components of variance"
+        ends = {name: row[name] for name in ("estimate", "lower", "upper")}
+        rows[NAMES[row["kind"][0]] + "_mean" * mean] = ends | {"ci_kind": "hdi", "note": note}
+    return rows
+
+
+def correlation(kind: str, shares: Floats, k: int) -> Floats:
+    """Return a coefficient of the mean of k ratings from shares of items and annotators, (draw, 2)."""
+    a, b = (shares / (1 - shares)).T
+    return a / (a + (1 + (b if kind[0] == "2" else 0.0)) / k)
+
+
+@checked
+def icc_model(ratings: Ratings, *, two_way: bool = True) -> "pm.Model":
+    """Build the PyMC model of `icc`: ``share_item`` and ``share_annotator`` are a / (a + 1) and b / (b + 1).
+
+    Parameters
+    ----------
+    ratings
+        As `icc`.
+    two_way
+        Whether annotators have levels; without them the coefficients are those of kinds "1,1" and "1,k".
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[1, 2], [3, 5], [2, 2]], scale=(1, 5))
+    >>> [v.name for v in icc_model(ratings).free_RVs]
+    ['mean', 'log_error', 'share_item', 'item_offset', 'share_annotator', 'annotator_offset']
+    """
+    import pymc as pm
+
+    with pm.Model(coords={"item": ratings.items, "annotator": ratings.annotators}) as model:
+        centre: Any = pm.Flat("mean")
+        error: Any = pm.math.exp(pm.Flat("log_error"))
+        for dim, index in (("item", ratings.item_index), ("annotator", ratings.annotator_index))[: 1 + two_way]:
+            share: Any = pm.Uniform(f"share_{dim}")
+            offset: Any = pm.Normal(f"{dim}_offset", dims=dim)
+            centre = centre + error * pm.math.sqrt(share / (1 - share)) * offset[index]
+        pm.Normal("rating", centre, error, observed=ratings.rating)
+    return model

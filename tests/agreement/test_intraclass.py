@@ -1,0 +1,97 @@
+"""Intraclass correlations by components of variance: published values, a dense oracle, PyMC, coverage."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from bayesagree import InputError, Ratings
+from bayesagree.agreement import agreement_table, icc, icc_model
+from bayesagree.agreement.intraclass import KINDS, VarianceComponents, correlation
+
+SHROUT_FLEISS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7.0]])
+PUBLISHED = {"1,1": 0.17, "2,1": 0.29, "3,1": 0.71, "1,k": 0.44, "2,k": 0.62, "3,k": 0.91}
+COMPLETE = Ratings.from_matrix(SHROUT_FLEISS, scale=(1, 10))
+
+
+def world(rng, items=30, people=4, a=1.0, b=0.3, missing=0.3):
+    x = np.sqrt(a) * rng.standard_normal((items, 1)) + np.sqrt(b) * rng.standard_normal((1, people))
+    x = x + rng.standard_normal((items, people))
+    x[rng.random(x.shape) < missing] = np.nan
+    return Ratings.from_matrix(x, scale=(-9, 9))
+
+
+def test_published_values_of_shrout_and_fleiss():
+    """Table 4 of the paper, which R's psych::ICC reproduces."""
+    found = icc(COMPLETE, seed=1).set_index("kind")
+    assert found["estimate"].round(2).to_dict() == PUBLISHED
+    assert ((found["lower"] < found["estimate"]) & (found["estimate"] < found["upper"])).all()
+    assert icc(COMPLETE, kind="2,k", seed=1)["estimate"].item() == pytest.approx(found["estimate"]["2,k"])
+
+
+@pytest.mark.parametrize("two_way", [True, False])
+def test_restricted_likelihood_is_that_of_contrasts_of_all_ratings(two_way):
+    """Harville: the likelihood of n - 1 orthonormal contrasts, its error integrated out with a flat log."""
+    ratings, grid = world(np.random.default_rng(1), items=8), np.array([0.1, 0.5, 0.8])
+    x = ratings.rating
+    items, people = (np.equal.outer(c, c).astype(float) for c in (ratings.item_index, ratings.annotator_index))
+    contrasts = np.linalg.svd(np.eye(x.size) - 1 / x.size)[0][:, :-1].T
+    y = contrasts @ (x / x.std())
+    logs = VarianceComponents(ratings, two_way=two_way)
+    expected, found = [], []
+    for share in (0.2, 0.6):
+        found.append(logs.log_likelihood(share, grid if two_way else np.zeros(3)))
+        for own in grid if two_way else np.zeros(3):
+            v = np.eye(x.size) + share / (1 - share) * items + own / (1 - own) * people
+            v = contrasts @ v @ contrasts.T
+            normal = multivariate_normal(np.zeros(y.size), v)
+            square = float(y @ np.linalg.solve(v, y))
+            expected.append(normal.logpdf(np.zeros(y.size)) - 0.5 * y.size * np.log(square))
+    difference = np.concatenate(found) - np.array(expected)
+    np.testing.assert_allclose(difference, difference[0], atol=1e-8)
+
+
+@pytest.mark.nuts
+def test_pymc_is_the_same_posterior():
+    import pymc as pm
+
+    ratings = world(np.random.default_rng(3))
+    with icc_model(ratings):
+        nuts = pm.sample(1000, tune=1000, chains=2, random_seed=1, progressbar=False, target_accept=0.95)["posterior"]
+    _, drawn = VarianceComponents(ratings, two_way=True).draws(np.random.default_rng(1))
+    shares = np.stack([nuts[f"share_{dim}"].values.ravel() for dim in ("item", "annotator")], axis=1)
+    for kind in ("2,1", "3,1", "2,k"):
+        one, other = (correlation(kind, s, 4) for s in (drawn, shares))
+        assert abs(one.mean() - other.mean()) < 4.5 * np.sqrt(one.var() / 4000 + other.var() / 300), kind
+
+
+def test_intervals_hold_the_truth():
+    rng, a, b = np.random.default_rng(4), 1.0, 0.3
+    held = {"2,1": [], "3,1": []}
+    for _ in range(40):
+        fit = VarianceComponents(world(rng, people=6, a=a, b=b), two_way=True).draws(rng)[1]
+        for kind in held:
+            lower, upper = np.quantile(correlation(kind, fit, 1), [0.025, 0.975])
+            true = a / (a + 1 + (b if kind == "2,1" else 0))
+            held[kind].append(lower < true < upper)
+    # .95 of 40 is 38, with an error of 1.4.
+    assert all(sum(of) >= 33 for of in held.values()), held
+
+
+def test_table_shows_all_six():
+    table = agreement_table(COMPLETE, seed=1).set_index("coefficient")["estimate"]
+    names = [f"icc_{n}{m}" for m in ("", "_mean") for n in ("one_way", "agreement", "consistency")]
+    assert dict(zip(KINDS, table[names].astype(float).round(2))) == PUBLISHED
+    missing = agreement_table(world(np.random.default_rng(5)), seed=1).set_index("coefficient")
+    assert np.isfinite(missing.loc[names, ["estimate", "lower", "upper"]].astype(float)).all(axis=None)
+    assert missing.loc["icc_agreement", "note"] == "components of variance"
+
+
+@pytest.mark.parametrize("given", [np.ones((4, 3)), np.array([[1.0, np.nan], [np.nan, 2.0]]), np.array([[1.0, 2.0]])])
+def test_refused(given):
+    with pytest.raises(InputError, match="needs two items"):
+        icc(Ratings.from_matrix(given, scale=(0, 5)))
+
+
+def test_unknown_kind():
+    with pytest.raises(InputError, match="is not one of '1,1'"):
+        icc(COMPLETE, kind="4,1")

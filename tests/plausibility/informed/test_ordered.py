@@ -1,0 +1,135 @@
+"""The informed posterior of ordered labels: oracles by direct sums, its PyMC model, calibration, what it refuses."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from scipy.stats import dirichlet_multinomial, kstest, norm
+
+from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet
+from bayesagree.draws.posterior import Request
+from bayesagree.plausibility import InformedPrior
+from bayesagree.plausibility.informed.ordered import (
+    GRID,
+    OrderedProblem,
+    add_log_likelihoods,
+    draw_items,
+)
+
+RNG = np.random.default_rng(1)
+COUNTS = np.array([[3, 1, 0, 0], [0, 0, 2, 1], [1, 0, 0, 2], [0, 4, 0, 0]])
+VOTES = Labels.from_counts(COUNTS, ordered=True)
+MODELS = Predictions.from_labels({"A": [0, 3, 2, 1], "B": [1, 2, 2, 0]}, labels=range(4))
+PROBLEM = OrderedProblem.of(VOTES, MODELS)
+THETA = np.array([0.7, -0.2, 0.3, 0.1, -0.2, 0.0, 0.2, 1.1])
+
+
+def parts(theta, x):
+    """Return shapes of every place and the prior of the places of every item."""
+    place = np.arange(theta.size - x.shape[1] - 2)
+    place = place - place.mean()
+    shapes = np.exp(theta[-1]) * softmax(theta[x.shape[1] : -2] + np.exp(theta[-2]) * np.outer(GRID, place), axis=1)
+    at = norm.pdf(GRID, (x @ theta[: x.shape[1]])[:, None])
+    return shapes, at / at.sum(axis=1, keepdims=True)
+
+
+def test_likelihood_is_a_sum_over_places():
+    shapes, at = parts(THETA, PROBLEM.x)
+    of_place = np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
+    orders = np.array([dirichlet_multinomial([1] * 4, n.sum()).logpmf(n) for n in COUNTS])
+    out = np.empty(4)
+    add_log_likelihoods(THETA, *PROBLEM.data, out)
+    # Labels in their order: without the number of orders, which does not depend on the parameters.
+    other = np.empty(4)
+    add_log_likelihoods(THETA * 0.5, *PROBLEM.data, other)
+    shapes, before = parts(THETA * 0.5, PROBLEM.x)
+    of_other = np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
+    expected = np.log((at * of_place).sum(axis=1)) - np.log((before * of_other).sum(axis=1))
+    assert np.isfinite(orders).all()
+    np.testing.assert_allclose(out - other, expected, rtol=1e-8)
+
+
+def test_items_are_drawn_from_their_mixture():
+    shapes, at = parts(THETA, PROBLEM.x)
+    weight = at * np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
+    weight /= weight.sum(axis=1, keepdims=True)
+    mean = np.array(
+        [w @ ((shapes + n) / (shapes.sum(axis=1, keepdims=True) + n.sum())) for w, n in zip(weight, COUNTS)]
+    )
+    out = np.empty((4, 20_000, 4))
+    votes = PROBLEM.votes
+    draw_items(np.random.default_rng(2), THETA[None], PROBLEM.x, votes.start, votes.label, votes.number, 4, out)
+    np.testing.assert_allclose(out.sum(axis=2), 1)
+    assert (np.abs(out.mean(axis=1) - mean) < 4.5 * out.std(axis=1) / np.sqrt(20_000)).all()
+
+
+def simulated(rng, items=60, votes=4, labels=4):
+    """Draw parameters from the prior and labels from them."""
+    models = Predictions.from_labels({"A": rng.integers(labels, size=items)}, labels=range(labels))
+    layout = OrderedProblem.of(Labels.from_counts(np.ones((items, labels), int), ordered=True), models).layout
+    theta = layout.mean + layout.sd * rng.standard_normal(layout.mean.size)
+    x = models.hard_labels()[0] - models.hard_labels()[0].mean()
+    shapes, at = parts(theta, (x / x.std())[:, None])
+    places = [rng.choice(GRID.size, p=p) for p in at]
+    counts = np.array([rng.multinomial(votes, rng.dirichlet(shapes[g] + 1e-9)) for g in places])
+    return theta, Labels.from_counts(counts, labels=list(range(labels)), ordered=True), models
+
+
+@pytest.mark.parametrize("worlds", [40, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.filterwarnings("ignore:chains of")
+def test_simulation_based_calibration(worlds):
+    rng, ranks = np.random.default_rng(3), []
+    for _ in range(worlds):
+        theta, labels, models = simulated(rng)
+        drawn = OrderedProblem.of(labels, models).drawn(Request(990, 1, int(rng.integers(2**31))))[0]
+        ranks.append((drawn < theta).mean(axis=0))
+    # Levels have a common part that no label depends on; all else is compared as it is.
+    p = kstest(np.clip(ranks, 0, 1), "uniform", axis=0).pvalue
+    assert (p > 1e-4).all(), p
+
+
+@pytest.mark.nuts
+def test_pymc_is_the_same_posterior():
+    rng = np.random.default_rng(5)
+    _, labels, models = simulated(rng, items=30)
+    fast = informed_dirichlet(labels, models, draws=2000, chains=2, seed=1)
+    how = {"tune": 1000, "target_accept": 0.95}
+    nuts = informed_dirichlet(labels, models, draws=1000, chains=2, seed=1, engine="nuts", sampler=how)
+    one, other = (t["posterior"]["plausibility"].mean(("chain", "draw")).values for t in (fast, nuts))
+    assert np.abs(one - other).max() < 0.06
+    assert np.abs(one - other).mean() < 0.015
+
+
+def test_neighbours_of_a_vote_are_likelier_than_labels_far_from_it():
+    rng = np.random.default_rng(6)
+    u = rng.standard_normal(200)
+    code = np.searchsorted([-1.2, -0.4, 0.4, 1.2], u[:, None] + 0.5 * rng.standard_normal((200, 3)))
+    votes = Labels.from_matrix(code, labels=range(5), ordered=True)
+    models = Predictions.from_labels({"A": np.clip(np.rint(u + 2), 0, 4).astype(int)}, labels=range(5))
+    tree = informed_dirichlet(votes, models, draws=100, chains=2, seed=1)
+    mean = tree["posterior"]["plausibility"].mean(("chain", "draw")).values
+    all_high = (code == 4).all(axis=1)
+    assert all_high.any()
+    assert (np.diff(mean[all_high], axis=1) > 0).all()
+    scores = evaluate(votes, models, metrics=["ordinal_mae"], draws=100, seed=1)
+    assert tree["posterior_parameters"]["parameter"].values[-1] == "log_concentration"
+    assert "full_fit" in scores
+    assert 0 < scores["posterior"]["ordinal_mae"].mean() < 1
+
+
+def test_refused():
+    votes = Labels.from_matrix([["a", "b", "c"]] * 4)
+    models = Predictions.from_labels({"A": ["a", "b", "c", "a"]}, labels=["a", "b", "c"])
+    for labels, options, message in (
+        (votes, {"form": "ordered"}, "needs an order of the labels"),
+        (VOTES, {"form": "ordered", "prior": InformedPrior()}, "priors of its own"),
+        (VOTES, {"form": "graded"}, "is not one of 'nominal', 'ordered'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            informed_dirichlet(labels, models if labels is votes else MODELS, **options)
+
+
+def test_a_prior_or_no_stated_order_is_nominal():
+    plain = Labels.from_counts(COUNTS)
+    for labels, options in ((plain, {}), (VOTES, {"prior": InformedPrior()}), (VOTES, {"form": "nominal"})):
+        tree = informed_dirichlet(labels, MODELS, draws=10, chains=1, seed=1, **options)
+        assert "blur" in tree["posterior_parameters"]["parameter"].values
