@@ -238,7 +238,6 @@ def test_collapsed_phi_has_the_evidence_of_the_exact_engine(likelihood, item_mea
     """The log likelihood with item means integrated out, at three points, to the tolerance of the rule."""
     from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
     from bayesagree.agreement._exact.problem import prepare
-    from bayesagree.agreement.predictive import _hierarchical_evidence
 
     ratings = ba.Ratings.from_matrix([[1, 2, 2], [4, 5, 5], [3, 3, 4], [1, 2, 2], [1, 5, 5]], scale=(1, 5), step=1)
     model = ba.common_agreement_model(ratings, item_mean=item_mean, likelihood=likelihood, collapsed=True)
@@ -255,10 +254,7 @@ def test_collapsed_phi_has_the_evidence_of_the_exact_engine(likelihood, item_mea
         found = function(*(np.array(given[v.name]) for v in model.free_RVs))[0]
         means = problem.means if likelihood == "binned" else problem.means.with_ends((0.16, 0.04))
         precision = 2 * (1 - np.log2(1 - phi))
-        if isinstance(means, HierarchicalMeans):
-            evidence = _hierarchical_evidence(means.like, precision, np.array(m), np.array(s))
-        else:
-            evidence = means.pattern_evidence(precision)
+        evidence = means.pattern_evidence(precision, (m, s) if isinstance(means, HierarchicalMeans) else None)
         assert found == pytest.approx(problem.patterns.weight @ evidence, abs=1e-6)
 
 
