@@ -524,3 +524,15 @@ def test_rankings(answer, folder):
     assert item["certainty"] == pytest.approx(top.mean(axis=0)[lowest])
     written = [" > ".join("{" + ", ".join(block) + "}" for block in ranking) for ranking in cases[lowest]]
     assert [row["ranking"] for row in found["rankings"]] == written
+
+
+@pytest.mark.long
+def test_blind(answer, folder):
+    found = answer("blind models.csv --gold gold.csv --draws 20 --metrics accuracy")
+    [settings] = found["settings"]
+    numbers = {name: settings[name] for name in ("n_models", "n_items", "n_gold", "n_crowd", "draws")}
+    assert numbers == {"n_models": 3, "n_items": 14, "n_gold": 4, "n_crowd": 0, "draws": 20}
+    gold = pd.read_csv(folder / "gold.csv").set_index("item")["label"]
+    models = pd.read_csv(folder / "models.csv").pivot(index="item", columns="model", values="label")
+    for row in found["actual"]:
+        assert row["score"] == (models.loc[gold.index, row["model"]] == gold).mean()
