@@ -8,6 +8,7 @@ from sklearn import metrics as sk
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import METRICS, confusion_counts, hard_label_scores, scores_of_counts
+from bayesagree.metrics.registry import full_name
 
 SKLEARN = {
     "accuracy": lambda t, p, **_: sk.accuracy_score(t, p),
@@ -102,3 +103,11 @@ def test_errors():
         hard_label_scores(models, {0: 1}, positive="x")
     with pytest.raises(InputError, match="metric='hits' is not one of"):
         hard_label_scores(models, {0: 1}, metric="hits")
+
+
+def test_names_without_a_number_mean_the_documented_one():
+    short = ["top_accuracy", "set_accuracy", "overlap", "average_overlap", "kendall_tau", "spearman_footrule"]
+    assert [full_name(name) for name in short] == [
+        "top_3_accuracy", "set_3_accuracy", "overlap_3", "average_overlap_3", "kendall_tau_3", "spearman_footrule_3",
+    ]  # fmt: skip
+    assert full_name("interval_coverage") == "interval_coverage_90"

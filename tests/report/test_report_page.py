@@ -228,3 +228,15 @@ def test_figures_survive_values_that_are_all_alike(values):
     assert "nan" not in str(figure)
     curve = certainty_curve([1.0], np.full((1, 3), value), 0.95)
     assert "nan" not in str(curve)
+
+
+@pytest.mark.parametrize("smallest", [0.35, 0.62, 0.97])
+def test_the_curve_of_certainty_stays_in_its_frame(smallest):
+    """Top of the frame is certainty one; its bottom is the tenth below the smallest, at most 0.9."""
+    certainty = np.array([[smallest, 0.98, 0.99, 1.0]])
+    drawn = re.search(r'<polyline[^>]* points="([^"]*)"', str(certainty_curve([1.0], certainty, 0.95)))[1]
+    y = np.array([float(point.split(",")[1]) for point in drawn.split()])
+    low = min(0.9, int(10 * smallest) / 10)
+    top, bottom = 10, 220
+    assert y.min() == pytest.approx(top, abs=0.1)
+    assert y.max() == pytest.approx(bottom - (bottom - top) * (smallest - low) / (1 - low), abs=0.1)
