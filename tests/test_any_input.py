@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 QUIET = {"draws": 8, "chains": 2, "seed": 1, "replicates": 2, "tune": 4, "bootstrap": 8, "samples": 8, "sweeps": 4}
 """Small sizes, so that thousands of calls take minutes."""
 AWAY = ("assert_better", "plots.", "datasets.", "simulate.", "read_", "io.", "_model", "report.write", "write_")
-"""Figures and files have tests of their own, _model builds PyMC models, assert_better raises AssertionError by design."""
+"""Figures and files have tests of their own, _model builds PyMC models, assert_better raises AssertionError by rule."""
 ODD = [None, 0, -1, 1, 1.5, float("nan"), float("inf"), 10**12, "nonsense", "", [], {}, object(), ["a", None], True]
 
 
