@@ -47,13 +47,13 @@ def rankings(n: int) -> ba.Rankings:
 
 def rated_models(n: int) -> ba.Predictions:
     rng = np.random.default_rng(3)
-    return ba.Predictions.from_labels({m: rng.uniform(1, 5, n) for m in "AB"})
+    return ba.Predictions.from_numbers({m: rng.uniform(1, 5, n) for m in "AB"})
 
 
 def group_dirichlet(n: int) -> Callable[[], Any]:
     given = labels(n)
     groups = {name: "old" if k % 2 else "young" for k, name in enumerate(given.annotators.tolist())}
-    return lambda: ba.group_dirichlet(given, groups, **DRAWS)
+    return lambda: ba.group_dirichlet(given, groups=groups, **DRAWS)
 
 
 def informed_normal(n: int) -> Callable[[], Any]:
