@@ -363,7 +363,8 @@ def _outcomes(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArr
     ambiguous = [word for word in words if word in known and word in values]
     if ambiguous:
         raise InputError(
-            f"column {name!r}: {ambiguous[0]!r} is the name of a model and a word for the winner; rename the model"
+            f"row {values.index(ambiguous[0])}, column {name!r}: {ambiguous[0]!r} is the name of a model and a word "
+            "for the winner; rename the model"
         )
     outcome = np.empty(len(values), np.int32)
     for row, value in enumerate(values):

@@ -377,7 +377,7 @@ def _json(path: Path) -> Any:
     except InputError as error:
         raise InputError(f"{str(path)!r}{error}") from error
     except json.JSONDecodeError as error:
-        raise InputError(f"{str(path)!r}, line {error.lineno}: not JSON ({error.msg})") from error
+        raise InputError(f"{str(path)!r}, line {error.lineno}: not JSON ({error.msg}); export it again") from error
 
 
 def _feather(path: Path) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from bayesagree.annotations import Comparisons
+from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
@@ -34,7 +35,12 @@ def read(file: File, question: str | None) -> Found:
     found, who, what = Found(), _one_of(ANNOTATORS, names), _one_of(ITEMS, names)
     rows: Any = pd.DataFrame({"left": table[first], "right": table[second], "winner": table[str(winner)]})
     for role, name in (("annotator", who), ("item", what)):
-        if name is not None and not table[name].isna().any():
+        absent = 0 if name is None else int(table[name].isna().sum())
+        if absent:
+            found.notes.append(
+                f"{absent} rows have no {name!r}: the {role} counts as unknown; fill them in or drop them"
+            )
+        elif name is not None:
             rows[role] = [" ".join(map(str, cell)) if isinstance(cell, list | tuple) else cell for cell in table[name]]
     if "item" in rows and "turn" in names:
         rows["item"] = [f"{item}, turn {turn}" for item, turn in zip(rows["item"], table["turn"])]
@@ -49,7 +55,7 @@ def read(file: File, question: str | None) -> Found:
         ]
     order_known = winner != "preference" or ORDERS in names
     if winner == "preference":
-        rows["winner"] = [_of_weight(weight) for weight in rows["winner"]]
+        rows["winner"] = [_of_weight(weight, row) for row, weight in enumerate(rows["winner"])]
         if ORDERS in names:
             turned = table[ORDERS].fillna(value=False).astype(bool).to_numpy()
             rows.loc[turned, ["left", "right"]] = rows.loc[turned, ["right", "left"]].to_numpy()
@@ -73,8 +79,12 @@ def _one_of(wanted: tuple[str, ...], names: Iterable[Any]) -> str | None:
     return next((name for name in wanted if name in names), None)
 
 
-def _of_weight(weight: Any) -> Any:
+def _of_weight(weight: Any, row: int) -> Any:
     """Return who wins by a preference of AlpacaEval: 1, 2, a weight between them, or 0 for a tie."""
     if not isinstance(weight, int | float) or weight != weight:
         return None
+    if weight != 0 and not 1 <= weight <= 2:
+        raise InputError(
+            f"row {row}: preference {weight!r} is neither 0 (a tie) nor from 1 to 2; correct or drop the row"
+        )
     return "tie" if weight == 0 or abs(weight - 1.5) < TIE_WIDTH else "left" if weight < 1.5 else "right"
