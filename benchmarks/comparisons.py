@@ -1,6 +1,6 @@
 """Coverage of the intervals of `davidson`, beside a bootstrap and a sandwich of the model of Bradley and Terry.
 
-`python -m benchmarks.comparisons` writes results/comparisons.md.
+`python -m benchmarks.comparisons` writes results/comparisons.md; names of worlds as arguments make their rows anew.
 
 Worlds are drawn from distributions unlike the prior where they may be: strengths of a fixed spread, unequal numbers of
 comparisons, annotators who always take the left one, a model that never loses. Leaderboards take a tie for half a win
@@ -70,22 +70,24 @@ def drawn(world: World, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndar
     pairs = np.array([rng.choice(m, 2, replace=False, p=weight) for _ in range(n)])
     who, tie = rng.integers(0, a, n), rng.normal(-0.3, 0.6 * (a > 1), a)
     order, slope = rng.normal(0.2, 0.3 * (a > 1), a), np.exp(rng.normal(0, 0.3 * (a > 1), a))
-    slope /= np.exp(np.log(slope).mean())
+    honest = np.arange(a) >= 2 * ("always take the left" in world.name)
+    slope /= np.exp(np.log(slope[honest]).mean())
     apart = strength[:, None] - strength
     best = int(strength.argmax())
     chance = chances((slope[who] * apart[pairs[:, 0], pairs[:, 1]] + order[who]) / 2, tie[who])
     outcome = (rng.random((n, 1)) > np.cumsum(chance, axis=1)).sum(axis=1)
     of_first, of_second = (chances((slope * apart[..., None] + side * order) / 2, tie) for side in (1, -1))
-    scores = ((of_first + of_second)[..., 0] + (of_first + of_second)[..., 2] / 2).mean(axis=2) / 2
+    both = (of_first + of_second)[:, :, honest].mean(axis=2) / 2
+    scores = both[..., 0] + both[..., 2] / 2
     truth = strength.copy()
     if "always take the left" in world.name:
-        outcome[who < 2] = 0
+        outcome[~honest[who]] = 0
     if "never loses" in world.name:
         # The strongest model: losses become wins, so that its strength is beyond what the data bound.
         outcome[(pairs[:, 0] == best) & (outcome == 1)] = 0
         outcome[(pairs[:, 1] == best) & (outcome == 0)] = 1
         truth[best] = np.nan
-        scores[best] = 1 - (of_first + of_second)[best, ..., 2].mean(axis=1) / 4
+        scores[best] = 1 - both[best, :, 2] / 2
         scores[:, best] = 1 - scores[best]
     often = weight[:, None] * weight * (1 / (1 - weight) + 1 / (1 - weight)[:, None]) * (1 - np.eye(m))
     without_end = maximum(1e6 * (often * scores)[None])[0]
@@ -166,7 +168,11 @@ def covered(draws: np.ndarray, truth: np.ndarray, ends: Any) -> dict[str, float]
 def main() -> None:
     """Write the table."""
     rows = []
+    old = RESULT.read_text().splitlines() if RESULT.exists() else []
     for world in WORLDS:
+        if sys.argv[1:] and world.name not in sys.argv[1:]:
+            rows += [line for line in old if line.startswith(f"| {world.name} |")]
+            continue
         found: dict[str, list[dict[str, float]]] = {"davidson": [], "bootstrap": [], "sandwich": []}
         start = time.perf_counter()
         for seed in range(world.repeats):
@@ -179,6 +185,10 @@ def main() -> None:
                 warnings.simplefilter("ignore", UserWarning)
                 tree = davidson(games, draws=400, chains=2, seed=seed)
             draws = tree["posterior"]["strength"].values.reshape(-1, world.models)
+            if "always take the left" in world.name and "discrimination" in tree["posterior"]:
+                # The unit of strengths is the mean discrimination: here that of the honest annotators.
+                slope = tree["posterior"]["discrimination"].values.reshape(len(draws), -1)
+                draws = draws * np.exp(np.log(slope[:, 2:]).mean(axis=1, keepdims=True))
             found["davidson"].append(covered(draws, truth, column_hdi))
             for name, draw in (("bootstrap", bootstrap), ("sandwich", sandwich)):
                 found[name].append(covered(draw(table, world.models, rng), theirs, percentiles))
@@ -207,6 +217,11 @@ covariance of arena-rank, both computed from these definitions. They are compare
 comparisons by the honest annotators, which is the strength on another scale: widths are not those of `davidson`. Rank
 sets are whole places, so that they hold more than 95 % where models are well apart. Made by
 `python -m benchmarks.comparisons`; the docstring of that file describes the worlds.
+
+In the world of three models the prior costs .02: with the normal distribution that the strengths were drawn from as
+the prior, the same 100 worlds have .930 ± .018 and .950 ± .014. Where two of ten annotators always take the left one, their
+discriminations count in the mean that is the unit of all strengths; the row is in the unit of the honest annotators
+(in the unit of all ten it was .912 ± .015 and .907 ± .015).
 
 An earlier table had .895 ± .017 for `davidson` in the world of 20 models and 30 annotators of which one never loses. It
 came from five worlds, whose own spread was its error. The forty below, of which those five are the first, show neither

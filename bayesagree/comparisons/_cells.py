@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from bayesagree._numerics.elementary import exp, log
 from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations.comparisons import Comparisons
+from bayesagree.errors import InputError
 
 type Likelihood = Literal["davidson", "rao_kupper"]
 
 CHUNK = 256
 """Cells computed together: their intermediate numbers stay in the processor's first cache."""
+MOST_ENTRIES = 3000
+"""Strengths of models on items: the time of a start grows with the cube, and is minutes beyond."""
 
 
 class Natural(NamedTuple):
@@ -105,6 +108,11 @@ def cells_of(
     if by_item:
         key = c.item_index.astype(np.int64) * c.models.size
         used, entry = np.unique(np.concatenate([key + first, key + second]), return_inverse=True)
+        if used.size > MOST_ENTRIES:
+            raise InputError(
+                f"item_effects=True: {used.size} strengths of a model on an item, more than {MOST_ENTRIES}, whose "
+                "joint curvature is a full matrix; leave item_effects out, or take a part of the items"
+            )
         entry_model = (used % c.models.size).astype(np.int32)
         first, second = np.split(entry.astype(np.int32), 2)
     values, outcome = c.covariate_values, c.outcome

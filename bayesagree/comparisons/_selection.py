@@ -46,7 +46,9 @@ def choose_form(
             continue
         for choice in choices:
             richer = form._replace(**{name: choice})
-            if choice == form[form._fields.index(name)] or (choice == "annotator" and not several):
+            # With a strength for each item, discriminations grow while strengths vanish: chains do not mix.
+            free = name == "discrimination" and form.item_effects
+            if choice == form[form._fields.index(name)] or (choice == "annotator" and (not several or free)):
                 continue
             for one in (form, richer):
                 if one not in known:

@@ -395,3 +395,12 @@ def test_exact_gibbs_sampler():
     ours = [*draws["strength"].mean(("chain", "draw")).values, float(draws["tie"].mean())]
     # Four Monte-Carlo errors of standard deviations of .5 and about 1,000 effective draws.
     np.testing.assert_allclose(theirs, ours, atol=0.065)
+
+
+def test_item_effects_have_a_limit_and_no_chosen_discrimination():
+    crowded = Comparisons.from_long(crowd(n=600), annotator="who", item="prompt")
+    settings = json.loads(davidson(crowded, item_effects=True, draws=10, chains=1, seed=1).attrs["settings"])
+    assert settings["discrimination"] is None
+    many = crowd(n=3100).assign(prompt=range(3100))
+    with pytest.raises(InputError, match=r"6200 strengths of a model on an item, more than 3000.*leave item_eff"):
+        davidson(Comparisons.from_long(many, item="prompt"), item_effects=True, **COMMON)
