@@ -219,9 +219,9 @@ sets are whole places, so that they hold more than 95 % where models are well ap
 `python -m benchmarks.comparisons`; the docstring of that file describes the worlds.
 
 In the world of three models the prior costs .02: with the normal distribution that the strengths were drawn from as
-the prior, the same 100 worlds have .930 ± .018 and .950 ± .014. Where two of ten annotators always take the left one, their
-discriminations count in the mean that is the unit of all strengths; the row is in the unit of the honest annotators
-(in the unit of all ten it was .912 ± .015 and .907 ± .015).
+the prior, the same 100 worlds have .930 ± .018 and .950 ± .014. Where two of ten annotators always take the left one,
+their discriminations count in the mean that is the unit of all strengths; the row is in the unit of the honest
+annotators (in the unit of all ten it was .912 ± .015 and .907 ± .015).
 
 An earlier table had .895 ± .017 for `davidson` in the world of 20 models and 30 annotators of which one never loses. It
 came from five worlds, whose own spread was its error. The forty below, of which those five are the first, show neither

@@ -103,6 +103,11 @@ POSTERIORS = {
         "judges/test_rate.py::engine=\"nuts\"", "judges/test_rate.py::corrected_rate.json",
         "test_corrected_rate.py::test_intervals_hold_the_rates",
     ),
+    "davidson": Twins(
+        "bayesagree.comparisons.model.davidson_model", ("davidson",),
+        "comparisons/test_davidson.py::engine in (\"hmc\", \"nuts\")", "comparisons/test_davidson.py::davidson.json",
+        "test_davidson.py::test_ranks_of_the_truth_are_uniform",
+    ),
     "group_posterior": Twins(
         "bayesagree.subjective.group_model.group_performance_model",
         ("group_performance", "group_performance_normal"),
@@ -121,7 +126,6 @@ OTHER_TREES = {
     "dispersion_null": "a permutation distribution",
     "effective_judges": "correlations over a weighted sample of items, truths drawn from gold or a posterior",
     "read_result": "reads a posterior",
-    "davidson": "a posterior with a PyMC twin, davidson_model, and golden values, but no plain twin yet",
 }
 """Functions that return a tree and have no model of their own, with the reason."""
 

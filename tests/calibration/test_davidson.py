@@ -1,0 +1,69 @@
+"""Simulation-based calibration of strengths from comparisons: every effect drawn from its prior, every variant."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import Comparisons, davidson
+from bayesagree.comparisons._cells import outcome_probabilities
+
+DRAWS, THIN = 99, 3
+MODELS, ANNOTATORS, ITEMS, GAMES = 4, 3, 6, 60
+COMMON = {"ties": "common", "order": "common", "discrimination": None}
+BY_ANNOTATOR = {"ties": "annotator", "order": "annotator", "discrimination": "annotator"}
+VARIANTS = {
+    "common": COMMON,
+    "rao_kupper": COMMON | {"likelihood": "rao_kupper"},
+    "annotators": BY_ANNOTATOR,
+    "rao_kupper_annotators": BY_ANNOTATOR | {"likelihood": "rao_kupper"},
+    "items": COMMON | {"item_effects": True},
+}
+SIZES = [
+    (40, "common", 1),
+    (30, "annotators", 2),
+    *(pytest.param(300, name, 3, marks=pytest.mark.slow) for name in VARIANTS),
+]
+
+
+def drawn(variant, rng):
+    """Return comparisons of a world and its parameters, by name."""
+    like, by = variant.get("likelihood", "davidson"), variant["ties"] == "annotator"
+    sd = abs(rng.normal())
+    strength = sd * rng.normal(size=MODELS)
+    items = abs(0.5 * rng.normal()) * rng.normal(size=(MODELS, ITEMS)) * variant.get("item_effects", False)
+    tie, order, slope = rng.normal(), 0.5 * rng.normal(), rng.normal()
+    truth = {"strength": (strength - strength.mean())[0], "average_tie": tie, "average_order": order}
+    tie = tie + by * abs(rng.normal()) * rng.normal(size=ANNOTATORS)
+    order = order + by * abs(0.5 * rng.normal()) * rng.normal(size=ANNOTATORS)
+    log_slope = by * abs(0.5 * rng.normal()) * rng.normal(size=ANNOTATORS)
+    log_slope = log_slope - log_slope.mean()
+    truth |= {"covariate_effect": slope, "strength_sd": sd}
+    if by:
+        truth |= {"tie": tie[0], "order": order[0], "discrimination": np.exp(log_slope[0])}
+    left = rng.integers(0, MODELS, GAMES)
+    right = (left + rng.integers(1, MODELS, GAMES)) % MODELS
+    who, what, longer = rng.integers(0, ANNOTATORS, GAMES), rng.integers(0, ITEMS, GAMES), rng.normal(size=GAMES)
+    quality = strength[left] + items[left, what] - strength[right] - items[right, what] + slope * longer
+    chance = outcome_probabilities(np.exp(log_slope[who]) * quality + order[who], np.exp(tie[who]), like)
+    outcome = (rng.random(GAMES) > np.cumsum(np.stack(chance), axis=0)).sum(axis=0)
+    words = np.array(["left", "right", "tie"])[np.minimum(outcome, 2)]
+    table = {"left": left, "right": right, "winner": words, "longer": longer, "who": who, "what": what}
+    return pd.DataFrame(table), truth
+
+
+@pytest.mark.filterwarnings("ignore:.*has not converged:UserWarning")
+@pytest.mark.parametrize(("n", "name", "seed"), SIZES)
+def test_ranks_of_the_truth_are_uniform(calibration, n, name, seed):
+    variant, rng = VARIANTS[name], np.random.default_rng(seed)
+    ranks = []
+    while len(ranks) < n:
+        table, truth = drawn(variant, rng)
+        games = Comparisons.from_long(table, annotator="who", item="what", covariates=["longer"])
+        if games.models.size < MODELS or games.annotators.size < ANNOTATORS:
+            continue  # whether all are seen does not depend on the parameters
+        tree = davidson(games, **variant, draws=DRAWS * THIN, chains=1, seed=len(ranks))
+        posterior = tree["posterior"].to_dataset().isel(chain=0, draw=slice(None, None, THIN))
+        drawn_values = {key: posterior[key].values.reshape(DRAWS, -1)[:, 0] for key in truth}
+        ranks.append([(drawn_values[key] < truth[key]).sum() for key in truth])
+    for key, rank in zip(truth, np.array(ranks).T):
+        calibration.uniform("davidson", f"{name}, {key}", rank, DRAWS + 1)
