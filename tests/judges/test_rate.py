@@ -10,7 +10,7 @@ import scipy as sp
 import xarray as xr
 from _paths import ROOT
 
-from bayesagree import InputError, Labels, Ratings, corrected_rate
+from bayesagree import Comparisons, InputError, Labels, Ratings, corrected_rate
 from bayesagree.judges import CorrectedRatePrior, judge_table, warnings_of
 from bayesagree.judges._gibbs import truncated_normal
 from bayesagree.judges._hamiltonian import Truths
@@ -233,3 +233,34 @@ def test_ten_judges_who_err_together_mix():
         assert abs(draws.mean() - 0.85) < 4 * draws.std()
     found = tree["derived"].to_dataset()
     assert (np.abs(found["rate_mean"] - rates) < 0.06).all()  # four posterior standard deviations
+
+
+SHORT: Any = {"draws": 200, "chains": 1, "tune": 200, "thin": 1, "seed": 1}
+
+
+def test_win_rates_of_comparisons():
+    """A judge prefers the new model in three of ten pairs; people compared a quarter of the pairs."""
+    inside, names = 0, np.array(["new", "old", "tie"])
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        winner = names[rng.choice(3, 300, p=[0.4, 0.4, 0.2])]
+        said = np.where(rng.random(300) < 0.3, "new", winner)
+        pairs = pd.DataFrame({"left": "new", "right": "old", "item": range(300)})
+        judge, people = (
+            Comparisons.from_long(table, annotator="who", item="item").to_labels()
+            for table in (pairs.assign(winner=said, who="judge"), pairs.assign(winner=winner, who="ann")[::4])
+        )
+        draws = [
+            np.sort(
+                corrected_rate(judge, people, positive=word, draws=200, chains=1, tune=200, thin=1, seed=1)[
+                    "posterior"
+                ]["rate"],
+                axis=None,
+            )
+            for word in ("wins", "loses")
+        ]
+        lower, upper = np.quantile((1 + draws[0] - draws[1][::-1]) / 2, [0.025, 0.975])
+        assert upper - lower < 0.3
+        inside += lower < 0.5 < upper
+        assert (1 + np.mean(said == "new") - np.mean(said == "old")) / 2 > 0.57
+    assert inside >= 2
