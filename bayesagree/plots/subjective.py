@@ -131,12 +131,12 @@ def plot_group_truth(truth: xr.DataTree, *, most: int = 12, axes: Panels | None 
     >>> {int(text.get_text().split(":")[0]) % 3 for text in panels[0, 1].get_yticklabels()}
     {1}
     """
-    drawn = truth["posterior"].to_dataset()
+    drawn, derived, given = (truth[name].to_dataset() for name in ("posterior", "derived", "constant_data"))
     if "divided" not in drawn or "plausibility" not in drawn:
         raise InputError("plot_group_truth takes the result of group_dirichlet with all plausibilities")
     values = drawn["plausibility"].stack(sample=("chain", "draw")).transpose("sample", "group", "item", "category")
     names, mean = drawn["group"].values, values.mean("sample").values
-    chance = np.nan_to_num(truth["derived"]["prob_different"].values).max(axis=0)
+    chance = derived["prob_different"].fillna(0).values.max(axis=0)
     shown = np.sort(np.argsort(-chance, kind="stable")[:most])
     label = np.ptp(mean[:, shown], axis=0).argmax(axis=1)
     _, panels = new_panels(axes, 1, 2, width=4, height=0.25 * max(len(shown), len(names)) + 1.5, margin=(1, 0))
@@ -149,7 +149,7 @@ def plot_group_truth(truth: xr.DataTree, *, most: int = 12, axes: Panels | None 
         one = values.values[:, g, shown, label]
         right.hlines(at, *column_hdi(one), color=f"C{g % 10}", linewidth=1)
         right.plot(one.mean(axis=0), at, label=str(names[g]), **style(g, line=False))
-    left.set_yticks(range(len(names)), with_sizes(names, truth["constant_data"]["n_votes"].values.sum(axis=1)))
+    left.set_yticks(range(len(names)), with_sizes(names, given["n_votes"].sum("item").values))
     left.set_xlabel("share of items seen differently, HDI 0.95")
     left.set_ylabel("group (votes)")
     items, labels = drawn["item"].values[shown], drawn["category"].values[label]

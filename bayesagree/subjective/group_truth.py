@@ -16,6 +16,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, probability
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
+from bayesagree.plausibility.registry import default_posterior
 from bayesagree.subjective.disagreement import require_one_each
 
 
@@ -180,7 +181,7 @@ def group_score_table(result: xr.DataTree) -> pd.DataFrame:
         table["worst_served"] = worst.values.ravel()
         parts.append(table.assign(metric=metric))
     found = pd.concat(parts, ignore_index=True)
-    return found[["metric", *found.columns.drop("metric")]]
+    return found.reindex(columns=["metric", *found.columns.drop("metric")])
 
 
 def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:
@@ -211,13 +212,18 @@ def group_truth_tables(
 ) -> dict[str, pd.DataFrame]:
     """Return scores against the truth of each group, how far groups differ, and the items that divide them.
 
+    The truth is learnt from votes and predictions together wherever `evaluate` does so by default.
+
     Returns
     -------
     dict
         The tables ``scores``, of the accuracy, ``groups`` and ``items``: `group_score_table`, `group_truth_table`,
         `dividing_items`.
     """
-    truth = group_dirichlet(labels, groups=groups, draws=draws, seed=seed, top_labels=1)
+    # The votes alone would take what a good model knows beyond them for errors.
+    learns = default_posterior(labels, models).name == "informed_dirichlet"
+    how: dict[str, Any] = {"predictions": models if learns else None, "draws": draws, "seed": seed, "top_labels": 1}
+    truth = group_dirichlet(labels, groups=groups, **how)
     test = group_permutation_test(labels, groups, seed=seed)
     scores = group_score_table(evaluate(labels, models, plausibility=truth))
     known = bool(truth["derived"]["prob_different"].notnull().any())

@@ -48,7 +48,7 @@ class GroupProblem:
 
     names: NDArray[Any]
     levels: NDArray[Any]
-    parts: NDArray[np.int64]
+    parts: NDArray[np.int32]
     votes: NDArray[np.int32]
     sizes: NDArray[np.int64]
     repeated: NDArray[np.bool_]
