@@ -166,8 +166,8 @@ def coverage(runs: int) -> list[str]:
     """Return how often 95 % intervals of a group's score hold the score against its true plausibilities."""
     lines = [
         f"{runs} sets of 150 items, three groups (similarity 3, 30, 300), two models, top-1 accuracy and "
-        "total variation; 95 % intervals by group. Monte-Carlo errors are those of sets, not of groups and models. Votes "
-        "alone take what a good model knows beyond them for errors.", "",
+        "total variation; 95 % intervals by group. Monte-Carlo errors are those of sets, not of groups and models. "
+        "Votes alone take what a good model knows beyond them for errors.", "",
         HEAD, "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
     for n_votes in (3, 5, 10):
