@@ -26,7 +26,7 @@ from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.draws.group_scores import each_group
 from bayesagree.draws.top_labels import plausibility_block, truth_draws
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, one_of, positive_int, shorten
 
 type TruthIs = Literal["top", "mass"]
 
@@ -269,8 +269,7 @@ def level_probability(
     truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
     """Probability of each risk level (item, level); see `risk_certainty`."""
-    if truth_is not in ("top", "mass"):
-        raise InputError(f"truth_is={truth_is!r} is not one of 'top', 'mass'")
+    one_of(truth_is, "truth_is", ("top", "mass"))
     levels, level_of = np.unique(_levels(risk, truth, threshold), return_inverse=True)
     of_level = np.eye(levels.size)[level_of]
     if truth_is == "top":
@@ -342,8 +341,7 @@ def _items(truth: xr.DataTree) -> NDArray[Any]:
 
 def _levels(risk: Mapping[Any, float], truth: xr.DataTree, threshold: float | None) -> NDArray[np.float64]:
     labels = truth_draws(truth, 1, threshold=threshold).labels.tolist()
-    missing = [label for label in labels if label not in risk]
-    if missing:
+    if missing := [label for label in labels if label not in risk]:
         raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
     return np.asarray([float(risk[label]) for label in labels])
 

@@ -1,7 +1,7 @@
 """Errors of input, each with the value, its place, the rule and the way out; checks of files and arguments."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
@@ -74,6 +74,13 @@ def positive(value: Any, name: str, *, zero: bool = False) -> float:
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         raise InputError(f"{name}={value!r} must be a {'finite number >= 0' if zero else 'positive number'}")
     return number
+
+
+def one_of[T](value: T, name: str, known: Collection[Any]) -> T:
+    """One of the known values, or `InputError`."""
+    if value not in known:
+        raise InputError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
+    return value
 
 
 def probability(value: Any, name: str) -> float:

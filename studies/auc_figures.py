@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import Panels, new_panels, one_panel, write_cells
-from bayesagree.simulate._crowdsourced_binary import rate_shapes
+from bayesagree.simulate._test_sets import rate_shapes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -73,9 +73,9 @@ def main(
     gold: Annotated[Path | None, Option(help="Gold: columns item, label.")] = None,
     correction: Annotated[str, Option(help="Triangle test: hotelling (the paper's) or williams.")] = "hotelling",
     draws: Annotated[int, Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
-    seed: _options.Seed = 1,
+    seed: int = 1,
     figures: Figures = None,
-    json: _options.Json = False,
+    json: bool = False,
 ) -> None:
     """Show all tables and figures of Jung and Lease (2 to 9, figures 2 to 5) for one set of systems with gold.
 

@@ -255,13 +255,12 @@ def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Pane
     return panels
 
 
-@_options.flattened
 def main(
     source: _options.Source,
     sampling: _options.ShortSampling,
-    threshold: _options.Threshold = None,
+    threshold: float | None = None,
     figures: Figures = None,
-    json: _options.Json = False,
+    json: bool = False,
 ) -> None:
     """Show CrowdTruth on four readings of a scale, its validation by gold, and disagreement without spammers.
 

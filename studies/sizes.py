@@ -157,16 +157,15 @@ def plot_agreement_by_size(result: xr.Dataset, *, axes: Panels | None = None) ->
     return panels
 
 
-@_options.flattened
 def main(
     source: _options.Source,
     shares: Annotated[str, Option(help="Shares of the items, comma separated.")] = "0.1,0.25,0.5,0.75,1",
     repeats: Repeats = 20,
     item_mean: Annotated[str, Option(help="hierarchical or flat (the paper's).")] = "hierarchical",
     likelihood: Annotated[str, Option(help="averaged, binned, density or squeezed (the paper's).")] = "averaged",
-    seed: _options.Seed = 1,
+    seed: int = 1,
     figures: Figures = None,
-    json: _options.Json = False,
+    json: bool = False,
 ) -> None:
     """Show Phi, alpha and percent agreement on shares of the items: Checco et al., figures 4 and 5.
 

@@ -34,7 +34,7 @@ from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
-from bayesagree.annotations.item_groups import ItemGroup, group_of_each
+from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.annotations.sets import sets_and_members
 from bayesagree.errors import InputError, probability
 

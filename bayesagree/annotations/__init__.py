@@ -13,15 +13,14 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 =========  ==========================================  ===============================================
 
 - `labels`, `ratings`, `rankings`: the three containers, and `Annotations`, any of them.
-- `spans`, `masks`: marked parts of texts and images as labels; `sets`: several labels of one person for an item;
-  `taxonomy`: labels of a tree.
+- `spans`: marked parts of texts and images as labels; `sets`: several labels of one person for an item; `taxonomy`:
+  labels of a tree.
 - `_choice_sets`: what was on offer when a ranking was made.
 - `comparisons`: `Comparisons`, which of two models wins.
 - `predictions`: `Predictions`, the output of models on the same items; `_numbers`: of numbers.
 - `annotators`: features of annotators, one row each; `groups`: annotators grouped by them.
-- `gold`: codes of known true labels; `item_groups`: the group of each item.
-- `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`.
-- `_frames`: containers as tables again.
+- `gold`: codes of known true labels, and the group of each item.
+- `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`; tables of them.
 - `_display`: short displays, in text and in notebooks.
 - `_words`: words that stand for no answer, and spellings of one label.
 - `_columns`: the reading and checking of tables and matrices.

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._numerics.types import Codes
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree._numerics.types import Codes, Floats
+from bayesagree.errors import InputError, as_python, one_of, shorten
 
 if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
     import narwhals as nw
@@ -55,7 +55,7 @@ def column(table: Table, name: str, role: str) -> Column:
     return table[name]
 
 
-def float_column(table: Table, name: str, role: str) -> NDArray[np.float64]:
+def float_column(table: Table, name: str, role: str) -> Floats:
     """Column of numbers, with NaN for missing cells; text that is no number is an error."""
     import narwhals as nw
 
@@ -66,7 +66,7 @@ def float_column(table: Table, name: str, role: str) -> NDArray[np.float64]:
     return float_values(values, lambda row: f"column {name!r}, row {row}", role)
 
 
-def float_values(values: NDArray[Any], place: Place, role: str) -> NDArray[np.float64]:
+def float_values(values: NDArray[Any], place: Place, role: str) -> Floats:
     """Numbers, with NaN for missing values; text that is no number is an error with its place."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
@@ -307,8 +307,7 @@ def kept_rows(
     item: Codes, annotator: Codes, names: tuple[NDArray[Any], NDArray[Any]], duplicates: Duplicates
 ) -> NDArray[np.int64]:
     """Rows to keep under a rule for repeated (item, annotator) pairs, in their given order."""
-    if duplicates not in ("error", "keep", "first", "last"):
-        raise InputError(f"duplicates={duplicates!r} is not one of 'error', 'keep', 'first', 'last'")
+    one_of(duplicates, "duplicates", ("error", "keep", "first", "last"))
     pair = item.astype(np.int64) * (len(names[1]) + 1) + annotator
     ordered = np.sort(pair)
     if duplicates == "keep" or not (ordered[1:] == ordered[:-1]).any():

@@ -1,6 +1,6 @@
-"""Gold: the known true labels of some items, as codes."""
+"""Values per item: gold, the known true labels of some items, and groups of items (slices, clusters, systems)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,3 +51,42 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
         raise InputError(f"gold item {as_python(known.index[twice][0])!r} has several labels; keep one")
     codes[place] = code
     return codes
+
+
+type ItemGroup = Mapping[Any, Any] | pd.Series | xr.DataArray | Sequence[Any] | NDArray[Any]
+"""Group of each item: a mapping, a series indexed by item, a DataArray with dim item, or one value per item."""
+
+
+def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series:
+    """Group of each item, in their order, shape (item,).
+
+    Raises
+    ------
+    InputError
+        An item without a group or named twice, or a sequence of another length. `name` is that of the argument.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_of_each({"q2": "b", "q1": "a"}, np.array(["q1", "q2"]), "by").tolist()
+    ['a', 'b']
+    """
+    if isinstance(given, xr.DataArray):
+        if given.dims != ("item",):
+            raise InputError(f"{name}= has dims {given.dims}; it names the group of each item, dims ('item',)")
+        given = pd.Series(given.values, index=pd.Index(given["item"].values))
+    if isinstance(given, pd.Series) and given.index.has_duplicates:
+        twice = as_python(given.index[given.index.duplicated()][0])
+        raise InputError(f"{name}= names item {twice!r} twice; give each item one group")
+    if isinstance(given, Mapping | pd.Series):
+        table = dict(given.items())
+        found = [as_python(table.get(item)) for item in items.tolist()]
+    else:
+        found = [as_python(value) for value in given]
+        if len(found) != items.size:
+            raise InputError(f"{name}= has {len(found)} values for {items.size} items")
+    groups = pd.Series(found, dtype=object)
+    if groups.isna().any():
+        missing = shorten(items[groups.isna().to_numpy()])
+        raise InputError(f"{name}= names no group for the items {missing}; name one for each item")
+    return groups

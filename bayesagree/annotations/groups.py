@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Codes
+from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError, positive_int, shorten
@@ -149,7 +149,7 @@ class Groups:
         return type(self)(self.annotators, self.names[kept], new[self.index], self.by)
 
 
-def _bin_names(edges: NDArray[np.float64]) -> NDArray[np.str_]:
+def _bin_names(edges: Floats) -> NDArray[np.str_]:
     """Name the bins by their edges, with as many decimals as tell all of them apart, at least three."""
     for decimals in range(3, 18):  # 17 tell all floats apart
         shown = [f"{edge:.{decimals}f}" for edge in edges]

@@ -28,11 +28,9 @@ from bayesagree.annotations._columns import (
     sort_rows,
     values_of,
 )
-from bayesagree.annotations._container import OrderedCategories, Values, checked_order
+from bayesagree.annotations._container import OrderedCategories, Values, checked_order, long_frame, wide_frame
 from bayesagree.annotations._display import names
-from bayesagree.annotations._frames import long_frame, wide_frame
-from bayesagree.annotations.masks import marked_pixels, read_masks
-from bayesagree.annotations.spans import NO_LABEL, Match, Unit, span_rows
+from bayesagree.annotations.spans import NO_LABEL, Match, Unit, marked_pixels, read_masks, span_rows
 from bayesagree.errors import InputError, as_python
 
 

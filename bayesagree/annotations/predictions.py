@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._numerics.types import Codes
+from bayesagree._numerics.types import Codes, Floats, Places
 from bayesagree.annotations._columns import (
     cell_place,
     column,
@@ -29,7 +29,7 @@ from bayesagree.annotations._display import Displayed, names
 from bayesagree.annotations._numbers import level_widths, numbers_of
 from bayesagree.annotations.rankings import Annotations, Rankings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, one_of, shorten
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,8 +54,8 @@ class Predictions(Categorical, Displayed):
     categories: NDArray[Any]
     scores: NDArray[np.floating[Any]] | None
     label_index: Codes | None
-    numbers: NDArray[np.float64] | None = None
-    levels: NDArray[np.float64] | None = None
+    numbers: Floats | None = None
+    levels: Floats | None = None
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
@@ -334,7 +334,7 @@ class Predictions(Categorical, Displayed):
         hard = np.append(target, -1)[self.hard_labels()[:, item_order]].astype(np.int32)
         return replace(self, items=items, categories=labels, label_index=hard)
 
-    def points(self) -> NDArray[np.float64]:
+    def points(self) -> Floats:
         """Return the mean of each predicted number, shape (model, item)."""
         if self.numbers is None or self.levels is None:
             raise InputError("these predictions are labels; Predictions.from_numbers reads numbers")
@@ -407,8 +407,7 @@ def without_missing(
 
 def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool = True) -> Predictions:
     """Return the predictions of the items to score, as `without_missing`."""
-    if missing not in ("error", "wrong", "skip"):
-        raise InputError(f"missing={missing!r} is not one of 'error', 'wrong', 'skip'")
+    one_of(missing, "missing", ("error", "wrong", "skip"))
     lacks = predictions.lacking()
     if not lacks.any() or (missing == "wrong" and predictions.numbers is None):
         return predictions
@@ -426,7 +425,7 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
     return predictions.take(kept, predictions.items[kept])
 
 
-def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> NDArray[np.intp]:
+def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> Places:
     """Return where each wanted name stands among the given ones, which must be the same set."""
     place, back = pd.Index(given).get_indexer(pd.Index(wanted)), pd.Index(wanted).get_indexer(pd.Index(given))
     missing, extra = wanted[place < 0], given[back < 0]

@@ -168,18 +168,14 @@ class Rankings(Categorical, Container):
         label_codes, known = label_column(table, label, labels)
         require_present(label_codes, "label")
         ranks = float_column(table, rank, "rank")
-        missing = np.isnan(ranks)
-        if not offered:
-            if missing.any():
-                raise InputError(
-                    f"row {int(np.flatnonzero(missing)[0])}: the rank is missing; leave unranked labels out, or pass "
-                    "offered=True if the rows of a ranking are all labels that were on offer"
-                )
-            return cls._grouped(items, annotators, known, item_codes, annotator_codes, label_codes, ranks)
-        on_offer = np.stack([item_codes, annotator_codes, label_codes]).astype(np.int64)
-        item_codes, annotator_codes, label_codes = on_offer[:, ~missing]
-        ranks = ranks[~missing]
-        return cls._grouped(items, annotators, known, item_codes, annotator_codes, label_codes, ranks, on_offer)
+        ranked = ~np.isnan(ranks)
+        if not offered and not ranked.all():
+            raise InputError(
+                f"row {int(np.flatnonzero(~ranked)[0])}: the rank is missing; leave unranked labels out, or pass "
+                "offered=True if the rows of a ranking are all labels that were on offer"
+            )
+        rows = np.stack([item_codes, annotator_codes, label_codes]).astype(np.int64)
+        return cls._grouped(items, annotators, known, *rows[:, ranked], ranks[ranked], rows if offered else None)
 
     @classmethod
     def _grouped(
@@ -209,15 +205,14 @@ class Rankings(Categorical, Container):
         block -= block[first][ranking]
         who = ranker[first] if annotators.size else np.full(first.size, -1)
         _require_one_place(ranking, label, labels, items[item[first]], annotators[who] if annotators.size else None)
-        codes = (column.astype(np.int32) for column in (item[first], who, label, block))
-        item_index, annotator_index, label_index, block_index = codes
+        item_of, who_of, label_of, block_of = (a.astype(np.int32) for a in (item[first], who, label, block))
         start = np.append(first, item.size)
         offered = None
         if on_offer is not None:
             _require_ranked(on_offer, np.stack([item[first], ranker[first]]), items)
             offered = ChoiceSets.of(*on_offer)
             offered.require(start, label, items[item[first]], labels)
-        return cls(items, annotators, labels, item_index, annotator_index, start, label_index, block_index, offered)
+        return cls(items, annotators, labels, item_of, who_of, start, label_of, block_of, offered)
 
     def to_long(self) -> pd.DataFrame:
         """Table of one row per label named: item, annotator (or number of the ranking), label, rank; ties are equal.
@@ -228,12 +223,11 @@ class Rankings(Categorical, Container):
         >>> given.to_long()["rank"].tolist()
         [1, 1, 2]
         """
-        row = np.repeat(np.arange(self.n_annotations), np.diff(self.start))
+        row = self.ranking_index()
+        named: dict[str, Any] = {"item": self.items[self.item_index[row]], "ranking": row}
+        if self.annotators_known:
+            named = {"item": named["item"], "annotator": self.annotators[self.annotator_index[row]]}
         label = pd.Categorical.from_codes(self.label_index, categories=pd.Index(self.categories))
-        who: Any = (
-            {"annotator": self.annotators[self.annotator_index[row]]} if self.annotators_known else {"ranking": row}
-        )
-        named = {"item": self.items[self.item_index[row]]} | who
         return pd.DataFrame(named | {"label": label, "rank": self.block + 1})
 
     def overview(self) -> dict[str, Any]:
@@ -278,8 +272,7 @@ def _require_blocks(blocks: Any, where: str) -> None:
             raise InputError(f"{where}: {as_python(level)!r} is not a list; a ranking is a list of blocks of labels")
     if len(blocks) == 0 or any(len(block) == 0 for block in blocks):
         raise InputError(
-            f"{where}: empty block in {blocks!r}; every block names at least one label: leave unranked labels out "
-            "instead"
+            f"{where}: empty block in {blocks!r}; every block names at least one label: leave out unranked labels"
         )
 
 
@@ -295,8 +288,7 @@ def _require_one_place(
     annotator_of: NDArray[Any] | None,
 ) -> None:
     place = np.sort(ranking.astype(np.int64) * labels.size + label)
-    twice = place[1:][np.diff(place) == 0]
-    if twice.size:
+    if (twice := place[1:][np.diff(place) == 0]).size:
         r, k = divmod(int(twice[0]), labels.size)
         who = "" if annotator_of is None else f", annotator {as_python(annotator_of[r])!r}"
         raise InputError(

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._numerics.types import Codes
+from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations._columns import (
     Duplicates,
     annotation_codes,
@@ -20,8 +20,7 @@ from bayesagree.annotations._columns import (
     kept_rows,
     matrix_axes,
 )
-from bayesagree.annotations._container import Level, Values
-from bayesagree.annotations._frames import long_frame, wide_frame
+from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
 from bayesagree.errors import InputError, as_python
 
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
@@ -57,7 +56,7 @@ class Ratings(Values):
     annotators: NDArray[Any]
     item_index: Codes
     annotator_index: Codes
-    rating: NDArray[np.float64]
+    rating: Floats
     scale: tuple[float, float]
     step: float | None
 
@@ -133,7 +132,7 @@ class Ratings(Values):
         annotators: NDArray[Any],
         item: NDArray[Any],
         annotator: NDArray[Any],
-        rating: NDArray[np.float64],
+        rating: Floats,
         scale: tuple[float, float],
         step: float | None,
     ) -> Self:
@@ -209,7 +208,7 @@ class Ratings(Values):
         """
         return wide_frame(self, self.rating, np.nan)
 
-    def unit(self) -> NDArray[np.float64]:
+    def unit(self) -> Floats:
         """Ratings mapped to [0, 1], shape (row,)."""
         low, high = self.scale
         return (self.rating - low) / (high - low)

@@ -36,7 +36,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind import combiners, pseudo_gold
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, one_of, positive_int, shorten
 from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
 
 type BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]
@@ -272,8 +272,7 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     Draw d takes set d modulo their number where they are a sample. Where their mean counts it takes all of them, and
     the axis set is then their number; or, where they are many draws from known shares, these shares as one soft set.
     """
-    if items not in ("fixed", "bootstrap"):
-        raise InputError(f"items={items!r} is not one of 'fixed', 'bootstrap'")
+    one_of(items, "items", ("fixed", "bootstrap"))
     n_items = systems.items.size
     blocks = item_blocks(draws)
     # Another stream than the one that draws gold sets: items are resampled independently of them.

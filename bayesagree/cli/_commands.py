@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesagree.cli import COMMANDS
+from bayesagree.cli._options import flattened
 from bayesagree.cli._output import working
 from bayesagree.errors import InputError
 
@@ -65,11 +66,13 @@ def as_command(function: Callable[..., None], name: str) -> Any:
     return typer.main.get_command(alone)
 
 
-def well_behaved(command: Any, name: str) -> Any:
+def well_behaved(function: Any, name: str) -> Any:
     """Let a command show that it works; give one that writes a file --force, without which a file there stays."""
-    own = list(signature(command, eval_str=True).parameters.values())
-    writes = any(parameter.name == "output" for parameter in own)
-    force = [Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force)] if writes else []
+    command = flattened(function, name)
+    parameters = dict(signature(command).parameters)
+    writes = "output" in parameters
+    if writes:
+        parameters["force"] = Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force)
 
     @wraps(command)
     def shown(**given: Any) -> None:
@@ -78,9 +81,8 @@ def well_behaved(command: Any, name: str) -> Any:
         with working(name):
             command(**given)
 
-    parameters = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own] + force
-    shown.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
-    shown.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    shown.__signature__ = signature(command).replace(parameters=list(parameters.values()))  # type: ignore[attr-defined]
+    shown.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters.values()}
     return shown
 
 

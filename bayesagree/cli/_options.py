@@ -1,18 +1,19 @@
-"""Options that several commands share: one name, one meaning and one help text each."""
+"""Options of the commands: bundles that several share, and the texts of `options.toml` on each."""
 
 import re
 import shlex
+import tomllib
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
+from importlib.resources import files
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
-from typer import Argument, Option
 
 from bayesagree.cli import with_options
 from bayesagree.errors import InputError
@@ -29,169 +30,91 @@ if TYPE_CHECKING:
 KINDS = ("labels", "ratings", "rankings", "comparisons")
 DUPLICATES = ("error", "keep", "first", "last")
 
-AnnotationsFile = Annotated[
-    Path | None,
-    Argument(help="Annotations: a table (CSV, TSV, Parquet, JSON Lines), an export of a tool, or nested blocks."),
-]
-PredictionsFile = Annotated[
-    Path | None, Argument(help="Predictions: columns model, item and label, score, or one column per label.")
-]
-PredictionsOption = Annotated[
-    Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
-]
-Data = Annotated[str | None, Option("--data", help="A public data set by name, instead of files.")]
-Format = Annotated[str | None, Option("--format", help="Tool or layout of the file (detected by default).")]
-Question = Annotated[str | None, Option("--question", help="Which question, if the file has several.")]
-Kind = Annotated[str | None, Option("--kind", help="labels, ratings or rankings, if the columns do not decide it.")]
-Item = Annotated[str, Option("--item", help="Column that names the item.")]
-Annotator = Annotated[str, Option("--annotator", help="Column that names the annotator.")]
-ModelColumn = Annotated[str, Option("--model", help="Column of the predictions that names the model.")]
-PredictionsItem = Annotated[
-    str | None, Option("--predictions-item", help="Column of the predictions that names the item, if not --item.")
-]
-PredictionsLabel = Annotated[
-    str | None, Option("--predictions-label", help="Column of the predictions with the label, if not --label.")
-]
-LabelColumn = Annotated[str, Option("--label", help="Column of the label.")]
-RatingColumn = Annotated[str, Option("--rating", help="Column of the rating.")]
-RankColumn = Annotated[str, Option("--rank", help="Column of the rank; equal ranks are ties.")]
-Scale = Annotated[tuple[float, float] | None, Option("--scale", help="Lowest and highest rating, such as 1 5 or 1,5.")]
-Step = Annotated[float | None, Option("--step", help="Distance of the levels of the scale.")]
-LabelNames = Annotated[
-    str | None, Option("--labels", help="All categories in the order of ties, comma separated, or their number.")
-]
-NoAnnotator = Annotated[bool, Option("--no-annotator", help="No column names the annotator: labels are counted.")]
-MissingLabels = Annotated[
-    str | None, Option("--missing-labels", help="Labels that stand for no answer, comma separated, such as n/a.")
-]
-MergeSimilar = Annotated[
-    bool, Option("--merge-similar", help="Read labels that differ in case or spaces alone as one label.")
-]
-Ordered = Annotated[
-    bool | None,
-    Option("--ordered/--unordered", help="Labels have an order, that of --labels or of numbers; or numbers are codes."),
-]
-Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")]
-AnnotatorsFile = Annotated[Path | None, Option("--annotators", help="Features: one row per annotator, any columns.")]
-SpecificationFile = Annotated[Path | None, Option("--specification", help="Declaration of the evaluation, JSON.")]
-SmallestGroup = Annotated[
-    int, Option("--smallest-group", help="Merge groups with fewer annotators; keep 'unknown' separate.", min=1)
-]
-Plausibility = Annotated[
-    str | None,
-    Option("--plausibility", help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene."),
-]
-PlausibilityOrTrace = Annotated[
-    str | None,
-    Option("--plausibility", help="Posterior of the truth, such as dirichlet, or the file (.nc, .zarr) of a trace."),
-]
-Draws = Annotated[int, Option("--draws", help="Draws per chain.", min=1)]
-Chains = Annotated[int, Option("--chains", help="Chains.", min=1)]
-Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
-Dask = Annotated[str | None, Option("--dask", help="Address of a Dask scheduler to run on.")]
-Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
-MissingPredictions = Annotated[
-    str,
-    Option(
-        "--missing", help="Items that a model predicts nothing for: error; skip them for all models; count as wrong."
-    ),
-]
-Threshold = Annotated[float | None, Option("--threshold", help="For ratings: is the mean below this value or not?")]
-AllowUnmixed = Annotated[
-    bool, Option("--allow-unmixed", help="Give a result even if the chains of a sampler disagree.")
-]
-GoldFile = Annotated[
-    Path | None, Option("--gold", help="Table of items whose true label is known: columns item and label.")
-]
-ItemsAre = Annotated[str, Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
+
+OPTIONS = tomllib.loads(files("bayesagree.cli").joinpath("options.toml").read_text(encoding="utf-8"))
+"""Help text of every option by command and parameter; ``shared`` has those of several commands."""
 
 
-def _table_file(path: Path | None) -> Path | None:
-    """Refuse another ending while nothing is computed yet."""
-    if path is not None:
+def _checked(kind: str) -> Callable[[Path | None], Path | None]:
+    """Return what refuses an ending that no table, or no result, is written with, while nothing is computed yet."""
+
+    def checked(path: Path | None) -> Path | None:
+        from bayesagree.io.files import is_zarr
         from bayesagree.io.outputs import require_table
 
-        require_table(path)
-    return path
+        if path is not None:
+            {"table": require_table, "result": is_zarr}[kind](path)
+        return path
+
+    return checked
 
 
-def _result_file(path: Path | None) -> Path | None:
-    if path is not None:
-        from bayesagree.io.files import is_zarr
-
-        is_zarr(path)
-    return path
-
-
-TableFile = Annotated[
-    Path | None,
-    Option("--output", "-o", help="Write the table here: .csv, .tsv, .parquet, .json, .jsonl.", callback=_table_file),
-]
-ResultFile = Annotated[
-    Path | None, Option("--output", "-o", help="Keep the result: a .nc or .zarr file.", callback=_result_file)
-]
-Tool = Annotated[
-    str | None,
-    Option("--tool", help="Write --output for this tool: label_studio, argilla, prodigy, doccano; else a table."),
-]
-Contents = Annotated[
-    Path | None, Option("--contents", help="What annotators see of each item, for --tool: a table, one row per item.")
-]
+def described(annotation: Any, command: str, name: str) -> Any:
+    """Return the type of a parameter with the flags and the help text that `options.toml` has for it."""
+    if get_origin(annotation) is Annotated:
+        return annotation
+    found = OPTIONS.get(command, {}).get(name) or OPTIONS["shared"][name]
+    text: dict[str, Any] = {"help": found} if isinstance(found, str) else dict(found)
+    if text.pop("argument", False):
+        return Annotated[annotation, typer.Argument(**text)]
+    if "check" in text:
+        text["callback"] = _checked(text.pop("check"))
+    return Annotated[annotation, typer.Option(*text.pop("flags", [f"--{name.replace('_', '-')}"]), **text)]
 
 
 @dataclass(frozen=True)
 class Sampling:
     """Number of draws and chains, and their seed."""
 
-    draws: Draws = 1000
-    chains: Chains = 4
-    seed: Seed = 1
+    draws: int = 1000
+    chains: int = 4
+    seed: int = 1
 
 
 @dataclass(frozen=True)
 class ShortSampling(Sampling):
     """The same with fewer draws, for commands that draw many parameters or several posteriors."""
 
-    draws: Draws = 500
+    draws: int = 500
 
 
 @dataclass(frozen=True)
 class Columns:
     """Names of the columns of annotations."""
 
-    item: Item = "item"
-    annotator: Annotator = "annotator"
-    label: LabelColumn = "label"
-    rating: RatingColumn = "rating"
-    rank: RankColumn = "rank"
+    item: str = "item"
+    annotator: str = "annotator"
+    label: str = "label"
+    rating: str = "rating"
+    rank: str = "rank"
 
 
 @dataclass(frozen=True)
 class PredictionColumns:
     """Names of the columns of predictions, where they are not those of the annotations."""
 
-    model: ModelColumn = "model"
-    predictions_item: PredictionsItem = None
-    predictions_label: PredictionsLabel = None
+    model: str = "model"
+    predictions_item: str | None = None
+    predictions_label: str | None = None
 
 
 @dataclass(frozen=True)
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
-    annotations: AnnotationsFile = None
-    data: Data = None
-    format: Format = None
-    question: Question = None
-    kind: Kind = None
-    scale: Scale = None
-    step: Step = None
-    labels: LabelNames = None
-    duplicates: Duplicates = "error"
-    no_annotator: NoAnnotator = False
-    missing_labels: MissingLabels = None
-    merge_similar: MergeSimilar = False
-    ordered: Ordered = None
+    annotations: Path | None = None
+    data: str | None = None
+    format: str | None = None
+    question: str | None = None
+    kind: str | None = None
+    scale: tuple[float, float] | None = None
+    step: float | None = None
+    labels: str | None = None
+    duplicates: str = "error"
+    no_annotator: bool = False
+    missing_labels: str | None = None
+    merge_similar: bool = False
+    ordered: bool | None = None
 
     def read(
         self, predictions: Path | None = None, columns: PredictionColumns | None = None
@@ -310,28 +233,25 @@ def _flags_of_predictions() -> Iterator[None]:
         raise InputError(re.sub(r"(?<![\w-])(item|label)=", r"--predictions-\1 ", str(error))) from error
 
 
-def flattened(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose parameters of a dataclass of options are replaced by the fields of that class."""
+def flattened(function: Callable[..., None], command: str) -> Callable[..., None]:
+    """Return a function whose parameters are options: a dataclass of them becomes its fields."""
     parameters: list[Parameter] = []
     bundles: dict[str, Any] = {}
     for parameter in signature(function, eval_str=True).parameters.values():
-        if is_dataclass(parameter.annotation):
-            bundles[parameter.name] = parameter.annotation
-            hints = get_type_hints(parameter.annotation, include_extras=True)
-            options = [(f.name, f.default, hints[f.name]) for f in fields(parameter.annotation)]
-        else:
-            options = [(parameter.name, parameter.default, parameter.annotation)]
-        parameters += [Parameter(n, Parameter.KEYWORD_ONLY, default=d, annotation=a) for n, d, a in options]
+        own: list[Any] = [parameter]
+        bundle: Any = parameter.annotation
+        if is_dataclass(bundle):
+            bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
+        parameters += [p.replace(kind=p.KEYWORD_ONLY, annotation=described(p.annotation, command, p.name)) for p in own]
 
     @wraps(function)
-    def command(**given: Any) -> None:
+    def flat(**given: Any) -> None:
         for name, bundle in bundles.items():
             given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         function(**given)
 
-    command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return command
+    flat.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
+    return flat
 
 
 def read_gold(path: Path, source: Source, items: Any) -> dict[Any, Any]:

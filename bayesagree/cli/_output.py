@@ -12,7 +12,6 @@ a failure of the package itself, and where `check` finds a claim not supported. 
 """
 
 import json
-import math
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,14 +76,16 @@ def _show_table(rows: Records, title: str) -> None:
     from rich.table import Table as ScreenTable
     from rich.text import Text
 
-    written = {name: [_cell(name, _plain(row[name])) for row in rows] for name in rows[0] if name != "note"}
+    from bayesagree.io.outputs import plain
+
+    written = {name: [_cell(name, plain(row[name])) for row in rows] for name in rows[0] if name != "note"}
     alike = {name for name, cells in written.items() if len(cells) > 1 and len(set(cells)) == 1}
     shared = [name for name in written if name in alike and name.startswith(_SHARED)]
     shown = {name: cells for name, cells in written.items() if name not in shared and set(cells) != {"-"}}
     first = next(iter(shown))
     table = ScreenTable(box=None, pad_edge=False, header_style="bold")
     for name, cells in shown.items():
-        numeric = name != first and all(isinstance(_plain(row[name]), int | float | None) for row in rows)
+        numeric = name != first and all(isinstance(plain(row[name]), int | float | None) for row in rows)
         heading, justify = str(name).replace("_", " "), "right" if numeric else "left"
         unbroken = [*heading.split(), *(cells if numeric or name == first else ())]
         width = min(max(map(len, unbroken)), _UNBROKEN)
@@ -126,22 +127,9 @@ def _cell(name: str, value: Any) -> str:
 def show_json(answer: Any) -> None:
     """Print one JSON document to stdout; a number that does not exist is null, for JSON has no NaN."""
     _stop_spinner()
-    sys.stdout.write(json.dumps(_plain(answer), indent=2, allow_nan=False) + "\n")
+    from bayesagree.io.outputs import plain
 
-
-def _plain(value: Any) -> Any:
-    """Return the value in the types of JSON."""
-    tolist = getattr(value, "tolist", None)
-    value = tolist() if callable(tolist) else value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if str(value) == "<NA>":
-        return None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+    sys.stdout.write(json.dumps(plain(answer), indent=2, allow_nan=False) + "\n")
 
 
 def write_table(table: Any, path: Path | None) -> None:

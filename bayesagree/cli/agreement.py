@@ -1,8 +1,7 @@
 """`bayesagree agreement`: how far do annotators agree, with an interval for every coefficient."""
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output, with_options
 
@@ -10,18 +9,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@_options.flattened
 def agreement(
     source: _options.Source,
-    level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
-    item_mean: Annotated[str, Option(help="Prior of the item means of Phi: hierarchical or flat.")] = "hierarchical",
-    likelihood: Annotated[str, Option(help="Of Phi: averaged, binned, inflated, density, squeezed.")] = "averaged",
-    streamed: Annotated[
-        bool, Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")
-    ] = False,
-    seed: _options.Seed = 1,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
+    level: str | None = None,
+    item_mean: str = "hierarchical",
+    likelihood: str = "averaged",
+    streamed: bool = False,
+    seed: int = 1,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Show the common agreement Phi and every classic coefficient, each with an interval.
 

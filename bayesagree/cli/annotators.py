@@ -1,9 +1,9 @@
 """`bayesagree annotators`: accuracy and confusion of every annotator, and checks of the crowd."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -19,20 +19,14 @@ _SHOWN = 30
 """Annotators on the screen: what fits without scrolling back; the document has all."""
 
 
-@_options.flattened
 def annotators(
     source: _options.Source,
     sampling: _options.ShortSampling,
-    gold: _options.GoldFile = None,
-    variant: Annotated[
-        str,
-        Option(
-            help="auto, full, one_coin, class_conditional, hierarchical, item_difficulty, mixed_membership or votes."
-        ),
-    ] = "auto",
-    allow_unmixed: _options.AllowUnmixed = False,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
+    gold: Path | None = None,
+    variant: str = "auto",
+    allow_unmixed: bool = False,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 

@@ -1,9 +1,7 @@
 """`bayesagree auc`: area under the curve of models against crowd labels of two kinds."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from typer import Argument, Option
+from typing import TYPE_CHECKING
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -16,18 +14,14 @@ if TYPE_CHECKING:
     from bayesagree.metrics.auc.estimates import AucMethod
 
 
-@_options.flattened
 def auc(
     source: _options.Source,
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
-    predictions: Annotated[
-        Path | None,
-        Argument(help="Columns model, item and score (the probability of the positive label), or any others."),
-    ] = None,
-    positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
+    predictions: Path | None = None,
+    positive: str | None = None,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Show the area under the curve of each model without ground truth, by every definition of the truth.
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Argument, Option
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -15,43 +13,29 @@ if TYPE_CHECKING:
 
 
 def blind(
-    system_labels: Annotated[
-        Path | None, Argument(help="Labels of the systems: columns model, item and label (or scores).")
-    ] = None,
-    crowd: Annotated[Path | None, Option(help="Crowd labels of some items: columns item, annotator and label.")] = None,
-    gold: Annotated[Path | None, Option(help="Gold to judge the methods by: columns item and label.")] = None,
-    data: Annotated[
-        str | None,
-        Option(
-            help="A public case instead of files: trec2011-teams, cifar10h, chaosnli-snli, "
-            "human-objects/edge, human-objects/sketch."
-        ),
-    ] = None,
-    methods: Annotated[str | None, Option(help="Comma separated; by default all that the data allow.")] = None,
-    metrics: Annotated[
-        str, Option(help="accuracy, precision, recall, specificity, f1, balanced_accuracy.")
-    ] = "accuracy,precision,recall,specificity",
-    positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
-    leave_one_out: Annotated[bool, Option(help="Judge each system by the others only.")] = False,
-    threshold: Annotated[float, Option(help="Share of votes from which the majority is positive.", min=0)] = 0.5,
-    calibrate_for: Annotated[
-        str, Option(help="Score that the calibrated majority is tuned for: a metric, or each for one threshold each.")
-    ] = "accuracy",
-    baseline: Annotated[str, Option(help="Method that the others' correlations are tested against.")] = "em",
-    significance: Annotated[float, Option(help="Level of the tests.")] = 0.05,
-    multiplicity: Annotated[
-        str, Option(help="Adjust the tests: none, bonferroni, holm or benjamini_hochberg.")
-    ] = "none",
-    draws: Annotated[int, Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
-    seed: _options.Seed = 1,
-    model: Annotated[str, Option("--model", help="Column that names the system.")] = "model",
-    item: _options.Item = "item",
-    annotator: _options.Annotator = "annotator",
-    label: _options.LabelColumn = "label",
-    labels: _options.LabelNames = None,
-    duplicates: _options.Duplicates = "error",
-    json: _options.Json = False,
-    output: _options.ResultFile = None,
+    system_labels: Path | None = None,
+    crowd: Path | None = None,
+    gold: Path | None = None,
+    data: str | None = None,
+    methods: str | None = None,
+    metrics: str = "accuracy,precision,recall,specificity",
+    positive: str | None = None,
+    leave_one_out: bool = False,
+    threshold: float = 0.5,
+    calibrate_for: str = "accuracy",
+    baseline: str = "em",
+    significance: float = 0.05,
+    multiplicity: str = "none",
+    draws: int = 1000,
+    seed: int = 1,
+    model: str = "model",
+    item: str = "item",
+    annotator: str = "annotator",
+    label: str = "label",
+    labels: str | None = None,
+    duplicates: str = "error",
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Score and rank systems that no expert judged, by every method of Jung and Lease; with gold, judge the methods.
 

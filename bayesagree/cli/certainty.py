@@ -1,8 +1,7 @@
 """`bayesagree certainty`: how much the annotations leave open."""
 
-from typing import Annotated, Any
-
-from typer import Option
+from pathlib import Path
+from typing import Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli.plausibility import posterior
@@ -16,19 +15,18 @@ RANKINGS = (
 )
 
 
-@_options.flattened
 def certainty(
     source: _options.Source,
     sampling: _options.Sampling,
-    plausibility: _options.Plausibility = None,
-    reliability: Annotated[str, Option(help="Weight of an annotation, one or several: 1,3,10.")] = "1",
-    k: Annotated[int, Option(help="Certainty of the k most plausible labels.", min=1)] = 1,
-    exact: Annotated[bool, Option(help="Without Monte-Carlo error (k = 1; closed forms only).")] = False,
-    threshold: _options.Threshold = None,
-    json: _options.Json = False,
-    tool: _options.Tool = None,
-    contents: _options.Contents = None,
-    output: _options.TableFile = None,
+    plausibility: str | None = None,
+    reliability: str = "1",
+    k: int = 1,
+    exact: bool = False,
+    threshold: float | None = None,
+    json: bool = False,
+    tool: str | None = None,
+    contents: Path | None = None,
+    output: Path | None = None,
 ) -> None:
     """Show the annotation certainty of the items, least certain first.
 

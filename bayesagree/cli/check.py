@@ -1,29 +1,26 @@
 """`bayesagree check`: is the claim that a new model is better supported? The exit code says it."""
 
-from typing import Annotated
+from pathlib import Path
 
-from typer import Exit, Option
+from typer import Exit
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError, shorten
 
 
-@_options.flattened
 def check(
     source: _options.Source,
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
-    predictions: _options.PredictionsFile = None,
-    new: Annotated[str, Option("--new", help="Name of the new model.")] = "new",
-    old: Annotated[str, Option("--old", help="Name of the model that it is compared with.")] = "old",
-    probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
-    not_worse: Annotated[
-        float | None, Option("--not-worse", help="Claim that the new model is not worse by this; by default: better.")
-    ] = None,
-    metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
-    plausibility: _options.PlausibilityOrTrace = None,
-    items: _options.ItemsAre = "fixed",
-    json: _options.Json = False,
+    predictions: Path | None = None,
+    new: str = "new",
+    old: str = "old",
+    probability: float = 0.95,
+    not_worse: float | None = None,
+    metric: str = "top_1_accuracy",
+    plausibility: str | None = None,
+    items: str = "fixed",
+    json: bool = False,
 ) -> None:
     """Check that a new model is better than an old one: exit code 0 if the annotations support it, 1 if not.
 

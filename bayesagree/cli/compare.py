@@ -1,19 +1,16 @@
 """`bayesagree compare`: is A better than B, from an evaluation that was kept."""
 
 from pathlib import Path
-from typing import Annotated
 
-from typer import Argument, Option
-
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _output
 
 
 def compare(
-    result: Annotated[Path, Argument(help="File that `bayesagree evaluate -o FILE` wrote.")],
-    metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
-    reliability: Annotated[float | None, Option(help="Which reliability, when there are several.")] = None,
-    ci_prob: Annotated[float, Option(help="Probability of the intervals.")] = 0.95,
-    json: _options.Json = False,
+    result: Path,
+    metric: str = "top_1_accuracy",
+    reliability: float | None = None,
+    ci_prob: float = 0.95,
+    json: bool = False,
 ) -> None:
     """Show the probability that each model is better than each other, and that of every place.
 

@@ -1,9 +1,7 @@
 """`bayesagree conformal`: sets of labels that cover what annotators say."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -16,25 +14,20 @@ _SHOWN = 10
 """Items on the screen: what fits beside the table; the document has all."""
 
 
-@_options.flattened
 def conformal(
     source: _options.Source,
     columns: _options.PredictionColumns,
-    predictions: _options.PredictionsFile = None,
-    plausibility: Annotated[
-        str | None, Option("--plausibility", help="Posterior that calibrates, such as dirichlet; default: vote shares.")
-    ] = None,
-    coverage: Annotated[float, Option(help="Wanted coverage, between 0 and 1.")] = 0.9,
-    method: Annotated[str, Option(help="exact, monte_carlo or majority.")] = "exact",
-    score: Annotated[str, Option(help="Conformity: probability, aps, raps or margin.")] = "probability",
-    mass: Annotated[float, Option(help="Mass of the plausibilities for the rows mass_coverage.")] = 0.9,
-    folds: Annotated[int, Option(help="Each fold of the items is covered by sets that the others calibrate.")] = 2,
-    new: Annotated[
-        Path | None, Option(help="Predictions for new items: their sets go to --output, calibrated on all items.")
-    ] = None,
-    seed: _options.Seed = 1,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
+    predictions: Path | None = None,
+    plausibility: str | None = None,
+    coverage: float = 0.9,
+    method: str = "exact",
+    score: str = "probability",
+    mass: float = 0.9,
+    folds: int = 2,
+    new: Path | None = None,
+    seed: int = 1,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Show coverage and size of prediction sets, against what annotators say and against vote winners.
 

@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     from bayesagree.annotations import Annotations, Comparisons
 
 
-@_options.flattened
-def contents(source: _options.Source, json: _options.Json = False) -> None:
+def contents(source: _options.Source, json: bool = False) -> None:
     """Show what a file holds: annotations, predictions, gold, answers left out; and the commands that fit.
 
     Example: bayesagree contents export.json

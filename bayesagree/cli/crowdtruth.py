@@ -1,8 +1,6 @@
 """`bayesagree crowdtruth`: quality of items, annotators and labels by their mutual agreement."""
 
-from typing import Annotated
-
-from typer import Option
+from pathlib import Path
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -11,13 +9,12 @@ _SHOWN = 15
 """Rows on the screen of each table."""
 
 
-@_options.flattened
 def crowdtruth(
     source: _options.Source,
     sampling: _options.ShortSampling,
-    open_task: Annotated[bool, Option("--open", help="Labels are free text, not from a fixed list.")] = False,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
+    open_task: bool = False,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Show the CrowdTruth quality of annotators, items and labels, the most suspicious first.
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import typer
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _output
 
 EXTRAS = {"plot": "matplotlib", "report": "jinja2", "scale": "distributed", "nutpie": "nutpie", "data": "pooch"}
 """Extra and the module that it is for."""
 
 
-def doctor(json: _options.Json = False) -> None:
+def doctor(json: bool = False) -> None:
     """Check the installation: versions, threads, cache and data folder; exit code 1 if something is wrong.
 
     Example: bayesagree doctor --json

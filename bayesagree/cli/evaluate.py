@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -16,45 +14,28 @@ if TYPE_CHECKING:
     from bayesagree.annotations.predictions import Predictions
 
 
-@_options.flattened
 def evaluate(
     source: _options.Source,
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
-    predictions: _options.PredictionsFile = None,
-    simulated_models: Annotated[
-        int, Option(help="Where a data set has no predictions: simulate this many noisy models.", min=0)
-    ] = 0,
-    plausibility: _options.PlausibilityOrTrace = None,
-    reliability: Annotated[str, Option(help="Weight of an annotation, one or several: 0.1,1,10.")] = "1",
-    metrics: Annotated[
-        str | None,
-        Option(
-            "--metrics",
-            "--metric",
-            help="Comma separated, such as f1_macro,total_variation, or mymodule:function; by "
-            "default top_1_accuracy, of numbers mae.",
-        ),
-    ] = None,
-    truth_is: Annotated[
-        str, Option(help="top: the most plausible label of a draw; sampled: the label of another annotator.")
-    ] = "top",
-    another_annotator: Annotated[
-        bool, Option("--another-annotator", help="Score another annotator beside the models.")
-    ] = False,
-    item_features: Annotated[Path | None, Option(help="Features: one row per item, any columns.")] = None,
-    by: Annotated[str | None, Option(help="Column of the item features: scores of each of its values.")] = None,
-    cluster: Annotated[
-        str | None, Option(help="Column of the item features: items resampled together, with --items bootstrap.")
-    ] = None,
-    items: _options.ItemsAre = "fixed",
-    missing: _options.MissingPredictions = "error",
-    gold: _options.GoldFile = None,
-    threshold: _options.Threshold = None,
-    allow_unmixed: _options.AllowUnmixed = False,
-    dask: _options.Dask = None,
-    json: _options.Json = False,
-    output: _options.ResultFile = None,
+    predictions: Path | None = None,
+    simulated_models: int = 0,
+    plausibility: str | None = None,
+    reliability: str = "1",
+    metrics: str | None = None,
+    truth_is: str = "top",
+    another_annotator: bool = False,
+    item_features: Path | None = None,
+    by: str | None = None,
+    cluster: str | None = None,
+    items: str = "fixed",
+    missing: str = "error",
+    gold: Path | None = None,
+    threshold: float | None = None,
+    allow_unmixed: bool = False,
+    dask: str | None = None,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Score models under the uncertainty that the annotations leave about the truth.
 

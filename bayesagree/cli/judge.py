@@ -2,9 +2,7 @@
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Argument, Option
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -15,46 +13,24 @@ if TYPE_CHECKING:
     from bayesagree.annotations import Annotations, Rankings, Ratings
 
 
-@_options.flattened
 def judge(
-    verdicts: Annotated[Path, Argument(help="Verdicts on every item: columns item, judge and label or rating.")],
+    verdicts: Path,
     columns: _options.Columns,
     sampling: _options.Sampling,
-    people: Annotated[
-        Path | None,
-        Option("--people", help="People's labels on some items: columns item, annotator, label (or rating, or rank)."),
-    ] = None,
-    system: Annotated[
-        str | None, Option("--system", help="Column of the verdicts that names the system of an item.")
-    ] = None,
-    positive: Annotated[
-        str | None, Option("--positive", help="The label that counts; of two labels the last by default.")
-    ] = None,
-    target: Annotated[
-        str, Option("--target", help="share: of people who say positive; truth: of truly positive items.")
-    ] = "share",
-    inclusion: Annotated[
-        str | None, Option("--inclusion", help="Column of the verdicts: probability that people were given the item.")
-    ] = None,
-    choose: Annotated[
-        int | None, Option("--choose", help="Without --people: number of items for them to label.", min=1)
-    ] = None,
-    design: Annotated[
-        str, Option("--design", help="How to choose: random, stratified by system, doubt of the judges.")
-    ] = "random",
-    epsilon: Annotated[
-        float, Option("--epsilon", help="Margin of the alternative annotator test: .2 experts, .1 crowd.")
-    ] = 0.2,
-    judge_column: Annotated[str, Option("--judge", help="Column of the verdicts that names the judge.")] = "judge",
-    verdicts_item: Annotated[
-        str | None, Option("--verdicts-item", help="Column of the verdicts that names the item, if not --item.")
-    ] = None,
-    verdicts_label: Annotated[
-        str | None, Option("--verdicts-label", help="Column of the verdicts with the label, if not --label.")
-    ] = None,
-    scale: _options.Scale = None,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
+    people: Path | None = None,
+    system: str | None = None,
+    positive: str | None = None,
+    target: str = "share",
+    inclusion: str | None = None,
+    choose: int | None = None,
+    design: str = "random",
+    epsilon: float = 0.2,
+    judge_column: str = "judge",
+    verdicts_item: str | None = None,
+    verdicts_label: str | None = None,
+    scale: tuple[float, float] | None = None,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 

@@ -1,8 +1,7 @@
 """`bayesagree next`: the items that deserve the next label."""
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 
@@ -10,22 +9,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@_options.flattened
 def next(
     source: _options.Source,
     columns: _options.PredictionColumns,
-    predictions: _options.PredictionsOption = None,
-    n: Annotated[int, Option("--number", "-n", help="How many items.", min=1)] = 20,
-    goal: Annotated[
-        str | None, Option("--goal", help="decision between two models, metric of each, or certainty of items.")
-    ] = None,
-    plausibility: _options.PlausibilityOrTrace = None,
-    missing: _options.MissingPredictions = "error",
-    seed: _options.Seed = 1,
-    json: _options.Json = False,
-    tool: _options.Tool = None,
-    contents: _options.Contents = None,
-    output: _options.TableFile = None,
+    predictions: Path | None = None,
+    n: int = 20,
+    goal: str | None = None,
+    plausibility: str | None = None,
+    missing: str = "error",
+    seed: int = 1,
+    json: bool = False,
+    tool: str | None = None,
+    contents: Path | None = None,
+    output: Path | None = None,
 ) -> None:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 

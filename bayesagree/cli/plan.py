@@ -1,8 +1,7 @@
-"""`bayesagree plan`: how many items, and how many annotators an item."""
+"""`bayesagree plan`: how many items, and how many annotators per item."""
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -11,24 +10,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@_options.flattened
 def plan(
     source: _options.Source,
     columns: _options.PredictionColumns,
-    predictions: _options.PredictionsOption = None,
-    items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
-    annotators: Annotated[
-        str | None, Option("--n-annotators", help="Numbers of annotators an item, by default 1, 3, 5, 10.")
-    ] = None,
-    metric: Annotated[
-        str | None, Option("--metric", help="Score or coefficient of agreement, such as top_1_accuracy or phi.")
-    ] = None,
-    target: Annotated[float | None, Option("--target", help="Width of the interval that is wanted.")] = None,
-    cost: Annotated[str | None, Option("--cost", help="Cost of an item and of a vote, such as 2,0.5.")] = None,
-    replicates: Annotated[int, Option("--replicates", help="Simulated studies of each design.", min=2)] = 16,
-    seed: _options.Seed = 1,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
+    predictions: Path | None = None,
+    items: str = "100,300,1000",
+    annotators: str | None = None,
+    metric: str | None = None,
+    target: float | None = None,
+    cost: str | None = None,
+    replicates: int = 16,
+    seed: int = 1,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Show the interval that each number of items and annotators would give, and its cost, from a pilot.
 

@@ -1,10 +1,9 @@
 """`bayesagree plausibility`: the posterior of the truth of each item, as a file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer import Option
 
 from bayesagree.cli import _options
 from bayesagree.errors import InputError
@@ -15,16 +14,13 @@ if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
 
 
-@_options.flattened
 def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
-    plausibility: _options.Plausibility = None,
-    reliability: Annotated[float, Option(help="Weight of an annotation.")] = 1.0,
-    top_labels: Annotated[
-        int | None, Option(help="Keep only the L best labels of each draw (large data).", min=1)
-    ] = None,
-    output: _options.ResultFile = Path("plausibility.nc"),
+    plausibility: str | None = None,
+    reliability: float = 1.0,
+    top_labels: int | None = None,
+    output: Path | None = Path("plausibility.nc"),
 ) -> None:
     """Draw the plausibilities of each item and write them as a DataTree that ArviZ reads.
 

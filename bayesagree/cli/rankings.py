@@ -1,9 +1,7 @@
 """`bayesagree rankings`: a whole evaluation against rankings, under two aggregation models and many reliabilities."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -14,20 +12,19 @@ if TYPE_CHECKING:
     from bayesagree.annotations import Rankings
 
 
-@_options.flattened
 def rankings(
     source: _options.Source,
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
-    predictions: _options.PredictionsFile = None,
-    simulated_models: Annotated[int, Option(help="Without predictions: simulate this many noisy models.", min=1)] = 4,
-    prirn: Annotated[str, Option(help="Reliabilities of PrIRN, comma separated.")] = "2,5,10,20,50",
-    plackett_luce: Annotated[str, Option(help="Whole reliabilities of Plackett-Luce.")] = "1,2,3,5",
-    unranked: Annotated[str, Option(help="Unnamed labels in Plackett-Luce: lumped or exact.")] = "lumped",
-    risk: Annotated[Path | None, Option(help="Table with the columns label and risk (a level).")] = None,
-    case: Annotated[str | None, Option(help="Item to look at; by default the least certain one.")] = None,
-    json: _options.Json = False,
-    output: _options.ResultFile = None,
+    predictions: Path | None = None,
+    simulated_models: int = 4,
+    prirn: str = "2,5,10,20,50",
+    plackett_luce: str = "1,2,3,5",
+    unranked: str = "lumped",
+    risk: Path | None = None,
+    case: str | None = None,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Evaluate against rankings, under two aggregation models and many reliabilities.
 

@@ -1,22 +1,17 @@
 """`bayesagree reliability`: how well each reliability predicts a held-out annotator."""
 
-from typing import Annotated
-
-from typer import Option
+from pathlib import Path
 
 from bayesagree.cli import _options, _output
 
 
-@_options.flattened
 def reliability(
     source: _options.Source,
-    plausibility: Annotated[str | None, Option("--plausibility", help="dirichlet, prirn or plackett_luce.")] = None,
-    reliabilities: Annotated[
-        str | None, Option("--reliability", help="Values to compare: 0.3,1,3 (whole numbers for plackett_luce).")
-    ] = None,
-    seed: _options.Seed = 1,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
+    plausibility: str | None = None,
+    reliabilities: str | None = None,
+    seed: int = 1,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Show for each reliability how well the other annotators of an item predict a held-out one.
 

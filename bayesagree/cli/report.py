@@ -2,11 +2,10 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 import typer
-from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -18,32 +17,27 @@ if TYPE_CHECKING:
     from bayesagree.report.data import ReportSource
 
 
-@_options.flattened
 def report(
     source: _options.Source,
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
-    predictions: _options.PredictionsOption = None,
-    annotators: _options.AnnotatorsFile = None,
-    group: Annotated[str | None, Option("--group", help="Features to group by, comma separated.")] = None,
-    smallest_group: _options.SmallestGroup = 1,
-    gold: _options.GoldFile = None,
-    specification: _options.SpecificationFile = None,
-    title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
-    plausibility: _options.PlausibilityOrTrace = None,
-    reliability: Annotated[
-        str | None, Option(help="Weights of an annotation, comma separated; the panel is about the first.")
-    ] = None,
-    metrics: Annotated[
-        str | None, Option(help="Comma separated, such as top_1_accuracy; the first is in the panel.")
-    ] = None,
-    items: _options.ItemsAre = "fixed",
-    least_certain: Annotated[int, Option(help="How many of the least certain items to list.", min=1)] = 50,
-    missing: _options.MissingPredictions = "error",
-    threshold: _options.Threshold = None,
-    allow_unmixed: _options.AllowUnmixed = False,
-    json: _options.Json = False,
-    output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
+    predictions: Path | None = None,
+    annotators: Path | None = None,
+    group: str | None = None,
+    smallest_group: int = 1,
+    gold: Path | None = None,
+    specification: Path | None = None,
+    title: str | None = None,
+    plausibility: str | None = None,
+    reliability: str | None = None,
+    metrics: str | None = None,
+    items: str = "fixed",
+    least_certain: int = 50,
+    missing: str = "error",
+    threshold: float | None = None,
+    allow_unmixed: bool = False,
+    json: bool = False,
+    output: Path = Path("report.html"),
 ) -> None:
     """Write one self-contained HTML report, for readers without Bayesian training.
 

@@ -1,9 +1,7 @@
 """`bayesagree subjective`: how well each model predicts each group of annotators."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -18,45 +16,24 @@ if TYPE_CHECKING:
     from bayesagree.subjective.specification import EvaluationSpecification
 
 
-@_options.flattened
 def subjective(
     source: _options.Source,
-    annotators: _options.AnnotatorsFile = None,
-    predictions: Annotated[
-        Path | None,
-        Option("--predictions", help="Predictions per item, or with a column for the annotator per annotation."),
-    ] = None,
-    group: Annotated[
-        str | None, Option("--group", help="Features to group by, comma separated; default: disagreement rate.")
-    ] = None,
-    smallest_group: _options.SmallestGroup = 1,
-    bins: Annotated[int, Option("--bins", help="Bins of the disagreement rate.", min=1)] = 5,
-    rate_share: Annotated[
-        float | None,
-        Option("--rate-share", help="Take the disagreement rate from this share of the items, score on the others."),
-    ] = None,
-    metric: Annotated[
-        str | None, Option("--metric", help="accuracy (labels), absolute_error or correlation (ratings).")
-    ] = None,
-    truth: Annotated[
-        str | None,
-        Option("--truth", help="by-group: score against the labels as each group as a whole sees them; needs --group."),
-    ] = None,
-    phi: Annotated[
-        bool, Option(help="For ratings: Phi within and between groups, about a second for each pair of groups.")
-    ] = True,
-    specification: _options.SpecificationFile = None,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="Where to write the specification report: .md or .json.")
-    ] = None,
-    model: _options.ModelColumn = "model",
-    threshold: Annotated[
-        float | None,
-        Option("--threshold", help="For ratings: turn them into the labels below and at_or_above this value."),
-    ] = None,
-    draws: _options.Draws = 1000,
-    seed: _options.Seed = 1,
-    json: _options.Json = False,
+    annotators: Path | None = None,
+    predictions: Path | None = None,
+    group: str | None = None,
+    smallest_group: int = 1,
+    bins: int = 5,
+    rate_share: float | None = None,
+    metric: str | None = None,
+    truth: str | None = None,
+    phi: bool = True,
+    specification: Path | None = None,
+    output: Path | None = None,
+    model: str = "model",
+    threshold: float | None = None,
+    draws: int = 1000,
+    seed: int = 1,
+    json: bool = False,
 ) -> None:
     """Show how well each model predicts each group of annotators, and whether groups differ by more than chance.
 
@@ -156,7 +133,7 @@ def _truth_tables(
 
 
 def _declared(specification: Path, people: "Annotators | None") -> "EvaluationSpecification":
-    from bayesagree.subjective.files import read_specification
+    from bayesagree.subjective.tables import read_specification
 
     if people is None:
         raise InputError(
@@ -169,8 +146,8 @@ def _specification_tables(
     declared: "EvaluationSpecification", given: Any, people: Any, result: Any, output: Path | None
 ) -> list[_output.Table]:
     """Compare the declaration with the data, write the report if it is requested, and return its tables."""
-    from bayesagree.subjective.files import write_specification_report
     from bayesagree.subjective.specification import check_specification
+    from bayesagree.subjective.tables import write_specification_report
 
     report = check_specification(declared, given, people, scores=result)
     if output is not None:
@@ -201,7 +178,7 @@ def _models(
     path: Path | None, known: Any, scored: "Labels | Ratings", source: _options.Source, model: str
 ) -> "ModelPredictions":
     from bayesagree.subjective.agreement import predictions_of
-    from bayesagree.subjective.files import read_model_predictions
+    from bayesagree.subjective.tables import read_model_predictions
 
     if path is not None:
         columns = {name: getattr(source, name) for name in ("item", "annotator", "label", "rating")}

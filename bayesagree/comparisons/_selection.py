@@ -9,7 +9,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import cells_of
 from bayesagree.comparisons._density import DavidsonPrior, Density, Effect, Form
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 
 FOLDS = 5
 CHOICES: dict[str, tuple[Effect, ...]] = {
@@ -88,8 +88,7 @@ def checked_form(comparisons: Comparisons, requested: dict[str, Any], item_effec
         effects[name] = CHOICES[name][0] if value == "auto" else value
     if effects["order"] and not comparisons.order_known:
         raise InputError(f"order={requested['order']!r}, but nobody knows which model was shown first; pass order=None")
-    if likelihood not in ("davidson", "rao_kupper"):
-        raise InputError(f"likelihood={likelihood!r} is not one of 'davidson', 'rao_kupper'")
+    one_of(likelihood, "likelihood", ("davidson", "rao_kupper"))
     if item_effects and comparisons.items.size == 0:
         raise InputError("item_effects=True, but the items are unknown; pass item= to Comparisons.from_long")
     ties = int((comparisons.outcome == TIE).sum())

@@ -8,9 +8,7 @@
 - `coverage`: coverage and size of sets, by group; sets of items that did not calibrate them; the widest sets.
 - `exchangeability`: whether calibration and new items are alike.
 - `_truth`: expected plausibilities and draws of any truth.
-- `_groups`: groups of items.
-- `_weighted`: thresholds and p-values from weighted scores.
-- `_reach`: the shortest way from a prediction to plausibilities with another label on top.
+- `_weighted`: thresholds and p-values from weighted scores, and groups of items.
 """
 
 import lazy_loader as lazy

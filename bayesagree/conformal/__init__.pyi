@@ -1,4 +1,4 @@
-from ._groups import certainty_groups
+from ._weighted import certainty_groups
 from .calibration import conformalize
 from .coverage import cross_sets, set_coverage, widest_sets
 from .exchangeability import exchangeability_check

@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories as sampled
-from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal._weighted import WeightedScores
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, one_of, positive_int, shorten
 
 type Method = Literal["exact", "monte_carlo", "majority"]
 
@@ -115,10 +115,8 @@ def conformalize(
     [2, 1, 2, 1]
     """
     alpha_of = check_coverage(coverage)
-    if method not in ("exact", "monte_carlo", "majority"):
-        raise InputError(f"method={method!r} is not one of 'exact', 'monte_carlo', 'majority'")
-    if correction not in ("none", "ecdf"):
-        raise InputError(f"correction={correction!r} is not one of 'none', 'ecdf'")
+    one_of(method, "method", ("exact", "monte_carlo", "majority"))
+    one_of(correction, "correction", ("none", "ecdf"))
     if correction == "ecdf" and (method != "monte_carlo" or by is not None):
         raise InputError("correction='ecdf' corrects method='monte_carlo' without by=; the exact form needs none")
     items, categories, plausibility = expected_plausibility(truth)

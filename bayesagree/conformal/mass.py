@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, plausibility_of, scores_of
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
@@ -91,9 +91,7 @@ def conformalize_mass(
 
 
 @numba.njit(cache=True, nogil=True)
-def count_critical(
-    plausibility: NDArray[np.float64], order: NDArray[np.intp], mass: float, out: NDArray[np.float64]
-) -> None:
+def count_critical(plausibility, order, mass, out):
     """Count in how many draws (sample, item, category) each label is critical, added to `out` (item, category).
 
     `order` (item, category) lists the labels from the most conforming one down.

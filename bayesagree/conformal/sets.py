@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree, settings_of
-from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.conformal._groups import groups_of
 from bayesagree.conformal._truth import scores_of
-from bayesagree.conformal._weighted import WeightedScores, threshold
+from bayesagree.conformal._weighted import WeightedScores, groups_of, threshold
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.files import read_result, write_result

@@ -5,7 +5,7 @@ and the errors say, and else downloaded once (extra ``data``) from pinned commit
 of this package: each keeps its own licence, several forbid commercial use or state none.
 
 - `_catalogue`: `available`, `load` and the class of what is loaded; `sets.csv` is the table of data sets, and
-  `_label_sets`, `_rating_sets`, `_ranking_sets` hold the functions that read them.
+  `_readers` has the functions that read them.
 - `_files`: finding, checking and parsing files; `sources.csv` has origin, licence and citation.
 - `_conversion`: joins CIFAR-10H from the files of three projects, which `conversions.csv` lists.
 

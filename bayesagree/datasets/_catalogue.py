@@ -13,12 +13,10 @@ import pandas as pd
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets import _label_sets, _ranking_sets, _rating_sets
+from bayesagree.datasets import _readers
 from bayesagree.datasets._conversion import table_rows
 from bayesagree.datasets._files import SOURCES, Content
 from bayesagree.errors import InputError
-
-_READERS = vars(_label_sets) | vars(_rating_sets) | vars(_ranking_sets)
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Entry:
 
     def read(self) -> Content:
         """Read the files of the set."""
-        return _READERS[self.reader](*([self.argument] if self.argument else []))
+        return getattr(_readers, self.reader)(*([self.argument] if self.argument else []))
 
 
 SETS = {row["name"]: Entry(**row) for row in table_rows("sets.csv")}

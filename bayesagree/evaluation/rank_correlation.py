@@ -8,7 +8,7 @@ import scipy as sp
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 
 type Measure = Literal["pearson", "spearman", "kendall", "swap_rate"]
 MEASURES = ("pearson", "spearman", "kendall", "swap_rate")
@@ -51,8 +51,7 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
     a, b = _pair(scores_a, scores_b)
     if measure == "swap_rate":
         return swap_rate(a, b)
-    if measure not in MEASURES:
-        raise InputError(f"measure={measure!r} is not one of {MEASURES}")
+    one_of(measure, "measure", MEASURES)
     if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         warnings.warn(f"{measure} does not exist: one side gives all systems the same score", UserWarning, stacklevel=2)
         return float("nan")
@@ -135,8 +134,7 @@ def williams_test(
     r = np.array([r_xy, r_xz, r_yz], dtype=float)
     if (np.abs(r) > 1 + 1e-12).any():
         raise InputError(f"correlations {r.tolist()} must lie between -1 and 1")
-    if correction not in ("williams", "hotelling"):
-        raise InputError(f"correction={correction!r} is not one of 'williams', 'hotelling'")
+    one_of(correction, "correction", ("williams", "hotelling"))
     determinant = 1 - r @ r + 2 * r.prod()
     scale = 2 * determinant / (n - 3)
     if correction == "williams":

@@ -29,7 +29,7 @@ from bayesagree.annotations.predictions import Missing, Predictions, without_mis
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.convergence import warn_not_converged
 from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.batches import over_batches
@@ -249,8 +249,7 @@ class Evaluation:
     gold: Gold | None = None
 
     def __post_init__(self) -> None:
-        if self.items not in ("fixed", "bootstrap"):
-            raise InputError(f"items={self.items!r} is not one of 'fixed', 'bootstrap'")
+        one_of(self.items, "items", ("fixed", "bootstrap"))
         if not self.metrics:
             raise InputError("there is no metric to compute")
         for metric in self.metrics:

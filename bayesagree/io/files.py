@@ -29,7 +29,7 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
 from bayesagree.io.formats._guess import Columns, nested
 from bayesagree.io.formats.registry import format_of
-from bayesagree.io.tables import MOST_UNPACKED, arrow_frame, read_table
+from bayesagree.io.tables import MOST_UNPACKED, arrow_frame, read_table, require_arrow
 
 CODECS = {"blosc", "bytes", "crc32c", "gzip", "transpose", "vlen-bytes", "vlen-utf8", "zstd"}
 """Codecs of zarr that `read_result` decodes: none of them runs what it reads."""
@@ -190,8 +190,7 @@ def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataT
     zarr = is_zarr(path)
     require_file(path, folder=zarr)
     with opening(path, "result"):
-        arrays = _zarr_arrays(path) if zarr else _netcdf_arrays(path)
-        size = sum(arrays)
+        size = sum(_zarr_arrays(path) if zarr else _netcdf_arrays(path))
         if size > max_bytes:
             raise SizeError(
                 f"{str(path)!r} takes {size / 2**30:.2f} GiB in memory, more than max_bytes={max_bytes}; raise it, or "
@@ -224,8 +223,7 @@ def _zarr_arrays(path: Path) -> list[int]:
         about = json.loads(file.read_text(encoding="utf-8"))
         if about["node_type"] != "array":
             continue
-        strange = {codec["name"] for codec in about["codecs"]} - CODECS
-        if strange:
+        if strange := {codec["name"] for codec in about["codecs"]} - CODECS:
             raise InputError(
                 f"{str(file)!r}: codec {shorten(sorted(strange))} is not one of {', '.join(sorted(CODECS))}"
             )
@@ -273,8 +271,7 @@ def _rows_of(path: str | Path, column: str, wanted: ArrayLike) -> pd.DataFrame:
     require_file(path, folder=True)
     if not path.is_dir() and path.suffix != ".parquet":
         raise InputError(f"{str(path)!r}: rows of some items are read from Parquet files; convert it, or read it whole")
-    if find_spec("pyarrow") is None:
-        raise InputError(f"{str(path)!r}: Parquet needs pyarrow; pip install 'bayesagree[scale]'")
+    require_arrow(path)
     import pyarrow as pa
     import pyarrow.dataset as ds
 

@@ -3,8 +3,7 @@
 import json
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterator
-from importlib.util import find_spec
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,8 +13,9 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, one_of, shorten
 from bayesagree.io.files import atomic_path
+from bayesagree.io.tables import require_arrow
 
 type Tool = Literal["label_studio", "argilla", "prodigy", "doccano", "table"]
 
@@ -75,8 +75,7 @@ def write_table(
     """
     table, path = _table(result, group, ci_prob), Path(path)
     require_table(path)
-    if formulas not in ("escape", "keep", "error"):
-        raise InputError(f"formulas={formulas!r} is not one of 'escape', 'keep', 'error'")
+    one_of(formulas, "formulas", ("escape", "keep", "error"))
     if path.suffix in (".csv", ".tsv") and formulas != "keep":
         table = _without_formulas(table, path, refuse=formulas == "error")
     with atomic_path(path) as temporary:
@@ -117,8 +116,8 @@ def require_table(path: Path) -> None:
     """Refuse a path that no table can be written to, before anything is computed."""
     if path.suffix not in TABLES:
         raise InputError(f"{str(path)!r}: tables are written as {', '.join(TABLES)}, not {path.suffix!r}")
-    if path.suffix == ".parquet" and find_spec("pyarrow") is None:
-        raise InputError(f"{str(path)!r}: Parquet needs pyarrow; pip install 'bayesagree[scale]'")
+    if path.suffix == ".parquet":
+        require_arrow(path)
 
 
 @checked
@@ -210,8 +209,7 @@ def write_items(
     chosen = tool or ("label_studio" if path.suffix == ".json" else "table")
     if chosen not in (*_TOOLS, "table"):
         raise InputError(f"tool={tool!r} is not one of {', '.join((*_TOOLS, 'table'))}")
-    known: Any = _items(items)
-    known = known if n is None else known.iloc[:n]
+    known: Any = _items(items).iloc[:n]
     seen = pd.DataFrame({"item": known["item"]}) if contents is None else _seen(contents, item, known["item"])
     if chosen == "table":
         write_table(seen.merge(known, on="item", sort=False) if contents is not None else known, path)
@@ -257,10 +255,6 @@ def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
     return found[["item", *(name for name in found.columns if name != "item")]]
 
 
-def _label_studio(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    return {"data": seen, "meta": more}
-
-
 def _prodigy(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     named = {"item": seen["item"]} | more
     return {"text": str(seen["item"])} | {k: v for k, v in seen.items() if k != "item"} | {"meta": named}
@@ -277,7 +271,7 @@ def _doccano(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 _TOOLS: dict[str, tuple[str, Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]]] = {
-    "label_studio": (".json", _label_studio),
+    "label_studio": (".json", lambda seen, more: {"data": seen, "meta": more}),
     "argilla": (".jsonl", _argilla),
     "prodigy": (".jsonl", _prodigy),
     "doccano": (".jsonl", _doccano),
@@ -295,13 +289,11 @@ def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:
         return result.to_dataframe().reset_index()
     if not isinstance(result, pd.DataFrame):
         raise InputError(f"expected a table or a result of xarray, got {type(result).__name__}")
-    named = any(name is not None for name in result.index.names)
-    return result.reset_index() if named else result
+    return result.reset_index() if any(name is not None for name in result.index.names) else result
 
 
 def _summary(name: Hashable, values: xr.DataArray, prob: float) -> pd.DataFrame:
-    drawn = {"chain", "draw"} <= set(values.dims) and values.dtype.kind in "fiub"
-    if not drawn:
+    if not {"chain", "draw"} <= set(values.dims) or values.dtype.kind not in "fiub":
         nothing = dict.fromkeys(("sd", "lower", "upper", "ci_prob"), np.nan)
         return _values(values).assign(variable=name, ci_kind=None, **nothing)
     table = _values(values.mean(("chain", "draw")))
@@ -323,17 +315,19 @@ def _values(values: xr.DataArray) -> pd.DataFrame:
 def _records(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Rows in the types of JSON: numbers as they are, what is missing null, all else text."""
     for row in table.astype(object).to_dict("records"):
-        yield {str(name): _plain(value) for name, value in row.items()}
+        yield {str(name): plain(value) for name, value in row.items()}
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(part) for part in value]
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: arrays as lists; missing numbers, and those that are not finite, as None."""
+    value = value.tolist() if callable(getattr(value, "tolist", None)) else value
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and not np.isfinite(value)):
         return None
-    return value if isinstance(value, bool | int | float | str | dict) else str(value)
+    return value if isinstance(value, bool | int | float | str) else str(value)
 
 
 def _lines(rows: list[dict[str, Any]]) -> str:

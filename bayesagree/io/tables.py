@@ -151,14 +151,6 @@ def _text_lines(path: Path, encoding: str = "utf-8-sig") -> Iterator[str]:
         yield from lines
 
 
-def _csv(path: Path) -> pd.DataFrame:
-    return _delimited(path, None)
-
-
-def _tsv(path: Path) -> pd.DataFrame:
-    return _delimited(path, "\t")
-
-
 def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
     """Read text in UTF-8, in UTF-16 with a byte order mark, or else in the code page of Windows, with a warning."""
     with _open(path) as stream:
@@ -258,7 +250,7 @@ def _require_even_rows(path: Path, dialect: Dialect, width: int) -> None:
 
 
 def _parquet(path: Path) -> pd.DataFrame:
-    _require_arrow(path)
+    require_arrow(path)
     from pyarrow import parquet
 
     with _open(path) as stream, opening(path, "Parquet file"):
@@ -287,7 +279,8 @@ def _excel(path: Path) -> pd.DataFrame:
     return table
 
 
-def _require_arrow(path: Path) -> None:
+def require_arrow(path: str | Path) -> None:
+    """Refuse a kind of file that pyarrow alone reads and writes, where it is not installed."""
     if find_spec("pyarrow") is None:
         raise InputError(f"{str(path)!r}: this kind of file needs pyarrow; pip install 'bayesagree[scale]'")
 
@@ -381,7 +374,7 @@ def _json(path: Path) -> Any:
 
 
 def _feather(path: Path) -> pd.DataFrame:
-    _require_arrow(path)
+    require_arrow(path)
     from pyarrow import ipc
 
     with _open(path) as stream:
@@ -393,8 +386,8 @@ def _feather(path: Path) -> pd.DataFrame:
 
 
 _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".csv": _csv,
-    ".tsv": _tsv,
+    ".csv": lambda path: _delimited(path, None),
+    ".tsv": lambda path: _delimited(path, "\t"),
     ".parquet": _parquet,
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,

@@ -7,9 +7,8 @@
   `_hamiltonian` truths.
 - `estimators`: the closed formulas: Rogan-Gladen, prediction-powered inference, the bound on savings.
 - `independence`: correlation of judges' errors, and the number of independent judges a panel is worth.
-- `panels`: the accuracy of every panel, and what it costs; `_truths` draws what the two share.
-- `tables`: these results as one table.
-- `verdicts`: verdicts as predictions, and differences of systems.
+- `panels`: the accuracy of every panel, and what it costs.
+- `tables`: these results as one table, differences of systems, and verdicts as predictions.
 """
 
 import lazy_loader as lazy

@@ -13,8 +13,7 @@ from .independence import effective_judges, n_effective
 from .model import corrected_rate_model
 from .panels import best_panel
 from .rate import corrected_rate
-from .tables import judge_table, warnings_of
-from .verdicts import system_pairs, verdict_predictions
+from .tables import judge_table, system_pairs, verdict_predictions, warnings_of
 
 __all__ = [
     "Allocation",

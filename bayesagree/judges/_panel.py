@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations.item_groups import ItemGroup, group_of_each
+from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, shorten
 
 ALL = "all"

@@ -17,7 +17,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations.item_groups import ItemGroup, group_of_each
+from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, positive_int
 from bayesagree.judges._panel import probabilities_of, verdict_values
 

@@ -10,7 +10,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.judges._panel import design, panel_of
 from bayesagree.judges._regression import CorrectedRatePrior, Regression, Target, regression
 

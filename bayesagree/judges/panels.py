@@ -17,7 +17,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten
-from bayesagree.judges._truths import known_truths, single_verdicts, weighted_truths
+from bayesagree.judges.independence import known_truths, single_verdicts, weighted_truths
 
 MOST_JUDGES = 10
 """Judges form 2^J - 1 panels, and each is tried on every draw."""

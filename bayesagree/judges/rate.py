@@ -35,9 +35,9 @@ from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, one_of, positive_int, shorten
 from bayesagree.judges._gibbs import sample_chains
 from bayesagree.judges._hamiltonian import Truths, modes, sample_truths
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
@@ -290,8 +290,7 @@ def _data(panel: Panel) -> dict[str, tuple[tuple[str, ...], Any]]:
 
 
 def _check(panel: Panel, target: str) -> None:
-    if target not in ("share", "truth"):
-        raise InputError(f"target={target!r} is not one of 'share', 'truth'")
+    one_of(target, "target", ("share", "truth"))
     if not panel.seen.any():
         raise InputError("no item has a vote of a person, and verdicts alone cannot be corrected")
     number = np.bincount(panel.system.code, panel.seen, panel.system.levels.size)

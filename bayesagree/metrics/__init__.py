@@ -1,7 +1,7 @@
 """Performance metrics: against draws of the truth, against gold labels, or without either.
 
-- `registry`: one record per metric, from `_label_records`, `_distribution_records` and `_number_records`; `_record`
-  is their class, and makes one of a function.
+- `registry`: a metric by its name; `_records` makes the record of each from the table `records.toml`, and one of a
+  function.
 - `posterior_scores`: any metric against every draw of the truth, or in its unbiased form (`_unbiased`);
   `_item_groups` says which items are scored or resampled together.
 - `another_annotator`: the ceiling of a score, one more annotator.

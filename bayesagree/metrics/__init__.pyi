@@ -1,5 +1,5 @@
 from . import auc
-from ._record import UserMetric
+from ._records import UserMetric
 from .another_annotator import human_ceiling
 from .hard_labels import hard_label_scores
 from .identified import identified_accuracy

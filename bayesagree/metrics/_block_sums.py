@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Places
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._scorer import BlockSums, Scorer, sampled_block
@@ -64,7 +64,7 @@ class BlockScoring:
             labels,
         )
 
-    def _inside(self, items: slice) -> list[tuple[int, NDArray[np.intp]]]:
+    def _inside(self, items: slice) -> list[tuple[int, Places]]:
         """Return the slices of a block of items, and which of its items are in each."""
         if self.slices is None:
             return [(0, np.arange(items.stop - items.start))]

@@ -58,7 +58,7 @@ def jaccard(counts: Counts) -> Ratio:
     return Ratio(counts.right, counts.true + counts.given - counts.right)
 
 
-def f_beta(counts: Counts, beta: float) -> Ratio:
+def f_beta(counts: Counts, beta: float = 1.0) -> Ratio:
     """Weighted harmonic mean of precision and recall, recall weighing beta times as much."""
     return Ratio((1 + beta**2) * counts.right, beta**2 * counts.true + counts.given)
 
@@ -76,7 +76,7 @@ def of_one(ratio: Ratio, counts: Counts, label: int) -> Floats:
 
 def macro(ratio: Ratio, counts: Counts) -> Floats:
     """Mean over the labels for which the score exists."""
-    return _average(divided(ratio.part, ratio.whole, counts.total), np.ones_like(counts.true), counts.total)
+    return averaged(divided(ratio.part, ratio.whole, counts.total), np.ones_like(counts.true), counts.total)
 
 
 def micro(ratio: Ratio, counts: Counts) -> Floats:
@@ -87,7 +87,7 @@ def micro(ratio: Ratio, counts: Counts) -> Floats:
 def weighted(ratio: Ratio, counts: Counts) -> Floats:
     """Mean over labels by their share of the truth; the plain mean where no label of the truth has the score."""
     of_label = divided(ratio.part, ratio.whole, counts.total)
-    found = _average(of_label, counts.true, counts.total)
+    found = averaged(of_label, counts.true, counts.total)
     return np.where(np.isnan(found), macro(ratio, counts), found)
 
 
@@ -116,7 +116,7 @@ def cohen_kappa(counts: Counts) -> Floats:
     return 1 - divided(wrong, by_chance, counts.total)
 
 
-def _average(of_label: Floats, weight: Floats, total: Floats) -> Floats:
+def averaged(of_label: Floats, weight: Floats, total: Floats) -> Floats:
     exists = np.isfinite(of_label)
     weight = np.where(exists, weight, 0.0)
     return divided((np.where(exists, of_label, 0.0) * weight).sum(axis=0), weight.sum(axis=0), total * 0 + NOTHING)

@@ -8,7 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
-from bayesagree.annotations.item_groups import ItemGroup, group_of_each
+from bayesagree._numerics.types import Floats, Places
+from bayesagree.annotations.gold import ItemGroup, group_of_each
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class ItemGroups:
     # Of the groups, sorted.
     names: NDArray[Any]
     # Which one each item is in, shape (item,).
-    code: NDArray[np.intp]
+    code: Places
 
     @classmethod
     def of(cls, given: ItemGroup, items: NDArray[Any], role: str) -> "ItemGroups":
@@ -45,7 +46,7 @@ class ItemWeights:
     n_samples
         Number of draws.
     seed
-        Same seed, same weights, whichever block asks for them.
+        Same seed, same weights, whichever block takes them.
     """
 
     def __init__(self, clusters: ItemGroups | None, n_items: int, n_samples: int, seed: Seed) -> None:
@@ -59,7 +60,7 @@ class ItemWeights:
         """Whether whole clusters are weighted."""
         return self._code is not None
 
-    def rows(self, items: slice) -> NDArray[np.float64]:
+    def rows(self, items: slice) -> Floats:
         """Return the weight of each of a block of items in each draw, shape (item, sample)."""
         if self._code is None:
             stream = block_generator(self._root, items.start // BLOCK)
@@ -70,12 +71,12 @@ class ItemWeights:
         }
         return np.stack([drawn[c] for c in self._code[items]])
 
-    def all_rows(self) -> NDArray[np.float64]:
+    def all_rows(self) -> Floats:
         """Return the weights of all items."""
         starts = range(0, self._n_items, BLOCK)
         return np.concatenate([self.rows(slice(s, min(s + BLOCK, self._n_items))) for s in starts])
 
-    def resampled(self, sample: int) -> NDArray[np.intp]:
+    def resampled(self, sample: int) -> Places:
         """Return items, or all items of clusters, drawn with replacement, for functions that take no weights."""
         rng = block_generator(self._resampling, sample)
         if self._code is None:

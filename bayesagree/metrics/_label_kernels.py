@@ -55,13 +55,7 @@ def _value(kind: int, k: int, worst: float, truth: NDArray[Any], place: Any) -> 
 
 
 @numba.njit(cache=True, nogil=True)
-def _number_lists(
-    lists: NDArray[Any],
-    slots: NDArray[np.int32],
-    number: NDArray[np.int32],
-    first: NDArray[np.int32],
-    count: NDArray[np.int32],
-) -> int:
+def _number_lists(lists, slots, number, first, count):
     """Find the distinct lists, shape (sample, rank), in the order in which they come; return how many there are.
 
     Fills which one each sample has, `number`, and of each the `first` sample that has it and the `count` of them. The
@@ -98,18 +92,7 @@ def _number_lists(
 
 
 @numba.njit(cache=True, nogil=True)
-def score_block(
-    truth: NDArray[Any],
-    predicted: NDArray[Any],
-    kinds: NDArray[np.int64],
-    ks: NDArray[np.int64],
-    worst: NDArray[np.float64],
-    n_labels: int,
-    weights: NDArray[np.float64],
-    out: NDArray[np.float64],
-    square: NDArray[np.float64],
-    item: NDArray[np.float64],
-) -> None:
+def score_block(truth, predicted, kinds, ks, worst, n_labels, weights, out, square, item):
     """Score every draw of every item for every model, and add the sums to `out`, shape (metric, model, sample).
 
     Also squares to `square` (metric, model) and, over draws, to `item` (metric, model, item), unless they are empty.

@@ -18,9 +18,8 @@ from bayesagree.draws.blocks import DrawBlock
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.metrics._confusion import Counts
 from bayesagree.metrics._distribution_kernels import AGREEMENT, add_soft_counts, add_terms
-from bayesagree.metrics._distribution_records import correlation
 from bayesagree.metrics._label_kernels import TOP, add_confusion, add_gaps, add_values, score_block
-from bayesagree.metrics._label_records import SMALLEST
+from bayesagree.metrics._records import SMALLEST, correlation
 
 if TYPE_CHECKING:
     from bayesagree.metrics.registry import Metric
@@ -30,12 +29,12 @@ class BlockScores(NamedTuple):
     """Sums of metric values over a block of items."""
 
     # total, weighted: over items, plain and with the weight of each (item, draw), shape (metric, model, sample).
-    total: NDArray[np.float64]
-    weighted: NDArray[np.float64]
+    total: Floats
+    weighted: Floats
     # Squares over items and draws, shape (metric, model).
-    square: NDArray[np.float64]
+    square: Floats
     # Over draws, shape (metric, model, item).
-    item: NDArray[np.float64]
+    item: Floats
 
 
 class Moments(NamedTuple):
@@ -95,9 +94,12 @@ class Part(Family, ABC):
         plain, and exist for components that are means over items.
         """
 
-    @abstractmethod
     def finish(self, sums: Floats, total: Floats) -> Floats:
-        """Return the scores (metric, model, sample) of sums (component, model, sample) and the weight of all items."""
+        """Return the scores (metric, model, sample) of sums (component, model, sample) and the weight of all items.
+
+        As it stands a metric is the mean of its component over items.
+        """
+        return sums / total
 
     def component_of(self, metric: int) -> int | None:
         """Return which component a metric is the mean of; None where it is no mean over items."""
@@ -158,10 +160,6 @@ class RankPart(Part):
                     of_item = hit.sum(axis=1)
                     moments.item[c, m] += of_item
                     moments.square[c, m] += of_item.sum()
-
-    def finish(self, sums: Floats, total: Floats) -> Floats:
-        """Means over items."""
-        return sums / total
 
 
 class LabelPart(Part):

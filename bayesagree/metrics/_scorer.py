@@ -9,11 +9,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Floats, Places
 from bayesagree.annotations.predictions import Missing, Predictions, scored_items
 from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.draws.top_labels import Truth, TruthDraws, number_draws, truth_draws
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, one_of, positive_int
 from bayesagree.metrics._label_kernels import pick_labels
 from bayesagree.metrics._numbers import NumberPart
 from bayesagree.metrics._parts import (
@@ -127,7 +127,7 @@ class BlockSums(NamedTuple):
     sample), the true labels where metrics of all items need them.
     """
 
-    groups: NDArray[np.intp]
+    groups: Places
     total: Floats
     weighted: Floats
     size: Floats
@@ -192,8 +192,7 @@ def draws_for(
 
 def check_truth_is(truth_is: str, metric: Metric) -> None:
     """Refuse a truth that a metric does not have."""
-    if truth_is not in ("top", "sampled"):
-        raise InputError(f"truth_is={truth_is!r} is not one of 'top', 'sampled'")
+    one_of(truth_is, "truth_is", ("top", "sampled"))
     if truth_is == "sampled" and metric.depth > 1:
         raise InputError(f"{metric.name} compares {metric.depth} labels of a draw; a sampled truth is one label")
 

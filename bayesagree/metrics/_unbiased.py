@@ -25,8 +25,8 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
-from bayesagree.metrics._label_records import SMALLEST
 from bayesagree.metrics._parts import Given, check_needs
+from bayesagree.metrics._records import SMALLEST
 from bayesagree.metrics._scorer import GroupSums
 from bayesagree.metrics.registry import METRICS, Metric
 

@@ -1,20 +1,20 @@
 """Families of metrics that need all items of a draw at once: areas under curves, and functions of the user's."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import map_blocks
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Advance, Floats, Places
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.metrics._distribution_records import correlation
 from bayesagree.metrics._item_groups import ItemWeights
 from bayesagree.metrics._label_kernels import add_precisions, pair_wins
 from bayesagree.metrics._parts import NO_WEIGHTS, Family
+from bayesagree.metrics._records import correlation
 
 if TYPE_CHECKING:
     from bayesagree.metrics.registry import Metric
@@ -34,13 +34,7 @@ class WholePart(Family, ABC):
     needs_plausibility = False
 
     @abstractmethod
-    def values(
-        self,
-        truth: NDArray[Any],
-        items: NDArray[np.intp],
-        weights: ItemWeights | None,
-        advance: Callable[[int], None],
-    ) -> Floats:
+    def values(self, truth: NDArray[Any], items: Places, weights: ItemWeights | None, advance: Advance) -> Floats:
         """Return scores (metric, model, sample) on some items.
 
         Parameters
@@ -68,13 +62,7 @@ class CurvePart(WholePart):
                     "roc_auc_ovo (Hand and Till)"
                 )
 
-    def values(
-        self,
-        truth: NDArray[Any],
-        items: NDArray[np.intp],
-        weights: ItemWeights | None,
-        advance: Callable[[int], None],
-    ) -> Floats:
+    def values(self, truth: NDArray[Any], items: Places, weights: ItemWeights | None, advance: Advance) -> Floats:
         """Walk the items in the order of each model's scores for each label."""
         n_models, n_samples = self.given.hard.shape[0], truth.shape[1]
         labels = [1] if self.n_labels == 2 else list(range(self.n_labels))
@@ -116,13 +104,7 @@ class FunctionPart(WholePart):
         super().__init__(predictions, metrics)
         self.needs_plausibility = metrics[0].record.against_distribution
 
-    def values(
-        self,
-        truth: NDArray[Any],
-        items: NDArray[np.intp],
-        weights: ItemWeights | None,
-        advance: Callable[[int], None],
-    ) -> Floats:
+    def values(self, truth: NDArray[Any], items: Places, weights: ItemWeights | None, advance: Advance) -> Floats:
         """Call every function on every draw."""
         n_models, n_samples = self.given.hard.shape[0], truth.shape[1]
         out = np.full((len(self.metrics), n_models, n_samples), np.nan)
@@ -141,7 +123,7 @@ class FunctionPart(WholePart):
             advance(n_models)
         return out
 
-    def _call(self, metric: "Metric", drawn: NDArray[Any], model: int, items: NDArray[np.intp]) -> float:
+    def _call(self, metric: "Metric", drawn: NDArray[Any], model: int, items: Places) -> float:
         user = metric.record.kernel
         if self.given.points.size:
             second = self.given.points[model, items]
@@ -161,13 +143,7 @@ class FunctionPart(WholePart):
 class NumberRankPart(WholePart):
     """Spearman's correlation of predicted and drawn numbers."""
 
-    def values(
-        self,
-        truth: NDArray[Any],
-        items: NDArray[np.intp],
-        weights: ItemWeights | None,
-        advance: Callable[[int], None],
-    ) -> Floats:
+    def values(self, truth: NDArray[Any], items: Places, weights: ItemWeights | None, advance: Advance) -> Floats:
         """Correlate the ranks of every draw; a weight counts as so many equal items."""
         points, n_samples = self.given.points[:, items], truth.shape[1]
         out = np.full((1, len(points), n_samples), np.nan)

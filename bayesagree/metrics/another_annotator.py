@@ -79,7 +79,7 @@ def check_one_label(metric: Metric) -> None:
     if not has_one_label(metric):
         raise InputError(
             f"{metric.name} of another annotator does not exist here: an annotator gives one label, and the metric "
-            "asks for a whole order of labels or items"
+            "needs a whole order of labels or items"
         )
 
 

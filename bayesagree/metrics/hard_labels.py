@@ -10,14 +10,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
+from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, one_of, shorten
+from bayesagree.metrics._confusion import Counts, averaged, divided, f_beta, precision, recall, specificity
 
 type Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]
 METRICS = ("accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy")
 
+_RATIOS = {"precision": precision, "recall": recall, "specificity": specificity, "f1": f_beta}
 REASONS = {
     "accuracy": "no item has both a gold label and a prediction",
     "precision": "the label is never predicted",
@@ -30,11 +33,7 @@ REASONS = {
 
 @checked
 def hard_label_scores(
-    predictions: Predictions,
-    gold: Gold,
-    *,
-    metric: Metric = "accuracy",
-    positive: Any = None,
+    predictions: Predictions, gold: Gold, *, metric: Metric = "accuracy", positive: Any = None
 ) -> xr.DataArray:
     """Score the predicted label of each model against gold labels.
 
@@ -102,7 +101,7 @@ def confusion_counts(
     predicted: NDArray[np.integer[Any]],
     n_labels: int,
     weights: NDArray[np.floating[Any]] | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Count (true label, predicted label) of every model, shape (..., model, label, predicted label).
 
     Parameters
@@ -137,7 +136,7 @@ def _count(gold, predicted, weights, counts):
                 copy_to(counts[s, m, true_label], cells[true_label + 1, 1:])
 
 
-def scores_of_counts(counts: NDArray[np.floating[Any]], metric: str, positive: int | None) -> NDArray[np.float64]:
+def scores_of_counts(counts: NDArray[np.floating[Any]], metric: str, positive: int | None) -> Floats:
     """Return a score of each confusion matrix, NaN where it does not exist.
 
     Parameters
@@ -149,36 +148,18 @@ def scores_of_counts(counts: NDArray[np.floating[Any]], metric: str, positive: i
     positive
         Position of the positive label, None for the macro average.
     """
-    if metric not in METRICS:
-        raise InputError(f"metric={metric!r} is not one of {shorten(METRICS, 9)}")
-    right, total = np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(axis=(-2, -1))
-    if metric == "accuracy":
-        return _ratio(right.sum(axis=-1), total)
-    of_label = _one_against_rest(counts, right, total[..., None], metric)
-    if positive is not None:
-        return of_label[..., positive]
-    defined = np.isfinite(of_label)
-    return _ratio(np.where(defined, of_label, 0).sum(axis=-1), defined.sum(axis=-1))
-
-
-def _one_against_rest(
-    counts: NDArray[Any], right: NDArray[Any], total: NDArray[Any], metric: str
-) -> NDArray[np.float64]:
-    """Return the score of every label taken as positive, shape (..., label)."""
+    one_of(metric, "metric", METRICS)
+    right = np.moveaxis(np.diagonal(counts, axis1=-2, axis2=-1), -1, 0)
     true, given = counts.sum(axis=-1), counts.sum(axis=-2)
-    if metric == "precision":
-        return _ratio(right, given)
-    if metric == "f1":
-        return _ratio(2 * right, true + given)
-    recall = _ratio(right, true)
-    if metric == "recall" or (metric == "balanced_accuracy" and counts.shape[-1] > 2):
-        return recall
-    specificity = _ratio(total - true - given + right, total - true)
-    return specificity if metric == "specificity" else (recall + specificity) / 2
-
-
-def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0)
+    found = Counts(right, np.moveaxis(true, -1, 0), np.moveaxis(given, -1, 0), counts.sum(axis=(-2, -1)))
+    if metric == "accuracy":
+        return divided(found.right.sum(axis=0), found.total, found.total)
+    names = (metric,)
+    if metric == "balanced_accuracy":
+        names = ("recall", "specificity") if len(found.right) == 2 else ("recall",)
+    ratios = [_RATIOS[name](found) for name in names]
+    of_label = np.mean([divided(ratio.part, ratio.whole, found.total) for ratio in ratios], axis=0)
+    return averaged(of_label, np.ones_like(of_label), found.total) if positive is None else of_label[positive]
 
 
 def warn_undefined(scores: NDArray[np.floating[Any]], metric: str, models: NDArray[Any]) -> None:

@@ -1,8 +1,9 @@
 """What votes alone determine of an accuracy: its range over all distributions of the truth that give the same votes.
 
 k votes per item determine the first k moments of the distribution of the plausibilities over items and nothing else,
-however many items there are. An accuracy asks which label is on top, which is no polynomial of the plausibilities, so
-that many distributions with the same moments have other accuracies. Their range is a linear programme.
+however many items there are. An accuracy depends on which label is on top, which is no polynomial of the
+plausibilities, so that many distributions with the same moments have other accuracies. Their range is a linear
+programme.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Floats, Places
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import InputError, positive_int
@@ -122,7 +123,7 @@ def _patterns(votes: int, n_labels: int) -> NDArray[np.int64]:
     return np.concatenate([np.column_stack([np.full(len(rest), first), rest]) for first, rest in parts])
 
 
-def _some(draws: TruthDraws, items: NDArray[np.intp], rng: np.random.Generator) -> Floats:
+def _some(draws: TruthDraws, items: Places, rng: np.random.Generator) -> Floats:
     """Return plausibilities of some items, one draw each time an item is chosen, shape (truth, label)."""
     chosen = np.sort(rng.choice(items, _FITTED))
     found = []

@@ -18,9 +18,9 @@ from itertools import pairwise
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten
@@ -142,14 +142,14 @@ def _places(rankings: Rankings, k: int) -> int:
     return k
 
 
-def _rankings_of_items(rankings: Rankings, k: int) -> Iterator[NDArray[np.float64]]:
+def _rankings_of_items(rankings: Rankings, k: int) -> Iterator[Floats]:
     """Yield for each item, in order, its rankings as shares of the first places, shape (ranking, k, label)."""
     bounds = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     for first, last in pairwise(bounds):
         yield np.stack([_among_first(_annotator_key(rankings, r), k) for r in range(first, last)])
 
 
-def _annotator_key(rankings: Rankings, ranking: int) -> NDArray[np.float64]:
+def _annotator_key(rankings: Rankings, ranking: int) -> Floats:
     """Return a sort key per label, equal in a block; unnamed labels come last."""
     rows = slice(*rankings.start[ranking : ranking + 2])
     key = np.full(rankings.categories.size, np.inf)
@@ -157,7 +157,7 @@ def _annotator_key(rankings: Rankings, ranking: int) -> NDArray[np.float64]:
     return key
 
 
-def _model_key(predictions: Predictions, model: int, item: int) -> NDArray[np.float64]:
+def _model_key(predictions: Predictions, model: int, item: int) -> Floats:
     if predictions.scores is not None:
         return -predictions.scores[model, item].astype(np.float64)
     key = np.ones(predictions.categories.size)
@@ -166,7 +166,7 @@ def _model_key(predictions: Predictions, model: int, item: int) -> NDArray[np.fl
     return key
 
 
-def _among_first(key: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def _among_first(key: Floats, k: int) -> Floats:
     """Return the probability of each label to be among the first 1, 2, ... k, shape (k, label)."""
     _, block, size = np.unique(key, return_inverse=True, return_counts=True)
     before = (np.cumsum(size) - size)[block]
@@ -174,7 +174,7 @@ def _among_first(key: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     return np.clip((places - before) / size[block], 0, 1)
 
 
-def _overlap(ours: NDArray[np.float64], theirs: NDArray[np.float64], normalise: bool) -> NDArray[np.float64]:
+def _overlap(ours: Floats, theirs: Floats, normalise: bool) -> Floats:
     """Return the average overlap of one ranking (k, label) with several (annotator, k, label)."""
     places = np.arange(1, ours.shape[0] + 1)
     shared = ((ours * theirs).sum(axis=-1) / places).mean(axis=-1)

@@ -6,7 +6,6 @@ plausibilities themselves. Votes in place of a posterior give the unbiased form 
 """
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Advance, Floats, Places
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Missing, Predictions, scored_items
 from bayesagree.draws.group_scores import each_group
@@ -48,7 +48,7 @@ def score(
     thin: int = 1,
     seed: Seed = None,
     client: Any = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
 ) -> xr.DataArray:
     """Score of each model against every draw of the truth, by any metric.
 
@@ -178,8 +178,8 @@ def _of_sums(
     slices: ItemGroups | None,
     weights: ItemWeights | None,
     client: Any,
-    advance: Callable[[int], None],
-) -> NDArray[np.float64]:
+    advance: Advance,
+) -> Floats:
     """Score by sums over the items of each slice: (model, sample), or (slice, side, model, sample)."""
     n_samples = draws.chains * draws.draws
     sums = GroupSums(1 if slices is None else slices.names.size, (scorer.n_components, scorer.n_models, n_samples))
@@ -190,17 +190,13 @@ def _of_sums(
 
 
 def _of_whole(
-    part: WholePart,
-    draws: TruthDraws,
-    slices: ItemGroups | None,
-    weights: ItemWeights | None,
-    advance: Callable[[int], None],
-) -> NDArray[np.float64]:
+    part: WholePart, draws: TruthDraws, slices: ItemGroups | None, weights: ItemWeights | None, advance: Advance
+) -> Floats:
     """Score by all items of a draw at once."""
     truth = np.concatenate([np.asarray(b.plausibility) if part.needs_plausibility else b.truth for b in draws.blocks])
     every = np.arange(len(truth))
 
-    def on(items: NDArray[np.intp]) -> NDArray[np.float64]:
+    def on(items: Places) -> Floats:
         return part.values(truth, items, weights, advance)[0]
 
     if slices is None:
@@ -221,7 +217,7 @@ def _of_votes(
     cluster: Any,
     seed: Seed,
     proxy: xr.DataArray | None,
-) -> tuple[NDArray[np.float64], ItemGroups | None]:
+) -> tuple[Floats, ItemGroups | None]:
     guess = None
     if proxy is not None:
         labels = on_items_of(labels, predictions)
@@ -233,11 +229,7 @@ def _of_votes(
 
 
 def _result(
-    values: NDArray[np.float64],
-    metric: Metric,
-    models: NDArray[Any],
-    sizes: tuple[int, int],
-    slices: ItemGroups | None,
+    values: Floats, metric: Metric, models: NDArray[Any], sizes: tuple[int, int], slices: ItemGroups | None
 ) -> xr.DataArray:
     """Give values (..., model, sample) their names, and warn of those that do not exist."""
     warn_undefined(values, metric, models)
@@ -251,7 +243,7 @@ def _result(
     return xr.DataArray(shaped, dims=[*dims, "model"], coords=coords, name=metric.name, attrs=metric.attrs)
 
 
-def warn_undefined(values: NDArray[np.float64], metric: Metric, models: NDArray[Any]) -> None:
+def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None:
     """Warn of scores that do not exist: in how many draws of which models, and why."""
     missing = np.isnan(values)
     if missing.any():

@@ -1,11 +1,9 @@
 """One record per metric: everything that other modules know about it.
 
-`score`, `evaluate`, the metric functions, the report and the documentation read these records and nothing else. The
-records stand in four tables: rank metrics and metrics against one true label per item (`_label_records`), metrics
-against the whole distribution of an item (`_distribution_records`) and metrics of numbers and of labels in an order
-(`_number_records`). The name
-of a metric, with a number where its pattern has a place for one, is then accepted by ``metrics=`` of `evaluate` and by
-`score`; a function of the user's is a metric too (`Metric.of`).
+`score`, `evaluate`, the metric functions, the report and the documentation read these records and nothing else;
+`_records` makes them from the table `records.toml`. The name of a metric, with a number where its pattern has a place
+for one, is then accepted by ``metrics=`` of `evaluate` and by `score`; a function of the user's is a metric too
+(`Metric.of`).
 """
 
 import re
@@ -16,16 +14,10 @@ from typing import Self
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.metrics._distribution_records import DISTRIBUTION_RECORDS
-from bayesagree.metrics._label_records import LABEL_RECORDS, RANK_RECORDS
-from bayesagree.metrics._number_records import NUMBER_RECORDS, ORDER_RECORDS
-from bayesagree.metrics._record import DEFAULT_K, MetricRecord, UserMetric, imported_function
+from bayesagree.metrics._records import DEFAULT_K, METRICS, MetricRecord, UserMetric, imported_function
 
 __all__ = ["DEFAULT_K", "METRICS", "Metric", "MetricRecord"]
 
-_TABLES = (RANK_RECORDS, LABEL_RECORDS, ORDER_RECORDS, DISTRIBUTION_RECORDS, NUMBER_RECORDS)
-METRICS = {record.pattern: record for table in _TABLES for record in table}
-"""Every metric by its pattern."""
 
 type AnyMetric = str | Callable[..., float] | UserMetric
 

@@ -68,7 +68,7 @@ def two_stage_variance(sums: ArrayLike, votes: ArrayLike) -> TwoStage:
 
 @checked
 def best_annotators_per_item(variances: TwoStage, *, item_cost: float, label_cost: float) -> float:
-    """Number of votes an item, at least 1, with the least variance of a linear score for the money.
+    """Number of votes per item, at least 1, with the least variance of a linear score for the money.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Designs of a study: so many items, so many annotators an item; what it would cost and what it would show."""
+"""Designs of a study: so many items, so many annotators per item; what it would cost and what it would show."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -112,7 +112,7 @@ def plan(
         corrected by studies evaluated in full. The pilot is always read by the informed posterior: a fixed prior would
         decide what items look like.
     items, annotators
-        The grid: numbers of items, and of votes an item.
+        The grid: numbers of items, and of votes per item.
     metric
         A metric of `evaluate`; without predictions ``"fleiss_kappa"``, ``"alpha_nominal"``, ``"gwet_ac1"`` or
         ``"brennan_prediger"``, of ratings also ``"phi"``, ``"alpha_ordinal"``, ``"alpha_interval"``, ``"icc_one_way"``.
@@ -209,7 +209,7 @@ def _check_metric(
     if metric not in known:
         raise InputError(f"metric={metric!r} needs predictions; without them it is one of {shorten(known)}")
     if votes.min() < 2:
-        raise InputError("annotators=1: agreement needs two annotators an item; leave the 1 out")
+        raise InputError("annotators=1: agreement needs two annotators per item; leave the 1 out")
 
 
 def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence[int]) -> list[tuple[int, int]]:

@@ -1,11 +1,9 @@
 from .agreement import plot_bland_altman, plot_item_fits
 from .blind import plot_method_correlation, plot_quality_correlation
 from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
-from .conformal import plot_set_size
-from .judges import plot_error_correlation
+from .checks import plot_error_correlation, plot_reliability_curve, plot_set_size
 from .planning import plot_cost_frontier, plot_designs, plot_value_of_votes
 from .plausibility import plot_plausibility, plot_rating_item, plot_simplex
-from .reliability import plot_reliability_curve
 from .scores import plot_annotation_statistics, plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
 from .subjective import (
     plot_annotator_quality,

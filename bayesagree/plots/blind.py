@@ -92,8 +92,7 @@ def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", a
             slope, start = np.polyfit(x[both], y[both], 1)
             ends = np.array([x[both].min(), x[both].max()])
             panel.plot(ends, start + slope * ends, color=f"C{k % 10}", linewidth=1)
-    panel.set_xlabel("quality of the pseudo-gold")
-    panel.set_ylabel(f"{measure.replace('_', ' ')} with gold")
+    panel.set(xlabel="quality of the pseudo-gold", ylabel=f"{measure.replace('_', ' ')} with gold")
     panel.legend(fontsize="small")
     return panel
 

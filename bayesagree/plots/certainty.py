@@ -67,8 +67,7 @@ def plot_certainty(
             panel.plot(at, y, ".", markersize=2, label=name, color=f"C{k % 10}")
     if limit is not None:
         panel.axhline(limit, color="0.5", linewidth=1, linestyle="-.")
-    panel.set_xlabel("items, sorted" if order is None else f"items, sorted by {order}")
-    panel.set_ylabel(label)
+    panel.set(xlabel="items, sorted" if order is None else f"items, sorted by {order}", ylabel=label)
     panel.legend(fontsize="small")
     return panel
 
@@ -117,8 +116,7 @@ def plot_certainty_by_agreement(
         panel.plot(ends, start + slope * ends, color="0.3")
         title += f", correlation {np.corrcoef(x, y)[0, 1]:.2f}"
     panel.set_title(title, fontsize="medium")
-    panel.set_xlabel("agreement of the annotators")
-    panel.set_ylabel("annotation certainty")
+    panel.set(xlabel="agreement of the annotators", ylabel="annotation certainty")
     return panel
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def plot_designs(
     designs: xr.Dataset, *, today: tuple[float, float] | None = None, axes: "Axes | None" = None
 ) -> "Axes":
-    """Draw the width of the interval against the annotators an item, a line for each number of items.
+    """Draw the width of the interval against the annotators per item, a line for each number of items.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def plot_designs(
     if "target" in designs.attrs:
         panel.axhline(designs.attrs["target"], color="grey", linestyle=":", label="wanted")
     panel.set_xticks(x)
-    panel.set_xlabel("annotators an item")
-    panel.set_ylabel(f"width of the interval of {designs.attrs['metric']}")
-    panel.set_ylim(bottom=0)
+    panel.set(
+        xlabel="annotators per item", ylabel=f"width of the interval of {designs.attrs['metric']}", ylim=(0, None)
+    )
     panel.legend(fontsize="small")
     return panel
 
@@ -89,10 +89,7 @@ def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "A
         panel.annotate(name, at, xytext=(4, 4), textcoords="offset points", fontsize="small")
     if "target" in designs.attrs:
         panel.axhline(designs.attrs["target"], color="grey", linestyle=":")
-    panel.set_xscale("log")
-    panel.set_xlabel("cost")
-    panel.set_ylabel(f"width of the interval of {designs.attrs['metric']}")
-    panel.set_ylim(bottom=0)
+    panel.set(xscale="log", xlabel="cost", ylabel=f"width of the interval of {designs.attrs['metric']}", ylim=(0, None))
     return panel
 
 
@@ -136,8 +133,10 @@ def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axe
             panel.axvline(reached[0], color="grey", linestyle=":", label=f"{reached[0]} votes")
             panel.legend(fontsize="small")
     first, second = votes.attrs["models"]
-    panel.set_title(f"{first} or {second}?")
-    panel.set_xlabel("more votes, on the items that matter most")
-    panel.set_ylabel("probability that the choice is right")
-    panel.set_ylim(top=1)
+    panel.set(
+        title=f"{first} or {second}?",
+        xlabel="more votes, on the items that matter most",
+        ylabel="probability that the choice is right",
+        ylim=(None, 1),
+    )
     return panel

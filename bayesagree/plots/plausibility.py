@@ -64,8 +64,7 @@ def plot_plausibility(
         panel.plot([k - 0.35, k + 0.35], [values[:, label].mean()] * 2, color="0.1", linewidth=1.5)
     names = [f"{labels[k]}\n{share:.0%} on top" for k, share in zip(shown, leads)]
     panel.set_xticks(range(len(shown)), names, rotation=30, ha="right", fontsize="small")
-    panel.set_ylabel("plausibility")
-    panel.set_ylim(0, None)
+    panel.set(ylabel="plausibility", ylim=(0, None))
     panel.set_title(f"item {item}: {len(values)} draws, line = mean", fontsize="medium")
     if point is not None:
         panel.legend(fontsize="small")
@@ -198,7 +197,7 @@ def plot_rating_item(
         share = float((posterior["mean"].sel(item=item) < threshold).mean())
         panel.axvline(threshold, color="0.1", linestyle="--")
         panel.set_title(f"item {item}: Pr(mean below {threshold:g}) = {share:.2f}", fontsize="medium")
-    panel.set_ylim(0, 1.6 * float(np.median(sp.stats.norm.pdf(0, 0, np.sqrt(variance)))))
-    panel.set_xlabel("rating")
-    panel.set_ylabel("density")
+    panel.set(
+        ylim=(0, 1.6 * float(np.median(sp.stats.norm.pdf(0, 0, np.sqrt(variance))))), xlabel="rating", ylabel="density"
+    )
     return panel

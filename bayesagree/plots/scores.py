@@ -64,8 +64,9 @@ def plot_scores(
         if plug_in is not None and model in plug_in["model"]:
             panel.axhline(float(plug_in.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
     panel.set_xticks(range(levels.size), [f"{level:g}" for level in levels])
-    panel.set_xlabel("reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"))
-    panel.set_ylabel(metric.replace("_", " "))
+    panel.set(
+        xlabel="reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"), ylabel=metric.replace("_", " ")
+    )
     panel.legend(fontsize="small")
     return panel
 
@@ -124,8 +125,7 @@ def plot_score_draws(
         panel.hist(values, bins=edges, color=f"C{m % 10}", alpha=0.35)
         panel.hist(values, bins=edges, color=f"C{m % 10}", histtype="step", label=str(model), linewidth=1.5)
         panel.plot(values.mean(), 0, MARKERS[m % len(MARKERS)], color=f"C{m % 10}", clip_on=False, zorder=3)
-    panel.set_xlabel(metric.replace("_", " "))
-    panel.set_ylabel("draws")
+    panel.set(xlabel=metric.replace("_", " "), ylabel="draws")
     panel.legend(fontsize="small")
     return panel
 

@@ -208,8 +208,7 @@ def plot_disagreement_by_quality(
     _, panel = one_panel(axes, width=1.2 * len(boxes) + 1.5, height=3)
     panel.boxplot([values.to_numpy() for values in boxes.values()], widths=0.6, manage_ticks=False)
     panel.set_xticks(range(1, len(boxes) + 1), list(boxes))
-    panel.set_xlabel("quality WQS (annotators)")
-    panel.set_ylabel("disagreement with the majority")
+    panel.set(xlabel="quality WQS (annotators)", ylabel="disagreement with the majority")
     return panel
 
 
@@ -253,8 +252,7 @@ def plot_annotator_quality(
     for patches, hatch in zip(panel.containers, ("//", "") if table is not None else ("",)):
         for patch in patches:
             patch.set_hatch(hatch)
-    panel.set_xlabel("quality WQS")
-    panel.set_ylabel("annotators")
+    panel.set(xlabel="quality WQS", ylabel="annotators")
     panel.legend(fontsize="small")
     return panel
 

@@ -38,7 +38,7 @@ WIDE = 0.3
 FEW = 10
 """With fewer labels than this an accuracy is mostly the population's or the prior's."""
 SHARES = 20
-"""The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations an item."""
+"""The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations per item."""
 MOST_PAIRS = 10_000
 """Of more pairs of annotators those with most items in common are compared."""
 
@@ -163,7 +163,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     -----
     **A large p-value does not show independence**, and the check does not measure how far confidence is too high. Its
     power, the share with p < 0.01, in twenty simulated sets of three labels, 70 % of them right, ten annotators and
-    five labels an item (`benchmarks/results/calibration.md` has every statistic):
+    five labels per item (`benchmarks/results/calibration.md` has every statistic):
 
     ==========================================  =========  =========  =========  ==========
     annotators                                  statistic  100 items  300 items  1000 items

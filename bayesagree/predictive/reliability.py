@@ -96,7 +96,7 @@ def reliability_curve(
     Notes
     -----
     Annotators who err together predict each other: the curve measures trust in them as predictors of each other, not
-    of the truth. See the caveat of this module. With few annotators an item it sees little more than reliability over
+    of the truth. See the caveat of this module. With few annotators per item it sees little more than reliability over
     prior weight, and a larger prior asks for a larger reliability: on CIFAR-10H the best is 1.5 with all 51 annotators
     of an image and 10 with five of them.
 

@@ -4,8 +4,9 @@
 - `comparisons`: the same of comparisons of models, with a page of its own.
 - `kinds`: what depends on the kind of annotations.
 - `settings`: how those numbers are computed, and the aligned annotations and models that all parts read.
-- `page`: the page itself, from `views` and `score_views` (its sections), `figures` (SVG) and the templates.
-- `panel` (its first screen), `methods`, `wording`: its sentences.
+- `page`: the page itself, from `views` and `score_views` (its sections), `figures` (SVG) and the templates, with the
+  methods and their references.
+- `panel` (its first screen), `wording`: its sentences.
 """
 
 import lazy_loader as lazy

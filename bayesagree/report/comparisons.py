@@ -23,23 +23,12 @@ from bayesagree.report.figures import Mark, MarkGroup, interval_plot
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.panel import DECIDED, Answer, agreement_answer, text
 from bayesagree.report.views import agreement, diagnostics
-from bayesagree.report.wording import count, interval, named, number, percent, percents, probability
+from bayesagree.report.wording import REFERENCES, count, interval, named, number, percent, percents, probability
 
 TITLE = "Which model do people prefer, when they disagree?"
 MOST_MODELS, NEXT = 25, 5
 """Models in a figure, and pairs that are listed for the next comparison."""
-LIKELIHOODS = {
-    "davidson": Reference(
-        "Davidson, 1970",
-        "R. R. Davidson. On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. "
-        "Journal of the American Statistical Association 65, 1970.",
-    ),
-    "rao_kupper": Reference(
-        "Rao and Kupper, 1967",
-        "P. V. Rao, L. L. Kupper. Ties in paired-comparison experiments: a generalization of the Bradley-Terry model. "
-        "Journal of the American Statistical Association 62, 1967.",
-    ),
-}
+LIKELIHOODS = {"davidson": REFERENCES["DAVIDSON"], "rao_kupper": REFERENCES["RAO_KUPPER"]}
 EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first place wins, without ties"}
 DIAGNOSTICS = ("r_hat", "ess")
 

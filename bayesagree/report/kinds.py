@@ -14,17 +14,8 @@ from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn.inverse_ranks import irn
-from bayesagree.plausibility.registry import Reference
 from bayesagree.plausibility.votes import majority_vote
-from bayesagree.report.wording import interval, number, percent, percents
-
-CHECCO = Reference(
-    "Checco et al., 2017",
-    "A. Checco, K. Roitero, E. Maddalena, S. Mizzaro, G. Demartini. Let's agree to disagree: fixing agreement measures "
-    "for crowdsourcing. HCOMP, 2017.",
-)
-KRIPPENDORFF = Reference("Krippendorff, 2004", "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.")
-RUBIN = Reference("Rubin, 1981", "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.")
+from bayesagree.report.wording import TEXTS, cited, interval, number, percent, percents
 
 type Lines = tuple[tuple[str, ...], int]
 """Annotations of an item as lines of text, and their number."""
@@ -67,7 +58,7 @@ class AnnotationKind:
 
 def kind_of(annotations: Annotations) -> AnnotationKind:
     """Return the record of the annotations' kind."""
-    return _KINDS[type(annotations)]
+    return _KINDS[annotations.kind]
 
 
 def _mean_rating(ratings: Ratings, threshold: Any) -> xr.DataArray:
@@ -117,50 +108,25 @@ def _block(block: list[Any]) -> str:
     return names if len(block) == 1 else f"{{{names}}}"
 
 
-_BOOTSTRAP = (
-    f"the chance-corrected coefficients, among them Krippendorff's alpha ({KRIPPENDORFF.key}), have the shortest 95 % "
-    f"intervals of a Bayesian bootstrap over items ({RUBIN.key}) with two pseudo-items."
-)
-
-_KINDS: dict[type, AnnotationKind] = {
-    Labels: AnnotationKind(
-        title="single labels",
-        point_estimate=lambda labels, threshold: majority_vote(labels),
-        point_estimate_name="the majority vote",
-        agreement=lambda labels, seed: agreement_table(labels, seed=seed),
-        given="labels",
-        coefficient="alpha_nominal",
-        coefficient_name="Krippendorff's alpha",
-        scale="0 is the agreement of chance, 1 is perfect agreement.",
-        method=f"Agreement: {_BOOTSTRAP}",
-        lines=_labels_of,
-    ),
-    Ratings: AnnotationKind(
-        title="ratings",
-        point_estimate=_mean_rating,
-        point_estimate_name="the mean rating",
-        agreement=lambda ratings, seed: agreement_table(ratings, seed=seed),
-        given="ratings",
-        coefficient="phi",
-        coefficient_name="Common agreement Phi",
-        scale="0 is the agreement of chance, 1 is perfect agreement, -1 is two camps.",
-        method=f"Agreement: Phi ({CHECCO.key}) has a 95 % highest density interval; {_BOOTSTRAP}",
-        lines=_ratings_of,
-    ),
-    Rankings: AnnotationKind(
-        title="partial rankings",
-        point_estimate=lambda rankings, threshold: irn(rankings),
-        point_estimate_name="the averaged ranking",
-        agreement=_agreement_of_rankings,
-        given="rankings",
-        coefficient="leave_one_out",
-        coefficient_name="Mean over items",
-        scale="So often an annotator puts first what the others put first.",
-        written=(percent, percents),
-        method=(
-            "Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
-            "normal 95 % interval."
-        ),
-        lines=_rankings_of,
-    ),
+_FUNCTIONS: dict[str, Any] = {
+    "labels": {
+        "point_estimate": lambda labels, threshold: majority_vote(labels),
+        "agreement": lambda labels, seed: agreement_table(labels, seed=seed),
+        "lines": _labels_of,
+    },
+    "ratings": {
+        "point_estimate": _mean_rating,
+        "agreement": lambda ratings, seed: agreement_table(ratings, seed=seed),
+        "lines": _ratings_of,
+    },
+    "rankings": {
+        "point_estimate": lambda rankings, threshold: irn(rankings),
+        "agreement": _agreement_of_rankings,
+        "lines": _rankings_of,
+        "written": (percent, percents),
+    },
+}
+_KINDS = {
+    kind: AnnotationKind(**own | TEXTS["kinds"][kind] | {"method": cited(TEXTS["kinds"][kind]["method"])}, given=kind)
+    for kind, own in _FUNCTIONS.items()
 }

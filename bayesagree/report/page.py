@@ -9,12 +9,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesagree._inference.arguments import checked
+from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
+from bayesagree.annotations import Annotations, Labels, Rankings
+from bayesagree.draws.posterior import OF_ANNOTATIONS
 from bayesagree.io.files import atomic_path
+from bayesagree.plausibility.registry import POSTERIORS, STUTZ, TEH, Reference
 from bayesagree.report import comparisons, panel, views, wording
 from bayesagree.report.comparisons import ComparisonReport
 from bayesagree.report.data import ReportData
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.methods import methods_paragraph, references
+from bayesagree.report.models import COVERAGE, EPSILON, MIN_ITEMS
+from bayesagree.report.scores import ModelScores
+from bayesagree.report.wording import REFERENCES, TEXTS, cited, count, listed, metric_name
 
 TITLE = "How good are the models, when annotators disagree?"
 
@@ -83,3 +89,97 @@ def write_report(data: ReportData | ComparisonReport, path: str | Path, *, title
 
 def _asset(name: str) -> str:
     return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+
+
+def methods_paragraph(data: ReportData) -> str:
+    """Write what was done, ready to paste into a paper."""
+    found = {name: getattr(data, name) for name in METHODS}
+    settings: dict[str, Any] = {"COVERAGE": COVERAGE, "EPSILON": EPSILON, "MIN_ITEMS": MIN_ITEMS}
+    settings["n_gold"] = "" if data.gold is None else count(data.gold.n_gold)
+    settings["compared"] = "" if data.groups is None or data.groups.accuracy is None else TEXTS["compared"]
+    settings["pooled"] = "" if data.groups is None or data.groups.truth is None else cited(TEXTS["pooled"], TEH=TEH.key)
+    parts = [cited(text, found=found[name], **settings) for name, text in METHODS.items() if found[name] is not None]
+    software = f"Computed with bayesagree {data.version}, seed {data.settings.seed}."
+    agreement = [kind_of(data.annotations).method, *_weights(data.annotations)]
+    return " ".join([_truth(data), *_metrics(data), *agreement, *parts, software])
+
+
+def references(data: ReportData) -> list[Reference]:
+    """List the papers that the paragraph cites."""
+    text = methods_paragraph(data)
+    known = {*REFERENCES.values(), STUTZ, TEH}
+    known |= {record.reference for record in POSTERIORS.values() if record.reference is not None}
+    return sorted(reference for reference in known if reference.key in text)
+
+
+def _truth(data: ReportData) -> str:
+    settings, given, record = data.settings, data.annotations, data.settings.record
+    limit = settings.threshold
+    question = "" if limit is None else f" The question is whether the mean is below {limit:g}."
+    weight = f"reliability (weight of an annotation) {settings.reference:g}"
+    if record.takes_predictions:
+        weight = "annotators counting as exchangeable"
+    elif record.reference is None:
+        weight = ""
+    elif record.learns_reliability:
+        weight = "the reliability of each annotator is learnt from the data"
+    others = settings.reliability[1:]
+    source = "" if record.reference is None else f" ({record.reference.key}), with {weight}"
+    shown = f", results also shown at {listed([f'{r:g}' for r in others])}" if others else ""
+    return (
+        f"The {count(given.items.size)} items have {count(given.n_annotations)} annotations. Their truth was treated "
+        f"as uncertain ({STUTZ.key}): the plausibilities of each item's labels follow {record.sentence}"
+        f"{source}{shown}.{question} Annotation certainty is the posterior "
+        "probability of the label most likely to be the most plausible one."
+    )
+
+
+def _weights(annotations: Annotations) -> list[str]:
+    """Name the weights of the coefficients that have any, and the order of labels that nobody stated."""
+    if isinstance(annotations, Rankings):
+        return []
+    weights = WEIGHTS_OF_LEVEL[annotations.level]
+    how = "are unweighted" if weights == "identity" else f"have {weights} weights"
+    taken = isinstance(annotations, Labels) and annotations.ordered is None and annotations.has_order
+    order = " Coefficients that need an order take the labels, which are numbers, as ordered." if taken else ""
+    return [f"The kappas, Gwet's coefficient and that of Brennan and Prediger {how}.{order}"]
+
+
+def _metrics(data: ReportData) -> list[str]:
+    if data.scores is None:
+        return []
+    settings, plug_in_truth = data.settings, kind_of(data.annotations).point_estimate_name
+    names = listed([metric_name(name) for name in settings.metrics])
+    items = (
+        "The items are taken as they are, not as a sample."
+        if settings.items == "fixed"
+        else cited("The items are taken as a sample: each draw weights them by a Bayesian bootstrap ({RUBIN}).")
+    )
+    return [
+        f"The {names} of {data.scores.table.sizes['model']} models was computed against each of {settings.chains} x "
+        f"{settings.draws} draws of the truth; scores are posterior means with 95 % highest density intervals, models "
+        f"are compared on the same draws, and a tie counts one half. The target is the {data.scores.target}."
+        f"{_own_output(data.scores)}{_another_annotator(data.scores)} The plug-in metric is computed against "
+        f"{plug_in_truth}, tied labels sharing the point. {items}"
+    ]
+
+
+def _own_output(scores: ModelScores) -> str:
+    """Name the predictions that informed the truth that a model is scored against."""
+    if not scores.beside:
+        return ""
+    beside = f"Beside it stands the {OF_ANNOTATIONS}, under a Dirichlet posterior from the annotations alone."
+    if scores.table.sizes["model"] == 1:
+        return f" The predictions of the only model inform the truth that it is scored against. {beside}"
+    return (
+        " Each model is scored under the posterior that did not see its own output; models are compared under the one "
+        f"that saw all of them. {beside}"
+    )
+
+
+def _another_annotator(scores: ModelScores) -> str:
+    return " Another annotator gives a label drawn from the plausibilities of a draw." if scores.ceiling else ""
+
+
+METHODS: dict[str, str] = TEXTS["methods"]
+"""Sentences on the fields of the data that have their name, where these were computed."""

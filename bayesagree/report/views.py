@@ -16,34 +16,21 @@ from bayesagree.report.kinds import kind_of
 from bayesagree.report.models import COVERAGE, EPSILON, AreaResults, FurtherVotes, SetResults
 from bayesagree.report.score_views import MOST_MODELS, PAIR, informed, scores
 from bayesagree.report.scores import GoldScores
-from bayesagree.report.wording import count, interval, listed, metric_name, number, percent, percents, probability
+from bayesagree.report.wording import (
+    TEXTS,
+    count,
+    interval,
+    listed,
+    metric_name,
+    number,
+    percent,
+    percents,
+    probability,
+)
 from bayesagree.subjective.specification import SpecificationReport
 
 MOST_ITEMS = 20
 """Items that divide groups; the command `subjective --truth by-group` lists all."""
-COEFFICIENTS = {
-    "phi": "common agreement Phi",
-    "leave_one_out": "names what the others put first",
-    "percent_agreement": "percent agreement",
-    "cohen_kappa": "Cohen's kappa",
-    "scott_pi": "Scott's pi",
-    "conger_kappa": "Conger's kappa",
-    "fleiss_kappa": "Fleiss' kappa",
-    "alpha_nominal": "Krippendorff, nominal",
-    "alpha_ordinal": "Krippendorff, ordinal",
-    "alpha_interval": "Krippendorff, interval",
-    "alpha_ratio": "Krippendorff, ratio",
-    "gwet_ac1": "Gwet's AC1",
-    "gwet_ac2": "Gwet's AC2",
-    "brennan_prediger": "Brennan-Prediger",
-    "icc_one_way": "ICC, one way",
-    "icc_agreement": "ICC, agreement",
-    "icc_consistency": "ICC, consistency",
-    "icc_one_way_mean": "ICC, one way, of means",
-    "icc_agreement_mean": "ICC, agreement, of means",
-    "icc_consistency_mean": "ICC, consistency, of means",
-    "icc_polychoric": "ICC, polychoric",
-}
 
 
 def agreement(data: Any) -> dict[str, Any]:
@@ -52,7 +39,7 @@ def agreement(data: Any) -> dict[str, Any]:
     marks, rows, missing = [], [], []
     for row in data.agreement.to_dict("records"):
         coefficient, value, lower, upper = (row[key] for key in ("coefficient", "estimate", "lower", "upper"))
-        name = COEFFICIENTS.get(coefficient, str(coefficient).replace("_", " "))
+        name = TEXTS["coefficients"].get(coefficient, str(coefficient).replace("_", " "))
         if np.isnan(value):
             missing.append(f"{name}: {row['note']}")
             continue

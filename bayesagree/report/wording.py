@@ -1,12 +1,17 @@
 """Numbers and names as a reader sees them: nothing that is neither 0 nor 1 is written as one of them."""
 
 import math
+import tomllib
+from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
 
 from bayesagree.metrics.registry import Metric
+from bayesagree.plausibility.registry import Reference
 
+TEXTS = tomllib.loads(files("bayesagree.report").joinpath("texts.toml").read_text(encoding="utf-8"))
+REFERENCES = {name: Reference(*row) for name, row in TEXTS["references"].items()}
 MISSING = "–"
 SPACE = "\N{NO-BREAK SPACE}"
 """Between a number and its sign or unit, which belong on one line."""
@@ -97,3 +102,8 @@ def listed(names: list[Any]) -> str:
     """Join names: 'A', 'A and B', 'A, B and C'."""
     words = [str(name) for name in names]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def cited(sentence: str, **values: Any) -> str:
+    """Fill a sentence of `texts.toml`: papers by their keys, and what else it names."""
+    return sentence.format(**{name: paper.key for name, paper in REFERENCES.items()}, **values)

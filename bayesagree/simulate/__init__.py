@@ -1,11 +1,9 @@
 """Seeded generators of annotations and predictions with known truth, shared by tests, docs and studies.
 
 - `_test_sets`: a test set with models; systems of known accuracy, with independent or shared errors; models for
-  annotations that have none.
-- `_crowd_labels`: labels of annotators with confusion matrices.
-- `_crowdsourced_binary`: binary labels of a crowd (Urkullu et al.).
-- `_bounded_ratings`: ratings with a known common agreement.
-- `_partial_rankings`: partial rankings from Plackett-Luce.
+  annotations that have none; binary labels of a crowd (Urkullu et al.).
+- `_annotations`: labels of annotators with confusion matrices, ratings with a known common agreement, partial rankings
+  from Plackett-Luce.
 """
 
 import lazy_loader as lazy

@@ -1,8 +1,12 @@
-from ._bounded_ratings import SimulatedRatings, ratings
-from ._crowd_labels import CrowdLabels, crowd_labels
-from ._crowdsourced_binary import CrowdsourcedBinary, crowdsourced_binary
-from ._partial_rankings import RankedTestSet, rankings
-from ._test_sets import LabelledTestSet, labelled_test_set, noisy_models, simulated_systems
+from ._annotations import CrowdLabels, RankedTestSet, SimulatedRatings, crowd_labels, rankings, ratings
+from ._test_sets import (
+    CrowdsourcedBinary,
+    LabelledTestSet,
+    crowdsourced_binary,
+    labelled_test_set,
+    noisy_models,
+    simulated_systems,
+)
 
 __all__ = [
     "CrowdLabels",

@@ -7,8 +7,7 @@
 - `group_truth`: whether groups see items differently, and which items.
 - `disagreement`: disagreement with the majority.
 - `dispersion`: the spread over groups against chance.
-- `files`: predictions from files, and the report of a specification.
-- `tables`: these results as tables, groups by disagreement rate.
+- `tables`: these results as tables, groups by disagreement rate; predictions from files, the report of a specification.
 - `specification`: the declared evaluation beside the data.
 """
 

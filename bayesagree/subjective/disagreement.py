@@ -19,7 +19,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, one_of, shorten
 
 SETUPS: dict[int, dict[int, Any]] = {
     1: {-2: "toxic", -1: "toxic", 0: "non-toxic", 1: "non-toxic", 2: "non-toxic"},
@@ -82,8 +82,7 @@ def disagreement_rate(
     ----------
     Balayn and Bozzon, section "Illustration of the specifications", point 1.
     """
-    if ties not in ("agree", "exclude"):
-        raise InputError(f"ties={ties!r} is not one of 'agree', 'exclude'")
+    one_of(ties, "ties", ("agree", "exclude"))
     require_one_each(labels, "the disagreement rate")
     counts = labels.counts()
     item, chosen = labels.item_index, labels.label_index

@@ -24,7 +24,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 
 type Shares = Mapping[str, float]
 
@@ -77,8 +77,7 @@ class EvaluationSpecification:
     smallest_group: int = 30
 
     def __post_init__(self) -> None:
-        if self.fairness not in ("group", "individual"):
-            raise InputError(f"fairness={self.fairness!r} is not one of 'group', 'individual'")
+        one_of(self.fairness, "fairness", ("group", "individual"))
         for name in ("metrics", "protected", "similarity", "representative"):
             named = getattr(self, name)
             # One name is a list of one name, not its letters.

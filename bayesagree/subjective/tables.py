@@ -10,6 +10,7 @@ disagreement_groups
     Groups of annotators by their disagreement rate.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,13 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
-from bayesagree.subjective.agreement import group_agreement
+from bayesagree.io.files import atomic_path, read_predictions, read_table
+from bayesagree.subjective.agreement import group_agreement, predictions_of
 from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
 from bayesagree.subjective.group_model import group_posterior, group_summary
 from bayesagree.subjective.normal_model import normal_group_posterior
 from bayesagree.subjective.performance import ModelPredictions
+from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 
 
 class DisagreementGroups(NamedTuple):
@@ -186,3 +189,67 @@ def group_agreement_table(
     draws = draws[:, :, first, second].reshape(-1, first.size)
     lower, upper = column_hdi(draws)
     return table.assign(Phi=draws.mean(axis=0), lower=lower, upper=upper)
+
+
+def read_model_predictions(
+    path: str | Path,
+    annotations: Labels | Ratings,
+    *,
+    model: str = "model",
+    item: str = "item",
+    annotator: str = "annotator",
+    label: str = "label",
+    rating: str = "rating",
+) -> ModelPredictions:
+    """Read predictions per item, or per (item, annotator) where the table has a column for the annotator.
+
+    Parameters
+    ----------
+    path
+        Table in any format of `read_table`.
+    annotations
+        Annotations to compare with: labels are predicted in the column `label`, ratings in the column `rating`.
+    model, item, annotator, label, rating
+        Names of the columns.
+
+    Raises
+    ------
+    InputError
+        A missing column.
+    """
+    table = read_table(path)
+    index = [item, annotator] if annotator in table.columns else item
+    if isinstance(annotations, Labels) and index == item:
+        return predictions_of(read_predictions(path, model=model, item=item, label=label), annotations.items)
+    column = label if isinstance(annotations, Labels) else rating
+    missing = [name for name in (model, item, column) if name not in table.columns]
+    if missing:
+        raise InputError(f"{path}: no column {missing[0]!r}; these predictions need {model}, {item}, {column}")
+    return {str(m): pd.Series(part.set_index(index)[column]) for m, part in table.groupby(model)}
+
+
+def read_specification(path: Path) -> EvaluationSpecification:
+    """Read the JSON file of an `EvaluationSpecification`."""
+    return EvaluationSpecification.from_json(path.read_text(encoding="utf-8"))
+
+
+def write_specification_report(path: Path, report: SpecificationReport) -> None:
+    """Write the comparison of a declared evaluation with the data, as Markdown or JSON.
+
+    Parameters
+    ----------
+    path
+        File that ends in .md or .json.
+    report
+        Result of `check_specification`.
+
+    Raises
+    ------
+    InputError
+        Another ending.
+    """
+    if path.suffix not in (".md", ".json"):
+        raise InputError(f"{path}: the report is written as .md or .json")
+    with atomic_path(path) as temporary:
+        text = report.to_markdown() if path.suffix == ".md" else report.to_json()
+        temporary.write_text(text + "\n", encoding="utf-8")

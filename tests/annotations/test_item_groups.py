@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 from bayesagree import InputError
-from bayesagree.annotations.item_groups import group_of_each
+from bayesagree.annotations.gold import group_of_each
 
 ITEMS = np.array(["q1", "q2", "q3"])
 TABLE = {"q3": 1, "q1": 2, "q2": 1, "other": 5}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.io.patterns.batches import LabelBatches
+from bayesagree.io.patterns.patterns import LabelBatches
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.subjective.disagreement import recode, without_items
 

@@ -10,7 +10,6 @@ from importlib.metadata import version
 import numpy as np
 import pandas as pd
 import pytest
-import typer
 from rich.console import Console
 
 import bayesagree as ba
@@ -79,17 +78,26 @@ def test_an_interrupt_while_a_command_starts_ends_in_one_line(run, monkeypatch):
 
 
 def test_options_of_a_dataclass_are_options_of_the_command():
-    @_options.flattened
-    def command(sampling: _options.Sampling, seed_of: str = "x") -> None:
-        found.append((sampling, seed_of))
+    def options(sampling: _options.Sampling, reliability: str = "x") -> None:
+        found.append((sampling, reliability))
 
     found = []
-    command(draws=2, chains=3, seed=4, seed_of="y")
+    command = _options.flattened(options, "evaluate")
+    command(draws=2, chains=3, seed=4, reliability="y")
     assert found == [(_options.Sampling(2, 3, 4), "y")]
-    app = typer.Typer(add_completion=False)
-    app.command()(command)
-    names = [parameter.name for parameter in typer.main.get_command(app).params]
-    assert names == ["draws", "chains", "seed", "seed_of"]
+    parameters = {parameter.name: parameter for parameter in _commands.as_command(options, "evaluate").params}
+    assert list(parameters) == ["draws", "chains", "seed", "reliability"]
+    assert parameters["seed"].help == "Same seed, same draws."
+    assert parameters["reliability"].help == "Weight of an annotation, one or several: 0.1,1,10."
+    assert parameters["draws"].min == 1
+
+
+def test_every_text_of_an_option_is_used():
+    known = {name: {parameter.name for parameter in command.params} for name, command in COMMANDS.items()}
+    assert {"shared"} | set(known) >= set(_options.OPTIONS)
+    for name, texts in _options.OPTIONS.items():
+        parameters = known[name] if name != "shared" else set().union(*known.values())
+        assert set(texts) <= parameters
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from _paths import ROOT
 import bayesagree as ba
 from bayesagree import InputError, Labels, Predictions
 from bayesagree.conformal import plausibility_regions
-from bayesagree.conformal._reach import DISTANCES
+from bayesagree.conformal.regions import DISTANCES
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "conformal.json").read_text())
 STEP = 30

@@ -10,7 +10,7 @@ from bayesagree.errors import InputError
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.io.files import read_predictions
-from bayesagree.io.patterns.batches import LabelBatches
+from bayesagree.io.patterns.patterns import LabelBatches
 from bayesagree.simulate import labelled_test_set, noisy_models
 
 METRICS = ("top_1_accuracy", "total_variation")

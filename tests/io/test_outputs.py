@@ -113,6 +113,6 @@ def test_containers_as_tables():
 
 
 def test_a_table_too_wide_is_refused(monkeypatch):
-    monkeypatch.setattr("bayesagree.annotations._frames.MOST_CELLS", 5)
+    monkeypatch.setattr("bayesagree.annotations._container.MOST_CELLS", 5)
     with pytest.raises(SizeError, match="2 items x 3 annotators are 6 cells"):
         VOTES.to_matrix()

@@ -110,7 +110,7 @@ MUTANTS = [
     Mutant('Toy classes: labels the wrong way round', 'studies/toy.py', '> cut)', '< cut)', 'studies/test_certainty.py'),
     Mutant('CIFAR-10H: votes for probabilities', 'datasets/_conversion.py', 'table[:, 11:]', 'table[:, 1:11]', 'datasets/test_datasets.py -k cifar10h_is_joined'),
     Mutant('CIFAR-10H: any numbers pass', 'datasets/_conversion.py', '!= CHECKSUMS[name]:', '== "":', 'datasets/test_datasets.py -k parts'),
-    Mutant('Dermatology models: names exchanged', 'datasets/_ranking_sets.py', 'enumerate("ABCD")', 'enumerate("BACD")', 'datasets/test_datasets.py -k models_of'),
+    Mutant('Dermatology models: names exchanged', 'datasets/_readers.py', 'enumerate("ABCD")', 'enumerate("BACD")', 'datasets/test_datasets.py -k models_of'),
     Mutant('Predictions: scores read as hard labels', 'io/files.py', 'score if scored else None', 'None', 'io/test_files.py'),
     Mutant("Checkpoint: any state is this run's", '_inference/checkpoint.py', 'if found == self.identity:', 'if found:', 'inference/test_kept_draws.py'),
     Mutant('Checkpoint: the last state is not written', '_inference/checkpoint.py', 'if not (self.due or now):', 'if not self.due:', 'inference/test_kept_draws.py'),

@@ -9,8 +9,7 @@ import pytest
 from bayesagree import Annotators, Labels, Predictions, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.report.data import report_data
-from bayesagree.report.methods import METHODS, methods_paragraph, references
-from bayesagree.report.page import render
+from bayesagree.report.page import METHODS, methods_paragraph, references, render
 from bayesagree.report.settings import ReportSettings
 from bayesagree.report.views import OPTIONAL
 from bayesagree.subjective import EvaluationSpecification

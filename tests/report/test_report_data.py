@@ -29,7 +29,7 @@ from bayesagree.plausibility import irn
 from bayesagree.report.annotators import group_results
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.methods import methods_paragraph
+from bayesagree.report.page import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.simulate import noisy_models, rankings, ratings
 from bayesagree.subjective import EvaluationSpecification

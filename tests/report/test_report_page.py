@@ -16,8 +16,7 @@ from bayesagree.plausibility.registry import POSTERIORS, Reference
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
-from bayesagree.report.methods import methods_paragraph, references
-from bayesagree.report.page import render, write_report
+from bayesagree.report.page import methods_paragraph, references, render, write_report
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import rankings, ratings
 from bayesagree.subjective import EvaluationSpecification

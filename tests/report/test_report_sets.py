@@ -7,8 +7,7 @@ import pytest
 from bayesagree import Labels, Predictions
 from bayesagree.conformal import cross_sets, set_coverage
 from bayesagree.report.data import report_data
-from bayesagree.report.methods import methods_paragraph, references
-from bayesagree.report.page import render
+from bayesagree.report.page import methods_paragraph, references, render
 from bayesagree.report.settings import ReportSettings
 from bayesagree.report.views import sets as view
 

@@ -11,8 +11,7 @@ from bayesagree import InputError, Labels, Predictions, evaluate, informed_diric
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.report.data import report_data
-from bayesagree.report.methods import methods_paragraph
-from bayesagree.report.page import render
+from bayesagree.report.page import methods_paragraph, render
 from bayesagree.report.panel import contenders, panel
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import labelled_test_set

@@ -1,9 +1,7 @@
 """Data larger than memory: distinct items and their counts, or batches of whole items.
 
-- `batches`: `LabelBatches`.
-- `patterns`: `LabelPatterns` and `RatingPatterns`.
-- `_coded_rows`: rows of a table as integer codes.
-- `_sorted_file`: blocks of whole items from a sorted file.
+- `patterns`: `LabelPatterns`, `RatingPatterns` and `LabelBatches`.
+- `_sorted_file`: blocks of whole items from a sorted file, and their rows as integer codes.
 """
 
 import lazy_loader as lazy

@@ -1,4 +1,3 @@
-from .batches import LabelBatches
-from .patterns import LabelPatterns, RatingPatterns
+from .patterns import LabelBatches, LabelPatterns, RatingPatterns
 
 __all__ = ["LabelBatches", "LabelPatterns", "RatingPatterns"]

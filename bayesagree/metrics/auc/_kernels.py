@@ -63,9 +63,7 @@ def _insert(words: NDArray[np.uint64], tree: NDArray[np.int32], position: Any) -
 
 
 @numba.njit(cache=True, nogil=True)
-def _twice_misordered(
-    tied: Tied, position: Places, upper: Places, words: NDArray[np.uint64], tree: NDArray[np.int32]
-) -> int:
+def _twice_misordered(tied, position, upper, words, tree):
     """Count the pairs that a model orders against the truth, twice, and those it ties, once.
 
     `position` and `upper` are those of the items in ascending order of score.
@@ -153,15 +151,7 @@ def weighted_concordances(order: Order, tied: Tied, positive: Floats, negative: 
 
 
 @numba.njit(cache=True, nogil=True)
-def concordances_by_annotator(
-    order: Order,
-    tied: Tied,
-    annotator: NDArray[np.int32],
-    positive: NDArray[np.bool_],
-    start: NDArray[np.int64],
-    pair_weight: Floats,
-    out: Floats,
-) -> None:
+def concordances_by_annotator(order, tied, annotator, positive, start, pair_weight, out):
     """Add to `out` (model,) twice the concordant pairs of each annotator, times `pair_weight`; linear in the labels.
 
     Labels are sorted by item, i owning ``start[i]:start[i + 1]``. One walk through the items in ascending score

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import item_blocks, map_blocks
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Floats, Places
 from bayesagree.errors import InputError
 from bayesagree.metrics.auc._kernels import (
     concordances_by_annotator,
@@ -60,7 +60,7 @@ class ScoreOrder(NamedTuple):
     """Scores of several models, sorted once and compared with as many truths as needed."""
 
     # Positions of the items in ascending order of score, shape (model, item).
-    order: NDArray[np.intp]
+    order: Places
     # Whether the item at a place has the score of the one before it, shape (model, item).
     tied: NDArray[np.bool_]
 

@@ -57,7 +57,7 @@ from bayesagree.plausibility.informed.covariates import on_items_of
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesagree.io.patterns.batches import LabelBatches
+    from bayesagree.io.patterns.patterns import LabelBatches
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ MOST_CONFUSED = 16
 class InformedPrior:
     """Priors of the parameters of `informed_dirichlet`: normal, on standardised covariates, logs and log odds.
 
-    Hundreds of votes outweigh all of them but one: three votes an item hardly tell a clear item from an open one of
+    Hundreds of votes outweigh all of them but one: three votes per item hardly tell a clear item from an open one of
     small concentration, and a prior that has clear items by default would then decide the score. So they are few until
     the votes ask for them.
 

@@ -6,8 +6,8 @@ import pytest
 
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
-from bayesagree.io.patterns import batches as batches_module
-from bayesagree.io.patterns.batches import LabelBatches
+from bayesagree.io.patterns import patterns as batches_module
+from bayesagree.io.patterns.patterns import LabelBatches
 
 
 @pytest.fixture(autouse=True)

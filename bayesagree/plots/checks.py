@@ -1,0 +1,136 @@
+"""Figures of checks: the reliability that predicts a held-out annotator, prediction sets, judges."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.errors import InputError, positive_int
+from bayesagree.plots._panels import Panels, new_panels, on_axes, on_panels, one_panel, style, write_cells
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@on_panels
+def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axes: Panels | None = None) -> Panels:
+    """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
+
+    Upper panels: elpd difference to the best with its HDI 0.95 over items (lower is better). Lower panels: probability
+    that two other annotators make the same first choice; dashed, the observed share.
+
+    Parameters
+    ----------
+    curves
+        Results of `bayesagree.predictive.reliability_curve` by title, or one of them.
+    {axes}
+
+    {returns}
+
+    Examples
+    --------
+    >>> from bayesagree import simulate
+    >>> from bayesagree.predictive.reliability import reliability_curve
+    >>> curve = reliability_curve(simulate.labelled_test_set(n_items=50, seed=1).labels, [0.3, 1, 3], seed=1)
+    >>> plot_reliability_curve(curve).size
+    2
+    """
+    named = {str(curves.attrs.get("plausibility", "")): curves} if isinstance(curves, xr.Dataset) else dict(curves)
+    _, panels = new_panels(axes, 2, len(named), width=2.6, height=2.1, margin=(0.6, 0), sharex="col")
+    for column, (title, curve) in enumerate(named.items()):
+        score, agreement = panels[:, column]
+        at = curve["reliability"].values
+        score.fill_between(at, curve["difference_lower"].values, curve["difference_upper"].values, alpha=0.3)
+        score.plot(at, curve["difference"].values, marker=".")
+        score.axvline(float(curve["best"]), color="0.6", linewidth=1)
+        score.set_title(title, fontsize="small")
+        agreement.fill_between(at, curve["agreement_lower"].values, curve["agreement_upper"].values, alpha=0.3)
+        agreement.plot(at, curve["agreement"].values, marker=".")
+        agreement.axhline(float(curve["observed_agreement"]), color="0.4", linestyle="--", linewidth=1)
+        agreement.set(xscale="log", xlabel="reliability")
+    panels[0, 0].set_ylabel("elpd difference to the best")
+    panels[1, 0].set_ylabel("agreement")
+    return panels
+
+
+@on_axes
+def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8, axes: "Axes | None" = None) -> "Axes":
+    """Draw the mean size of the prediction sets of each model against the certainty of the annotations.
+
+    Parameters
+    ----------
+    sets
+        Whether a label is in the set, bool (model, item, category).
+    certainty
+        `annotation_certainty`, or another number for each item (item); items of the sets that it lacks are left out.
+    bins
+        Number of groups of equally many items, in the order of their certainty.
+    {axes}
+
+    {returns}
+        Dots are means of a group, bars plus and minus two standard errors.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, annotation_certainty, conformalize, dirichlet
+    >>> votes = Labels.from_counts([[7, 3], [1, 9], [6, 4], [8, 2]] * 10)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.3], [0.2, 0.8], [0.55, 0.45], [0.9, 0.1]] * 10})
+    >>> sets = conformalize(votes, models).predict_set(models)
+    >>> axes = plot_set_size(sets, annotation_certainty(dirichlet(votes, seed=1), exact=True), bins=2)
+    >>> axes.get_ylabel()
+    'labels in the set'
+    """
+    shared = [item for item in certainty["item"].values.tolist() if item in set(sets["item"].values.tolist())]
+    if len(shared) < 2 * positive_int(bins, "bins"):
+        raise InputError(f"{len(shared)} items have both a set and a certainty: too few for bins={bins}")
+    at = certainty.sel(item=shared).values
+    size = sets.sel(item=shared).sum("category").transpose("model", "item").values
+    groups = np.array_split(np.argsort(at, kind="stable"), bins)
+    _, panel = one_panel(axes)
+    x = np.array([at[group].mean() for group in groups])
+    for k, (model, own) in enumerate(zip(sets["model"].values.tolist(), size)):
+        mean = [own[group].mean() for group in groups]
+        error = [2 * own[group].std(ddof=1) / np.sqrt(group.size) for group in groups]
+        panel.errorbar(x, mean, yerr=error, label=str(model), capsize=2, **style(k))
+    panel.set(xlabel="annotation certainty", ylabel="labels in the set")
+    panel.legend(fontsize="small")
+    return panel
+
+
+@on_axes
+def plot_error_correlation(result: xr.DataTree, *, axes: "Axes | None" = None) -> "Axes":
+    """Draw the mean correlation of each two judges' errors as a matrix.
+
+    Parameters
+    ----------
+    result
+        From `effective_judges`.
+    {axes}
+
+    {returns}
+        Red cells are pairs that err together, blue ones pairs whose errors cancel out; cells of a judge that never errs
+        are empty. The title has the effective number of judges with its 95 % equal-tailed interval.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels
+    >>> from bayesagree.judges import effective_judges
+    >>> verdicts = Labels.from_matrix([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 10, annotators=[*"abc"])
+    >>> result = effective_judges(verdicts, dict(enumerate([0, 1, 1, 1] * 10)), draws=50, chains=1, seed=1)
+    >>> plot_error_correlation(result).get_title()
+    'worth 2.4 of 3 judges (2.0 to 2.9)'
+    """
+    posterior = result["posterior"].to_dataset()
+    names = [str(name) for name in posterior["judge"].values]
+    mean = posterior["correlation"].transpose("chain", "draw", "judge", "other_judge").mean(("chain", "draw")).values
+    figure, panel = one_panel(axes)
+    image = panel.imshow(mean, cmap="RdBu_r", vmin=-1, vmax=1)
+    write_cells(panel, mean, lambda v, j, k: "" if np.isnan(v) else f"{v:.2f}", limit=0.6, light_above=True)
+    panel.set_xticks(range(len(names)), names, rotation=90)
+    panel.set_yticks(range(len(names)), names)
+    figure.colorbar(image, ax=panel, label="correlation of errors")
+    worth = posterior["n_effective"].values
+    low, high = np.nanquantile(worth, [0.025, 0.975])
+    panel.set_title(f"worth {np.nanmean(worth):.1f} of {len(names)} judges ({low:.1f} to {high:.1f})")
+    return panel
