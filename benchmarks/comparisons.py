@@ -172,6 +172,7 @@ def main() -> None:
     for world in WORLDS:
         if sys.argv[1:] and world.name not in sys.argv[1:]:
             rows += [line for line in old if line.startswith(f"| {world.name} |")]
+            RESULT.write_text(TEXT + "\n".join(rows) + "\n")
             continue
         found: dict[str, list[dict[str, float]]] = {"davidson": [], "bootstrap": [], "sandwich": []}
         start = time.perf_counter()
