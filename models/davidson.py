@@ -51,7 +51,7 @@ def exact(rows: list[list[int]]) -> dict[str, dict[str, list[float]]]:
     root = np.linalg.cholesky(np.linalg.inv(curvature))
     found: dict[str, list[NDArray[np.float64]]] = {}
     for seed in range(REPLICATES):
-        sobol = qmc.Sobol(size + 1, seed=seed).random(POINTS)
+        sobol = qmc.Sobol(size + 1, rng=seed).random(POINTS)
         normal = stdtrit(np.inf, np.clip(sobol[:, :-1], 1e-12, 1 - 1e-12))
         chi2 = qmc_chi2(sobol[:, -1])
         away = normal / np.sqrt(chi2 / DEGREES)[:, None]

@@ -84,7 +84,7 @@ def _divided(n: np.ndarray, shape: np.ndarray, prior: np.ndarray) -> dict[str, l
             chance = np.log(shape[:, t] / shape.sum(axis=1))
             of_common = _log_beta(shape + common) - _log_beta(shape + common + other)
             apart.append(chance + of_common + _log_beta(shape + own) - _log_beta(shape + own + one))
-        yes = np.log(share) + logsumexp(apart, axis=0)[:, None]
+        yes = np.log(share) + np.asarray(logsumexp(apart, axis=0))[:, None]
         whole = np.logaddexp(yes, np.log1p(-share) + together[:, None])
         odds.append(yes - whole)
         log_p = log_p + whole

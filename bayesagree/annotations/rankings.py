@@ -175,7 +175,8 @@ class Rankings(Categorical, Container):
                 "offered=True if the rows of a ranking are all labels that were on offer"
             )
         rows = np.stack([item_codes, annotator_codes, label_codes]).astype(np.int64)
-        return cls._grouped(items, annotators, known, *rows[:, ranked], ranks[ranked], rows if offered else None)
+        i, who, k = rows[:, ranked]
+        return cls._grouped(items, annotators, known, i, who, k, ranks[ranked], rows if offered else None)
 
     @classmethod
     def _grouped(

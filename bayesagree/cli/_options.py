@@ -240,7 +240,7 @@ def flattened(function: Callable[..., None], command: str) -> Callable[..., None
     for parameter in signature(function, eval_str=True).parameters.values():
         own: list[Any] = [parameter]
         bundle: Any = parameter.annotation
-        if is_dataclass(bundle):
+        if is_dataclass(parameter.annotation):
             bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
         parameters += [p.replace(kind=p.KEYWORD_ONLY, annotation=described(p.annotation, command, p.name)) for p in own]
 

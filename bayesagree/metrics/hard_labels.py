@@ -136,7 +136,7 @@ def _count(gold, predicted, weights, counts):
                 copy_to(counts[s, m, true_label], cells[true_label + 1, 1:])
 
 
-def scores_of_counts(counts: NDArray[np.floating[Any]], metric: str, positive: int | None) -> Floats:
+def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Floats:
     """Return a score of each confusion matrix, NaN where it does not exist.
 
     Parameters

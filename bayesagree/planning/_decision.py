@@ -222,7 +222,7 @@ def _codes(predictions: Predictions | None, labels: Labels) -> Codes:
     return predictions.aligned(labels.items, labels.categories).hard_labels()
 
 
-def _of_draws(block: DrawBlock, predicted: Codes) -> tuple[Floats, ...]:
+def _of_draws(block: DrawBlock, predicted: Codes) -> tuple[NDArray[Any], ...]:
     """Return what `Outlook` holds of a block: a vote for k weighs each draw of the truth by its plausibility of k."""
     plausibility, top = np.asarray(block.plausibility), block.true_label
     n_items, n_draws, n_labels = plausibility.shape

@@ -105,6 +105,6 @@ class Pairs(NamedTuple):
         table = pd.DataFrame({"votes": votes, "sd": np.sqrt(left), "prob_right": right, "prob_separated": sum(ends)})
         enough = np.flatnonzero(table["prob_separated"] >= SEPARATED)
         needed = int(votes[enough[0]]) if enough.size else None
-        table = table[np.isin(votes, SHOWN)].reset_index(drop=True)
+        table = pd.DataFrame(table[np.isin(votes, SHOWN)]).reset_index(drop=True)
         table.attrs = {"models": self.comparisons.models[order[:2]].tolist(), "separating": needed}
         return table

@@ -4,6 +4,7 @@
 folder and one record here. The first record that fits a kind of annotations is the default for it.
 """
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -200,7 +201,7 @@ GROUPS = PosteriorRecord(
     reference=TEH,
 )
 """The posterior of the truth of each group, by name for who gives its groups: none of the defaults."""
-BY_NAME = POSTERIORS | {GROUPS.name: GROUPS}
+BY_NAME = ChainMap(POSTERIORS, {GROUPS.name: GROUPS})
 
 
 @checked

@@ -26,6 +26,7 @@ plot_error_correlation        judges that err together                       our
 plot_reliability_curve        reliability that predicts the one left out     ours
 plot_method_correlation       correlation with gold by method                Jung and Lease, figures 3 and 4
 plot_quality_correlation      correlation against pseudo-gold quality        Jung and Lease, figure 5
+plot_group_truth              items that groups see differently               ours
 plot_group_heatmap            performance of models for groups               Balayn and Bozzon, figure 2
 plot_group_intervals          the same with intervals                        ours
 plot_annotator_quality        distribution of quality WQS                    Balayn and Bozzon, figure 3a

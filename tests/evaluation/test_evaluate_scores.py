@@ -116,7 +116,9 @@ def partly_missing():
 
 
 def test_missing_predictions_are_refused_with_their_number_and_items():
-    with pytest.raises(InputError, match=r"model 'A' has no prediction for 1 of 4 items: 'r'; pass missing='skip'"):
+    with pytest.raises(
+        InputError, match=r"model 'A' has no prediction for 1 of 4 items: 'r'; missing='skip' \(--missing skip\)"
+    ):
         evaluate(*partly_missing(), draws=10, seed=1)
 
 
