@@ -208,7 +208,7 @@ BY_NAME = ChainMap(POSTERIORS, {GROUPS.name: GROUPS})
 def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
     """Return the record of a posterior, if it takes annotations of this kind."""
     if name not in BY_NAME:
-        raise InputError(f"plausibility={name!r} is not one of {shorten(BY_NAME, 20)}")
+        raise InputError(f"plausibility={name!r} is not one of {shorten([*POSTERIORS, GROUPS.name], 20)}")
     record = BY_NAME[name]
     if not isinstance(annotations, record.annotations):
         raise InputError(
