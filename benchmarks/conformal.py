@@ -163,7 +163,7 @@ def guarantee() -> list[dict]:
 
     ways: dict[str, tuple[str, Callable]] = {
         "exact": ("plausibility", lambda t, p, rng: fitted(t, p, method="exact")),
-        "exact on 3 votes an item": (
+        "exact on 3 votes per item": (
             "plausibility", lambda t, p, rng: fitted(rng.multinomial(3, t) / 3, p, method="exact")),
         "Monte Carlo, 10 labels an item": (
             "plausibility", lambda t, p, rng: fitted(t, p, method="monte_carlo", seed=rng)),

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import _exports  # noqa: E402
 
-from bayesagree import read_export  # noqa: E402
+from bayesagree.io import read_export  # noqa: E402
 
 ITEMS, ANNOTATORS = 100_000, 10
 RESULTS = ROOT / "benchmarks" / "results" / "formats.md"

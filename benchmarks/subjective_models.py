@@ -20,10 +20,9 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import OneHotEncoder
 
 from bayesagree._numerics.intervals import hdi
-from bayesagree.annotations import Annotators, Labels, Ratings
+from bayesagree.annotations import Annotators, Groups, Labels, Ratings
 from bayesagree.datasets import load
 from bayesagree.subjective import (
-    Groups,
     disagreement_rate,
     dispersion_draws,
     dispersion_null,

@@ -20,7 +20,7 @@ Paper
     the hierarchical prior, the bins and the outright ends are this project's (compare the ordered Beta regression of
     Kubinec, Political Analysis 31, 2023, doi:10.1017/pan.2022.20).
 Wrong when
-    Items differ in Phi, item means pile up at two ends (hierarchical), fewer than five ratings an item (flat),
+    Items differ in Phi, item means pile up at two ends (hierarchical), fewer than five ratings per item (flat),
     two levels.
 
 Writes common_agreement_{flat,hierarchical}_{continuous,binned}.json and common_agreement_hierarchical_inflated.json.

@@ -16,7 +16,7 @@ Paper.   Minka, "Estimating a Dirichlet distribution" (2000), for the likelihood
 Exact.   Importance sampling of the 17 parameters from a t distribution around their mode; given these an item is a
          mixture of Dirichlet distributions in closed form.
 Wrong    when the model was trained on these votes; when voters are no random sample of the readers meant; and with few
-         votes an item, where the shape of the truth between its first moments is the family's word, not the votes'.
+         votes per item, where the shape of the truth between its first moments is the family's word, not the votes'.
 """
 
 import numpy as np

@@ -1,9 +1,14 @@
 """Data flow one way, and imports follow: from lower floors only between folders, without circles between files."""
 
 import ast
+import importlib
+import importlib.util
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "bayesagree"
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "bayesagree"
 
 FLOORS = [
     ["errors"],
@@ -102,3 +107,15 @@ def test_the_registry_reads_the_folders_of_models():
 def test_models_do_not_know_the_registry():
     for path in PACKAGE.glob("plausibility/*/*.py"):
         assert not any(name.startswith("plausibility.registry") for name in imports(path)), path
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "studies", "models", "docs"])
+def test_scripts_import_names_that_exist(folder):
+    """Nothing runs the scripts in the tests: a name that moved would be noticed by whoever runs one next."""
+    for path in sorted((ROOT / folder).glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bayesagree"):
+                module = importlib.import_module(str(node.module))
+                for name in node.names:
+                    found = hasattr(module, name.name) or importlib.util.find_spec(f"{node.module}.{name.name}")
+                    assert found, f"{path.name}: {node.module} has no {name.name}"

@@ -144,7 +144,7 @@ def items_for_icc(icc: float, annotators: int, width: float, *, ci_prob: float =
     icc
         Expected correlation.
     annotators
-        Ratings an item, at least 2.
+        Ratings per item, at least 2.
     width
         Full width of the interval.
     ci_prob

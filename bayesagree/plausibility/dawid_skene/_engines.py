@@ -47,7 +47,7 @@ from bayesagree.plausibility.dawid_skene._results import (
     coordinates,
     estimate_tree,
     labels_given,
-    watched_candidates,
+    monitored_candidates,
 )
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -189,8 +189,8 @@ class DawidSkenePosterior:
         known = gold[labels.item_index]
         votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
         shares = vote_shares(cells, labels.item_index, votes)
-        watched = watched_candidates(cells, shares)
-        keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, watched)
+        monitored = monitored_candidates(cells, shares)
+        keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, monitored)
         length = {"tune": tune, "draws": request.draws, "thin": thin, "chains": request.chains, "seed": request.seed}
         chains = run_chains(self.start(cells, shares), keep, **length, client=request.client, progress=request.progress)
         return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.categories.size)

@@ -104,9 +104,9 @@ class TruthSampler:
     def draw_prevalence(self, rng: Rng) -> Floats:
         """Draw the prevalence given the truth, or the prior of each item; return the logarithm of the former."""
         if self.item_prior is not None:
-            fresh = np.zeros(self.cells.candidate.size)
-            fresh[self.cells.candidate_start[:-1] + self.truth] = 1.0
-            self.log_prior = self.item_prior.draw(rng, fresh)
+            new_labels = np.zeros(self.cells.candidate.size)
+            new_labels[self.cells.candidate_start[:-1] + self.truth] = 1.0
+            self.log_prior = self.item_prior.draw(rng, new_labels)
             self.prevalence = self.item_prior.prevalence()
             return np.zeros_like(self.prevalence)
         log_prevalence = log_dirichlet_draw(rng, self.prevalence_shape + self.count)
@@ -210,7 +210,7 @@ class ChainDraws:
     variables: dict[str, NDArray[Any]]
     expected: Floats
     """Mean over draws of each candidate's conditional expectation."""
-    watched: Floats = field(default_factory=lambda: np.empty(0))
+    monitored: Floats = field(default_factory=lambda: np.empty(0))
     """Conditional expectations of a few candidates in every draw, for convergence diagnostics, (draw, candidate)."""
     spread: Floats = field(default_factory=lambda: np.empty(0))
     """Variance over draws of each candidate's conditional expectation."""
@@ -224,7 +224,7 @@ class Keep:
     n_annotators: int
     top_labels: int | None
     confusion: bool
-    watched: NDArray[np.int64]
+    monitored: NDArray[np.int64]
 
 
 def run_chains(
@@ -244,7 +244,7 @@ def run_chains(
     def run(rng: Rng) -> ChainDraws:
         sampler = start(rng)
         sampler.sweep(rng, tune)
-        kept = ChainDraws({}, np.zeros(sampler.cells.candidate.size), np.empty((draws, keep.watched.size)))
+        kept = ChainDraws({}, np.zeros(sampler.cells.candidate.size), np.empty((draws, keep.monitored.size)))
         kept.spread = np.zeros_like(kept.expected)
         for draw in range(draws):
             sampler.sweep(rng, thin)
@@ -263,7 +263,7 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
     expected, prevalence = sampler.expected, sampler.prevalence
     kept.expected += expected
     kept.spread += expected**2
-    kept.watched[draw] = expected[keep.watched]
+    kept.monitored[draw] = expected[keep.monitored]
 
     def slot(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         if draw == 0:

@@ -6,7 +6,7 @@ In the place of one prevalence for all items, with covariates x_i of the predict
 
 The M step raises sum_ik Pr(z_i = k | labels) log Pr(z_i = k) plus the log prior of the slopes, by one step of Newton's
 method; a Gibbs sweep draws the slopes given the true labels by a Hamiltonian trajectory. In mixed membership the
-softmax is the mean of the item's plausibilities, and latent labels that came fresh from it (Antoniak 1974) are to the
+softmax is the mean of the item's plausibilities, and latent labels newly drawn from it (Antoniak 1974) are to the
 slopes what true labels are elsewhere. What annotators are and what the models are worth are learnt together.
 
 Sources: Raykar et al., "Learning from crowds", JMLR 11 (2010) 1297-1322, section 2.4, with models' outputs as features;
@@ -104,10 +104,10 @@ class DrawnPrior:
         self.root = np.ascontiguousarray(sp.linalg.solve_triangular(lower.T, np.eye(self.theta.size)))
         write_log_prior(self.theta, regression.columns, cells, self.log_prior)
 
-    def draw(self, rng: Rng, fresh: Floats) -> Floats:
+    def draw(self, rng: Rng, new_labels: Floats) -> Floats:
         """Move the slopes given how many labels of each candidate came from the prior; return log Pr(candidate)."""
         regression, cells = self.regression, self.cells
-        known = cells.expand(fresh, regression.columns.shape[2])[cells.counted]
+        known = cells.expand(new_labels, regression.columns.shape[2])[cells.counted]
         move_slopes(rng, self.theta, self.root, regression.known, known, regression.precision)
         write_log_prior(self.theta, regression.columns, cells, self.log_prior)
         return self.log_prior
@@ -145,7 +145,7 @@ def write_log_prior(theta, columns, cells, log_prior):
 
 
 @numba.njit(cache=True, nogil=True)
-def label_density(theta, known, fresh, precision, slope):
+def label_density(theta, known, new_labels, precision, slope):
     """Return the log density of the slopes given labels that came from each item's prior, (item, category).
 
     Its derivative is written to `slope`, shape (parameter,).
@@ -156,11 +156,11 @@ def label_density(theta, known, fresh, precision, slope):
         value += 0.5 * slope[f] * theta[f]
     for i in range(known.shape[0]):
         item_log_prior(theta, known[i], own)
-        total = fresh[i].sum()
+        total = new_labels[i].sum()
         for k in range(own.size):
-            if fresh[i, k] > 0.0:
-                value += fresh[i, k] * own[k]
-            own[k] = fresh[i, k] - total * math.exp(own[k])
+            if new_labels[i, k] > 0.0:
+                value += new_labels[i, k] * own[k]
+            own[k] = new_labels[i, k] - total * math.exp(own[k])
         for f in range(theta.size):
             for k in range(own.size):
                 slope[f] += own[k] * known[i, f, k]
@@ -168,17 +168,17 @@ def label_density(theta, known, fresh, precision, slope):
 
 
 @numba.njit(cache=True, nogil=True)
-def move_slopes(rng, theta, root, known, fresh, precision):
+def move_slopes(rng, theta, root, known, new_labels, precision):
     """Move the slopes in place by one Hamiltonian trajectory in the units of ``root``, of random length."""
     momentum, slope, new = np.empty(theta.size), np.empty(theta.size), theta.copy()
     for f in range(theta.size):
         momentum[f] = rng.standard_normal()
-    energy = label_density(theta, known, fresh, precision, slope) - 0.5 * (momentum @ momentum)
+    energy = label_density(theta, known, new_labels, precision, slope) - 0.5 * (momentum @ momentum)
     n_steps, value = round(rng.uniform(SHORTEST, LONGEST) / STEP), 0.0
     momentum += 0.5 * STEP * (root.T @ slope)
     for step in range(n_steps):
         new += STEP * (root @ momentum)
-        value = label_density(new, known, fresh, precision, slope)
+        value = label_density(new, known, new_labels, precision, slope)
         momentum += (0.5 if step == n_steps - 1 else 1.0) * STEP * (root.T @ slope)
     if -rng.standard_exponential() < value - 0.5 * (momentum @ momentum) - energy:
         copy_to(theta, new)

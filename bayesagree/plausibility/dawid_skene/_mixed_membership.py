@@ -10,9 +10,9 @@ matrix. Joined:
 
 lambda is integrated out. Each latent label is drawn given all others; then all equal ones of an item together, which
 may take a label that the item has not, so that small alpha does not freeze them. The prevalence depends on the latent
-labels through how many of them came fresh from it, which is drawn with them (Antoniak 1974), and alpha through the same
+labels through how many of them are new draws from it, drawn with them (Antoniak 1974), and alpha through the same
 counts of items with more than r equal labels: both cost nothing beside a pass over the annotations. With predictions
-every item has a mean of its own in the place of the prevalence (`_item_prior`), learnt from the same fresh labels.
+every item has a mean of its own in the place of the prevalence (`_item_prior`), learnt from the same new labels.
 
 A gold label is an expert's: one more draw from lambda_i, given without error. It teaches the annotators'
 confusion and makes the label plausible; it does not make an ambiguous item certain.
@@ -32,7 +32,7 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import NOTHING, items_wi
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
-    draw_fresh,
+    draw_new,
     draw_plausibility,
     sweep_mixed_membership,
     sweep_with_means,
@@ -73,7 +73,7 @@ class MixedMembershipSampler:
             self.alpha = sweep_mixed_membership(rng, times, *known, self.alpha, self.prevalence, *counted)
             return
         for _ in range(times):
-            self.item_prior.draw(rng, draw_fresh(rng, self.alpha * self.mean, self.latent))
+            self.item_prior.draw(rng, draw_new(rng, self.alpha * self.mean, self.latent))
             self.prevalence = self.item_prior.prevalence()
             self.alpha = sweep_with_means(
                 rng, self.cells, self.confusion.rows, self.repeats, *ambiguity, self.alpha, self.mean, *counted

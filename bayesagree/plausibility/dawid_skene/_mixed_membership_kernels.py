@@ -19,7 +19,7 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     multiply_chance_of_repeats,
 )
 from bayesagree.plausibility.dawid_skene._population_kernels import (
-    count_fresh,
+    count_new,
     draw_population,
     pseudo_counts,
     rename_labels,
@@ -142,7 +142,7 @@ def draw_latent(
 
 @numba.njit(cache=True, nogil=True)
 def draw_tables_of_items(rng, alpha, prevalence, above):
-    """Draw how many latent labels of each label came fresh from the prevalence (Antoniak 1974), shape (category,).
+    """Draw how many latent labels of each label are new draws from the prevalence (Antoniak 1974), shape (category,).
 
     Of n equal latent labels of an item that is a sum of Bernoulli(a / (a + r)), r = 0..n-1, a = alpha prevalence.
     """
@@ -150,7 +150,7 @@ def draw_tables_of_items(rng, alpha, prevalence, above):
     for k in range(prevalence.size):
         shape, r = alpha * prevalence[k], 0
         while r < above.shape[1] and above[k, r] > 0.0:
-            tables[k] += count_fresh(rng, shape, r, int(above[k, r]))
+            tables[k] += count_new(rng, shape, r, int(above[k, r]))
             r += 1
     return tables
 
@@ -207,14 +207,14 @@ def sweep_mixed_membership(
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_fresh(rng, shape, latent):
-    """Draw how many of an item's equal latent labels came fresh from its mean (Antoniak 1974), shape (candidate,)."""
-    fresh = np.zeros(shape.size)
+def draw_new(rng, shape, latent):
+    """Draw how many of an item's equal labels are new draws from its mean (Antoniak 1974), shape (candidate,)."""
+    new_labels = np.zeros(shape.size)
     for c in range(shape.size):
         for r in range(int(latent[c])):
             if rng.random() * (shape[c] + r) < shape[c]:
-                fresh[c] += 1.0
-    return fresh
+                new_labels[c] += 1.0
+    return new_labels
 
 
 @numba.njit(cache=True, nogil=True)

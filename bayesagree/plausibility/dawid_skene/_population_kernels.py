@@ -160,8 +160,8 @@ def draw_concentration(rng, value, scale, start, size, times, log_mean, log_sd):
 
 
 @numba.njit(cache=True, nogil=True)
-def count_fresh(rng, shape, r, n):
-    """Draw how many of n annotations, each the one after r equal ones, came fresh: Binomial(n, shape / (shape + r))."""
+def count_new(rng, shape, r, n):
+    """Draw how many of n annotations, each the one after r equal ones, are new: Binomial(n, shape / (shape + r))."""
     if r == 0:
         return n
     if n > FEW:
@@ -173,8 +173,8 @@ def count_fresh(rng, shape, r, n):
 
 
 @numba.njit(cache=True, nogil=True)
-def fresh_draws(rng, shape, r, n):
-    """Draw how many of the annotations number r, ..., n - 1 of a cell came fresh from the population's row, r > 0.
+def new_draws(rng, shape, r, n):
+    """Draw how many of the annotations number r, ..., n - 1 of a cell are new draws from the population's row, r > 0.
 
     A sum of Bernoulli(shape / (shape + r)). From r on the chances fall: the next success is a geometric step at the
     chance of r, kept with the ratio of the two; r doubles, so that few are thrown away.
@@ -182,7 +182,7 @@ def fresh_draws(rng, shape, r, n):
     found = 0
     while r < n:
         stop = min(2 * r, n)
-        rate = math.log1p(shape / r)  # -log Pr(not fresh) at r
+        rate = math.log1p(shape / r)  # -log Pr(not new) at r
         place = float(r)
         while True:
             place += math.floor(rng.standard_exponential() / rate)
@@ -197,18 +197,18 @@ def fresh_draws(rng, shape, r, n):
 
 @numba.njit(cache=True, nogil=True)
 def draw_tables(rng, sizes, shape):
-    """Draw how many annotations of each given label came fresh from the population's row (Antoniak 1974), (category,).
+    """Draw how many annotations of each given label are new draws from the population's row (Antoniak 1974).
 
     `shape` are the prior shapes of the rows.
     """
     tables = np.zeros(shape.size)
     for label in range(shape.size):
         for r in range(sizes.end[label]):
-            tables[label] += count_fresh(rng, shape[label], r, int(sizes.above[label, r]))
+            tables[label] += count_new(rng, shape[label], r, int(sizes.above[label, r]))
     for large in range(sizes.size.size):
         label = sizes.label[large]
         if label < shape.size:
-            tables[label] += fresh_draws(rng, shape[label], GROUPED, sizes.size[large])
+            tables[label] += new_draws(rng, shape[label], GROUPED, sizes.size[large])
     return tables
 
 

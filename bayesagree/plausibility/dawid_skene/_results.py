@@ -35,7 +35,7 @@ DIMS: dict[str, tuple[str, ...]] = {
     "model_slope": ("model",),
 }
 # Each costs half a millisecond, and items and annotators are exchangeable: a sample tells of all.
-WATCHED = 50
+MONITORED = 50
 """How many items and annotators have convergence diagnostics."""
 UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "difficulty", "latent_truth")
 """Variables without convergence diagnostics: those of the items' probabilities tell of them."""
@@ -95,7 +95,7 @@ class Drawn(NamedTuple):
     @property
     def draws(self) -> int:
         """Number of draws of a chain."""
-        return len(self.chains[0].watched)
+        return len(self.chains[0].monitored)
 
     def label_probability(self) -> NDArray[np.float64]:
         """Return the posterior mean of the plausibilities, shape (item, category)."""
@@ -105,7 +105,7 @@ class Drawn(NamedTuple):
         """Return r-hat and effective draws of these variables and of some items; r-hat of all items and annotators."""
         chains = self.chains
         drawn = {name: np.stack([c.variables[name] for c in chains]) for name in names if name not in UNWATCHED}
-        found = _diagnostics(drawn | {"label_probability": np.stack([c.watched for c in chains])})
+        found = _diagnostics(drawn | {"label_probability": np.stack([c.monitored for c in chains])})
         if all(c.spread.size for c in chains):
             candidates = _between_chains(np.stack([c.expected for c in chains]), np.stack([c.spread for c in chains]))
             found["item_r_hat"] = (("item",), np.fmax.reduceat(candidates, self.cells.candidate_start[:-1]))
@@ -230,27 +230,27 @@ def labels_given(labels: Labels) -> NDArray[np.int64]:
     return np.bincount(labels.annotator_index, minlength=labels.annotators.size)
 
 
-def watched_items(n_items: int) -> NDArray[np.int64]:
+def monitored_items(n_items: int) -> NDArray[np.int64]:
     """Choose items at even distances."""
-    return np.unique(np.linspace(0, n_items - 1, min(WATCHED, n_items)).astype(np.int64))
+    return np.unique(np.linspace(0, n_items - 1, min(MONITORED, n_items)).astype(np.int64))
 
 
-def watched_candidates(cells: AnnotationCells, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the position of the label with most votes of each watched item."""
-    items = watched_items(cells.n_items)
+def monitored_candidates(cells: AnnotationCells, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the position of the label with most votes of each monitored item."""
+    items = monitored_items(cells.n_items)
     start, stop = cells.candidate_start[items], cells.candidate_start[items + 1]
     return np.array([a + np.argmax(shares[a:b]) for a, b in zip(start, stop)], dtype=np.int64)
 
 
-def _watched_parameters(name: str, values: NDArray[Any]) -> NDArray[Any] | None:
+def _monitored_parameters(name: str, values: NDArray[Any]) -> NDArray[Any] | None:
     """Return the draws to be diagnosed, shape (chain, draw, parameter)."""
     if name in UNWATCHED:
         return None
-    return values.reshape(*values.shape[:2], -1)[:, :, :WATCHED]
+    return values.reshape(*values.shape[:2], -1)[:, :, :MONITORED]
 
 
 def _diagnostics(drawn: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], Any]]:
-    chosen = [c for c in (_watched_parameters(n, v) for n, v in drawn.items()) if c is not None]
+    chosen = [c for c in (_monitored_parameters(n, v) for n, v in drawn.items()) if c is not None]
     r_hat, ess = diagnostics(np.concatenate(chosen, axis=2))
     return {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)}
 
@@ -258,12 +258,12 @@ def _diagnostics(drawn: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str
 def _parameter_names(drawn: Mapping[str, NDArray[Any]], axis: Mapping[str, Any]) -> list[str]:
     names, items = [], axis["item"]
     for name, values in drawn.items():
-        chosen = _watched_parameters(name, values)
+        chosen = _monitored_parameters(name, values)
         if chosen is not None and not DIMS[name]:
             names.append(name)
         elif chosen is not None:
             names += [f"{name}[{as_python(v)}]" for v in axis[DIMS[name][0]][: chosen.shape[2]]]
-    return names + [f"label_probability[{as_python(items[i])}]" for i in watched_items(len(items))]
+    return names + [f"label_probability[{as_python(items[i])}]" for i in monitored_items(len(items))]
 
 
 def warn_unless_converged(tree: xr.DataTree) -> None:

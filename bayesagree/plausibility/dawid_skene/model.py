@@ -20,7 +20,7 @@ from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
-from bayesagree.plausibility.dawid_skene._results import Drawn, chains_tree, watched_items
+from bayesagree.plausibility.dawid_skene._results import Drawn, chains_tree, monitored_items
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def sample_dawid_skene(fit: DawidSkenePosterior, request: Request, *, confusion:
     for c in range(request.chains):
         kept = {n: v[c] for n, v in variables.items() if confusion or n != "confusion"}
         kept |= _best(plausibility[c], request.top_labels)
-        chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _watched(probability[c])))
+        chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _monitored(probability[c])))
     how = {"engine": "nuts", "seed": request.seed, "settings": fit.settings, "sampler": sampled.attrs["sampler"]}
     drawn = Drawn(fit.all_cells(), chains, fit.settings, labels.categories.size)
     return chains_tree(labels, [drawn], **how, sample_stats=sampler_stats(sampled))
@@ -251,7 +251,7 @@ def _best(plausibility: NDArray[np.float64], top_labels: int | None) -> dict[str
     return {"top_label": order.astype(label_dtype(plausibility.shape[2]))}
 
 
-def _watched(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    items = watched_items(probability.shape[1])
+def _monitored(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    items = monitored_items(probability.shape[1])
     best = probability[:, items].mean(axis=0).argmax(axis=1)
     return probability[:, items, best]

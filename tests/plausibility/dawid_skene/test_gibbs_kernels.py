@@ -19,8 +19,8 @@ from bayesagree.plausibility.dawid_skene._population_kernels import (
     draw_concentration,
     draw_names,
     draw_tables,
-    fresh_draws,
     name_gains,
+    new_draws,
     row_factors,
     row_sizes,
 )
@@ -209,9 +209,9 @@ def test_draw_tables_has_antoniak_means():
 
 
 @pytest.mark.parametrize("shape", [0.2, 3.0, 40.0])
-def test_fresh_draws_have_the_variance_of_their_sum(shape):
+def test_new_draws_have_the_variance_of_their_sum(shape):
     rng, chance = np.random.default_rng(8), shape / (shape + np.arange(8, 500))
-    draws = np.array([fresh_draws(rng, shape, 8, 500) for _ in range(4000)])
+    draws = np.array([new_draws(rng, shape, 8, 500) for _ in range(4000)])
     assert draws.var() == pytest.approx((chance * (1 - chance)).sum(), rel=5 * np.sqrt(2 / 4000))
 
 

@@ -105,15 +105,15 @@ def test_drawn_slopes_have_the_moments_of_their_density():
     regression = Regression(covariates, cells.counted)
     drawn_prior = DrawnPrior(regression, cells, np.full(60, 0.5))
     truth = (scores[:, 1] > rng.random(30)).astype(int)
-    fresh = np.eye(2)[truth]
-    fresh[:5] = [2.0, 1.0]  # mixed membership: several labels of an item came from its prior
+    new_labels = np.eye(2)[truth]
+    new_labels[:5] = [2.0, 1.0]  # mixed membership: several labels of an item came from its prior
     draws = np.empty((4000, drawn_prior.theta.size))
     for one in draws:
-        drawn_prior.draw(rng, fresh.ravel())
+        drawn_prior.draw(rng, new_labels.ravel())
         one[:] = drawn_prior.theta
     # Importance resampling of the prior is an oracle where the data are few.
     prior = rng.normal(0, regression.precision**-0.5, (100_000, draws.shape[1]))
-    log_weight = np.array([regression.value(t, fresh) for t in prior]) + 0.5 * prior**2 @ regression.precision
+    log_weight = np.array([regression.value(t, new_labels) for t in prior]) + 0.5 * prior**2 @ regression.precision
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
     mean = weight @ prior

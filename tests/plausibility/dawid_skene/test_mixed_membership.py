@@ -71,7 +71,7 @@ def test_tables_have_their_conditional_distribution():
     count_latent(cells, sampler.choice, sampler.weights, sampler.latent, sampler.above)
     tables = [draw_tables_of_items(rng, alpha, share, sampler.above) for _ in range(draws)]
     shape = alpha * share
-    # The r-th equal latent label of an item is fresh with probability shape / (shape + r).
+    # The r-th equal latent label of an item is new with probability shape / (shape + r).
     taken = sampler.latent.reshape(12, 3)
     expected = (shape * (special.digamma(shape + taken) - special.digamma(shape))).sum(axis=0)
     assert_mean(np.array(tables), expected)
