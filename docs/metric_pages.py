@@ -86,7 +86,7 @@ def page(record: MetricRecord) -> str:
         "reference": record.reference,
     }
     rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())
-    code = example_of_numbers(name) if numeric else example(name, n_labels)
+    code = example_of_numbers(name) if numeric else example(name, n_labels, record.ordered)
     return f"""# {title(record)}
 
 `"{record.pattern}"`: {meaning(record)}.
@@ -118,14 +118,15 @@ def meaning(record: MetricRecord) -> str:
     return record.meaning.replace("{k}", "beta" if record.number is float else "K").replace("{label}", "LABEL")
 
 
-def example(name: str, n_labels: int) -> str:
+def example(name: str, n_labels: int, ordered: bool) -> str:
     """Return the code that scores two models by it."""
+    stated = f", labels=range({n_labels}), ordered=True" if ordered else ""
     return f"""import numpy as np
 import bayesagree as ba
 
 rng = np.random.default_rng(1)
 truth = rng.dirichlet(np.full({n_labels}, 0.3), 60)
-votes = ba.Labels.from_counts(rng.multinomial(5, truth))
+votes = ba.Labels.from_counts(rng.multinomial(5, truth){stated})
 guess = rng.dirichlet(np.ones({n_labels}), 60)
 models = ba.Predictions.from_scores({{"good": 0.8 * truth + 0.2 * guess, "poor": 0.4 * truth + 0.6 * guess}})
 posterior = ba.dirichlet(votes, draws=100, seed=1)

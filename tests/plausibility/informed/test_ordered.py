@@ -87,7 +87,7 @@ def test_simulation_based_calibration(worlds):
     assert (p > 1e-4).all(), p
 
 
-@pytest.mark.nuts
+@pytest.mark.slow  # 50 s; the two oracles above run always
 def test_pymc_is_the_same_posterior():
     rng = np.random.default_rng(5)
     _, labels, models = simulated(rng, items=30)
