@@ -17,7 +17,8 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
   labels of a tree.
 - `_choice_sets`: what was on offer when a ranking was made.
 - `comparisons`: `Comparisons`, which of two models wins.
-- `predictions`: `Predictions`, the output of models on the same items; `_numbers`: of numbers.
+- `predictions`: `Predictions`, the output of models on the same items; `_model_outputs`: the reading of one model;
+  `_numbers`: of numbers; `missing_predictions`: items that a model predicts nothing for.
 - `annotators`: features of annotators, one row each; `groups`: annotators grouped by them.
 - `gold`: codes of known true labels, and the group of each item.
 - `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`; tables of them.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -16,20 +16,17 @@ from bayesagree.annotations._columns import (
     eager_frame,
     encode,
     float_column,
-    float_values,
     label_column,
     names_array,
-    objects,
     require_present,
     values_of,
-    wide_table,
 )
 from bayesagree.annotations._container import Categorical
 from bayesagree.annotations._display import Displayed, names
+from bayesagree.annotations._model_outputs import check_scores, named_labels, named_scores, of_two, require_once
 from bayesagree.annotations._numbers import level_widths, numbers_of
-from bayesagree.annotations.rankings import Annotations, Rankings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, as_python, one_of, shorten
+from bayesagree.errors import InputError, as_python, shorten
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +101,7 @@ class Predictions(Categorical, Displayed):
         if not scores:
             raise InputError("there is no model: pass {name: scores}")
         models = names_array(list(scores), "model")
-        tables = [_named_scores(_of_two(table, labels, model), items, labels, model) for model, table in scores.items()]
+        tables = [named_scores(of_two(table, labels, model), items, labels, model) for model, table in scores.items()]
         items_, labels_ = tables[0][1:]
         stack = []
         for model, (table, its_items, its_labels) in zip(models, tables):
@@ -112,7 +109,7 @@ class Predictions(Categorical, Displayed):
             columns = positions(labels_, its_labels, f"model {as_python(model)!r}", "label")
             stack.append(table[np.ix_(rows, columns)])
         array = np.stack(stack)
-        _check_scores(array, models, items_, labels_, probabilities)
+        check_scores(array, models, items_, labels_, probabilities)
         return cls(models, items_, labels_, array, None)
 
     @classmethod
@@ -132,7 +129,7 @@ class Predictions(Categorical, Displayed):
         if not predicted:
             raise InputError("there is no model: pass {name: labels}")
         models = names_array(list(predicted), "model")
-        named = [_named_labels(values, items, model) for model, values in predicted.items()]
+        named = [named_labels(values, items, model) for model, values in predicted.items()]
         items_ = named[0][1]
         rows = [positions(items_, its, f"model {as_python(m)!r}", "item") for m, (_, its) in zip(models, named)]
         table = np.stack([values[row] for (values, _), row in zip(named, rows)])
@@ -272,14 +269,14 @@ class Predictions(Categorical, Displayed):
         require_present(item_codes, "item")
         cell = model_codes.astype(np.int64) * items.size + item_codes
         if score is None:
-            _require_once(cell, (models, items))
+            require_once(cell, (models, items))
             hard = np.full(models.size * items.size, -1, np.int32)
             hard[cell] = label_codes
             return cls(models, items, known, None, hard.reshape(models.size, items.size))
         values = float_column(table, score, "score")
         require_present(label_codes, "label")
         cell = cell * known.size + label_codes
-        _require_once(cell, (models, items, known))
+        require_once(cell, (models, items, known))
         array = np.full((models.size, items.size, known.size), np.nan)
         seen = np.zeros(array.size, bool)
         seen[cell] = True
@@ -292,7 +289,7 @@ class Predictions(Categorical, Displayed):
                 "out, so that its label is the prediction"
             )
         array.ravel()[cell] = values
-        _check_scores(array, models, items, known, probabilities)
+        check_scores(array, models, items, known, probabilities)
         return cls(models, items, known, array, None)
 
     def on_items(self, items: NDArray[Any]) -> Self:
@@ -379,52 +376,6 @@ class Predictions(Categorical, Displayed):
         return order[:, :, :depth].astype(dtype)
 
 
-type Missing = Literal["error", "wrong", "skip"]
-"""What becomes of items that a model predicts nothing for."""
-
-
-def without_missing(
-    annotations: Annotations, predictions: Predictions, missing: Missing
-) -> tuple[Annotations, Predictions]:
-    """Return the annotations and predictions of the items to score.
-
-    ``"skip"`` keeps the items that every model predicts (not of rankings), ``"wrong"`` all of them; ``"error"`` refuses
-    missing predictions.
-
-    Examples
-    --------
-    >>> from bayesagree import Labels
-    >>> votes = Labels.from_counts([[2, 1], [0, 3]], items=["p", "q"], labels=["no", "yes"])
-    >>> models = Predictions.from_labels({"A": ["no", None]}, items=["p", "q"], labels=["no", "yes"])
-    >>> without_missing(votes, models, "skip")[0].items.tolist()
-    ['p']
-    """
-    kept = scored_items(predictions, missing, may_skip=not isinstance(annotations, Rankings))
-    if kept is predictions:
-        return annotations, predictions
-    return annotations.select(np.isin(annotations.items, kept.items)[annotations.item_index]), kept  # type: ignore[union-attr]
-
-
-def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool = True) -> Predictions:
-    """Return the predictions of the items to score, as `without_missing`."""
-    one_of(missing, "missing", ("error", "wrong", "skip"))
-    lacks = predictions.lacking()
-    if not lacks.any() or (missing == "wrong" and predictions.numbers is None):
-        return predictions
-    if missing != "skip" or not may_skip:
-        model = int(np.argmax(lacks.any(axis=1)))
-        raise InputError(
-            f"model {as_python(predictions.models[model])!r} has no prediction for {lacks[model].sum()} of "
-            f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; missing='skip' "
-            "(--missing skip) scores the items that every model predicts, missing='wrong' (--missing wrong) counts a "
-            "missing label as wrong"
-        )
-    kept = np.flatnonzero(~lacks.any(axis=0))
-    if kept.size == 0:
-        raise InputError("missing='skip' leaves no item: none has a prediction of every model")
-    return predictions.take(kept, predictions.items[kept])
-
-
 def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> Places:
     """Return where each wanted name stands among the given ones, which must be the same set."""
     place, back = pd.Index(given).get_indexer(pd.Index(wanted)), pd.Index(wanted).get_indexer(pd.Index(given))
@@ -436,84 +387,3 @@ def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) 
             f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s"
         )
     return place
-
-
-def _named_scores(
-    scores: Any, items: Sequence[Any] | None, labels: Sequence[Any] | None, model: Any
-) -> tuple[NDArray[np.floating[Any]], NDArray[Any], NDArray[Any]]:
-    """Return the scores of one model (item, category) with the names of its items and labels."""
-    own_labels = None if hasattr(scores, "columns") else labels
-    own_items = None if isinstance(scores, pd.DataFrame) else items
-    table, own_items, own_labels = wide_table(scores, own_items, own_labels)
-    if table.ndim != 2 or table.size == 0:
-        raise InputError(f"model {model!r}: scores must have shape (item, category), got {table.shape}")
-    rows, columns = (range(n) if own is None else own for own, n in zip((own_items, own_labels), table.shape))
-    if (len(rows), len(columns)) != table.shape:
-        raise InputError(
-            f"model {model!r}: scores have shape {table.shape}, but there are {len(rows)} item names and "
-            f"{len(columns)} label names"
-        )
-    items_, labels_ = names_array(rows, "item"), names_array(columns, "label")
-    if table.dtype.kind != "f":
-        cell = cell_place(items_, labels_, column_role="label")
-        table = float_values(table.ravel(), lambda k: f"model {model!r}, {cell(k)}", "score").reshape(table.shape)
-    return table, items_, labels_
-
-
-def _of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
-    """Return both columns of scores that are one probability of the positive label for each item."""
-    if isinstance(scores, pd.DataFrame) or np.ndim(scores) != 1 or np.size(scores) == 0:
-        return scores
-    names = [0, 1] if labels is None else list(labels)
-    if len(names) != 2:
-        raise InputError(f"model {model!r}: one score per item is that of the positive of two labels, not {len(names)}")
-    values = np.asarray(scores)
-    positive = float_values(values, lambda k: f"model {model!r}, item number {k}", "score")
-    if not ((positive >= 0) & (positive <= 1)).all():
-        raise InputError(
-            f"model {model!r}: a single score per item is the probability of the positive label, between 0 and 1; give "
-            "other scores as one column for each label"
-        )
-    both = np.stack([1 - positive, positive], axis=1)
-    return pd.DataFrame(both, index=scores.index, columns=names) if isinstance(scores, pd.Series) else both
-
-
-def _named_labels(predicted: Any, items: Sequence[Any] | None, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the hard labels of one model (item,) with the names of its items."""
-    values = objects(list(predicted))
-    if isinstance(predicted, pd.Series):
-        return values, names_array(predicted.index, "item")
-    names = range(len(values)) if items is None else items
-    if len(names) != len(values):
-        raise InputError(f"model {model!r}: {len(values)} labels for {len(names)} items")
-    return values, names_array(names, "item")
-
-
-def _require_once(cell: NDArray[np.int64], axes: tuple[NDArray[Any], ...]) -> None:
-    repeated = pd.Series(cell).duplicated().to_numpy()
-    if repeated.any():
-        place = np.unravel_index(int(cell[repeated][0]), tuple(a.size for a in axes))
-        names = ", ".join(repr(as_python(a[i])) for a, i in zip(axes, place))
-        raise InputError(f"predictions for ({names}) are given twice; keep one row")
-
-
-def _check_scores(
-    scores: NDArray[Any], models: NDArray[Any], items: NDArray[Any], labels: NDArray[Any], probabilities: bool
-) -> None:
-    bad = np.argwhere(~np.isfinite(scores))
-    if bad.size:
-        m, i, k = bad[0]
-        raise InputError(
-            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}, label {as_python(labels[k])!r}: score "
-            f"{scores[m, i, k]} is not finite ({len(bad)} such scores in all)"
-        )
-    if probabilities:
-        sums = scores.sum(axis=-1)
-        off = np.argwhere((np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0))
-        if off.size:
-            m, i = off[0]
-            raise InputError(
-                f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: the scores are declared probabilities "
-                f"but sum to {sums[m, i]:g} or are negative ({len(off)} such items in all); normalise them or pass "
-                "probabilities=False"
-            )

@@ -25,7 +25,8 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.annotations.predictions import Missing, Predictions, without_missing
+from bayesagree.annotations.missing_predictions import Missing, without_missing
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.convergence import warn_not_converged
 from bayesagree.draws.posterior import Posterior, Request

@@ -29,7 +29,8 @@ import xarray as xr
 
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Annotations, Labels
-from bayesagree.annotations.predictions import Missing, Predictions
+from bayesagree.annotations.missing_predictions import Missing
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare
 

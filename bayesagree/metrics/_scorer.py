@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
 from bayesagree._numerics.types import Floats, Places
-from bayesagree.annotations.predictions import Missing, Predictions, scored_items
+from bayesagree.annotations.missing_predictions import Missing, scored_items
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.draws.top_labels import Truth, TruthDraws, number_draws, truth_draws
 from bayesagree.errors import InputError, one_of, positive_int

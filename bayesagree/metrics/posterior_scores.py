@@ -16,7 +16,8 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Advance, Floats, Places
 from bayesagree.annotations import Labels
-from bayesagree.annotations.predictions import Missing, Predictions, scored_items
+from bayesagree.annotations.missing_predictions import Missing, scored_items
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.group_scores import each_group
 from bayesagree.draws.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
 from bayesagree.errors import InputError

@@ -12,7 +12,8 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree._numerics.types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
-from bayesagree.annotations.predictions import Missing, Predictions, without_missing
+from bayesagree.annotations.missing_predictions import Missing, without_missing
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock, Schedule
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError

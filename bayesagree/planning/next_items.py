@@ -8,7 +8,8 @@ import pandas as pd
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Comparisons, Labels
-from bayesagree.annotations.predictions import Missing, Predictions
+from bayesagree.annotations.missing_predictions import Missing
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.comparisons._density import DavidsonPrior
 from bayesagree.errors import InputError, positive_int
 from bayesagree.planning._decision import Decision, Outlook

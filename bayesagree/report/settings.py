@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels
-from bayesagree.annotations.predictions import Missing, Predictions, without_missing
+from bayesagree.annotations.missing_predictions import Missing, without_missing
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.informed.covariates import on_items_of

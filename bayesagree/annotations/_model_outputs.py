@@ -1,0 +1,94 @@
+"""Outputs of one model as users hold them, read with the names of their items and labels, and checked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree.annotations._columns import cell_place, float_values, names_array, objects, wide_table
+from bayesagree.errors import InputError, as_python
+
+
+def named_scores(
+    scores: Any, items: Sequence[Any] | None, labels: Sequence[Any] | None, model: Any
+) -> tuple[NDArray[np.floating[Any]], NDArray[Any], NDArray[Any]]:
+    """Return the scores of one model (item, category) with the names of its items and labels."""
+    own_labels = None if hasattr(scores, "columns") else labels
+    own_items = None if isinstance(scores, pd.DataFrame) else items
+    table, own_items, own_labels = wide_table(scores, own_items, own_labels)
+    if table.ndim != 2 or table.size == 0:
+        raise InputError(f"model {model!r}: scores must have shape (item, category), got {table.shape}")
+    rows, columns = (range(n) if own is None else own for own, n in zip((own_items, own_labels), table.shape))
+    if (len(rows), len(columns)) != table.shape:
+        raise InputError(
+            f"model {model!r}: scores have shape {table.shape}, but there are {len(rows)} item names and "
+            f"{len(columns)} label names"
+        )
+    items_, labels_ = names_array(rows, "item"), names_array(columns, "label")
+    if table.dtype.kind != "f":
+        cell = cell_place(items_, labels_, column_role="label")
+        table = float_values(table.ravel(), lambda k: f"model {model!r}, {cell(k)}", "score").reshape(table.shape)
+    return table, items_, labels_
+
+
+def of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
+    """Return both columns of scores that are one probability of the positive label for each item."""
+    if isinstance(scores, pd.DataFrame) or np.ndim(scores) != 1 or np.size(scores) == 0:
+        return scores
+    names = [0, 1] if labels is None else list(labels)
+    if len(names) != 2:
+        raise InputError(f"model {model!r}: one score per item is that of the positive of two labels, not {len(names)}")
+    values = np.asarray(scores)
+    positive = float_values(values, lambda k: f"model {model!r}, item number {k}", "score")
+    if not ((positive >= 0) & (positive <= 1)).all():
+        raise InputError(
+            f"model {model!r}: a single score per item is the probability of the positive label, between 0 and 1; give "
+            "other scores as one column for each label"
+        )
+    both = np.stack([1 - positive, positive], axis=1)
+    return pd.DataFrame(both, index=scores.index, columns=names) if isinstance(scores, pd.Series) else both
+
+
+def named_labels(predicted: Any, items: Sequence[Any] | None, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the hard labels of one model (item,) with the names of its items."""
+    values = objects(list(predicted))
+    if isinstance(predicted, pd.Series):
+        return values, names_array(predicted.index, "item")
+    names = range(len(values)) if items is None else items
+    if len(names) != len(values):
+        raise InputError(f"model {model!r}: {len(values)} labels for {len(names)} items")
+    return values, names_array(names, "item")
+
+
+def require_once(cell: NDArray[np.int64], axes: tuple[NDArray[Any], ...]) -> None:
+    """Refuse two predictions for one cell of the axes."""
+    repeated = pd.Series(cell).duplicated().to_numpy()
+    if repeated.any():
+        place = np.unravel_index(int(cell[repeated][0]), tuple(a.size for a in axes))
+        names = ", ".join(repr(as_python(a[i])) for a, i in zip(axes, place))
+        raise InputError(f"predictions for ({names}) are given twice; keep one row")
+
+
+def check_scores(
+    scores: NDArray[Any], models: NDArray[Any], items: NDArray[Any], labels: NDArray[Any], probabilities: bool
+) -> None:
+    """Refuse scores that are not finite, or are no probabilities where they are declared to be."""
+    bad = np.argwhere(~np.isfinite(scores))
+    if bad.size:
+        m, i, k = bad[0]
+        raise InputError(
+            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}, label {as_python(labels[k])!r}: score "
+            f"{scores[m, i, k]} is not finite ({len(bad)} such scores in all)"
+        )
+    if probabilities:
+        sums = scores.sum(axis=-1)
+        off = np.argwhere((np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0))
+        if off.size:
+            m, i = off[0]
+            raise InputError(
+                f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: the scores are declared probabilities "
+                f"but sum to {sums[m, i]:g} or are negative ({len(off)} such items in all); normalise them or pass "
+                "probabilities=False"
+            )
