@@ -100,7 +100,7 @@ def test_pymc_model_is_one_reading():
         common_agreement_model(piled(5, 0.2, 1), likelihood="averaged")
 
 
-@pytest.mark.nuts
+@pytest.mark.slow
 def test_nuts_mixes_both_models_by_the_evidence():
     ratings = piled(20, 0.15, 2)
     exact = common_agreement(ratings, seed=1)

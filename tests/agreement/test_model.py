@@ -48,7 +48,7 @@ def test_nutpie_draws_from_the_same_posterior(collapsed):
     assert abs(float(phi["phi"].mean()) - float(exact["mean"])) < 4.5 * float(az.mcse(phi)["phi"])
 
 
-@pytest.mark.nuts
+@pytest.mark.slow
 def test_item_means_are_in_units_of_the_scale_from_both_engines():
     ratings = simulate.ratings(n_items=8, ratings_per_item=6, phi=0.6, seed=3).ratings
     exact = common_agreement(ratings, keep_item_means=True, seed=1)["posterior"].to_dataset()
@@ -86,7 +86,7 @@ def test_a_prior_that_is_no_beta_is_refused(shapes):
         AgreementPrior(phi=shapes)
 
 
-@pytest.mark.nuts
+@pytest.mark.slow
 def test_a_trace_of_ones_own_has_a_summary_and_feeds_the_plots():
     given = simulate.ratings(n_items=8, ratings_per_item=6, phi=0.6, seed=3).ratings
     with common_agreement_model(given):

@@ -139,7 +139,7 @@ def test_pymc_likelihood_is_the_written_one():
     np.testing.assert_allclose(found, np.log((cells + low * (x == 0) + high * (x == 4)) / (1 + low + high)), rtol=1e-9)
 
 
-@pytest.mark.nuts
+@pytest.mark.slow
 def test_pymc_model_is_the_same_posterior():
     import arviz as az
 

@@ -19,7 +19,7 @@ VARIANTS = {
     "items": COMMON | {"item_effects": True},
 }
 SIZES = [
-    (40, "common", 1),
+    (30, "common", 1),
     (30, "annotators", 2),
     *(pytest.param(300, name, 3, marks=pytest.mark.slow) for name in VARIANTS),
 ]

@@ -61,6 +61,7 @@ def test_bad_input(run, tmp_path, text, options, message):
     assert message in result.stderr
 
 
+@pytest.mark.long
 def test_the_next_pair_and_the_number_that_separates_two(run, games):
     pairs = json.loads(run("next", games, "-n", 3, "--json").stdout)["pairs"]
     table = annotate_next(Comparisons.from_long(crowd(n=600), annotator="who"), n=3, seed=1)

@@ -65,6 +65,7 @@ def inputs():
         yield ranked, models, False, {}
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_methods_name_the_chapters_of_the_page():
     seen = {chapter: set() for chapter in CHAPTERS}
