@@ -46,6 +46,8 @@ class Taxonomy:
     def __init__(self, parents: Mapping[Any, Any]):
         self.parents = dict(parents)
         self.names = sorted({*self.parents, *self.parents.values()}, key=str)
+        inner = set(self.parents.values())
+        self._leaves = [name for name in self.names if name not in inner]
         self.lineage = {name: self._lineage(name) for name in self.names}
         tops = {line[-1] for line in self.lineage.values()}
         # A single label at the top holds for every item: it says nothing and does not count.
@@ -64,8 +66,7 @@ class Taxonomy:
     def leaves(self, label: Any) -> list[Any]:
         """Return the labels below a label that have none below them; of such a label, itself."""
         self._require([label])
-        inner = set(self.parents.values())
-        return [name for name in self.names if name not in inner and label in self.lineage[name]]
+        return [name for name in self._leaves if label in self.lineage[name]]
 
     @checked
     def votes(self, labels: Labels) -> Rankings:
@@ -100,11 +101,8 @@ class Taxonomy:
         for item, annotator, label, count in by_row:
             cases[item] += [[below[label]]] * int(count)
             who[item] += [annotators[annotator]] * int(count) if known else []
-        inner = set(self.parents.values())
-        leaves = [name for name in self.names if name not in inner]
-        return Rankings.from_blocks(
-            cases, labels=leaves, items=labels.items.tolist(), annotators=who if known else None
-        )
+        names = {"labels": self._leaves, "items": labels.items.tolist()}
+        return Rankings.from_blocks(cases, **names, annotators=who if known else None)
 
     def path_length(self, first: Any, second: Any) -> int:
         """Return the number of edges between two labels, each a set of one; of larger sets, what is above one alone."""

@@ -247,7 +247,7 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
         low, high = annotations.categories.min(), annotations.categories.max()
         found.notes.append(f"the labels are numbers; if they lie on a scale, read them with scale=({low}, {high})")
-    rows = [(what, number, False) for what, number in read] + [(why, n, True) for why, n in found.left_out.items()]
+    rows = [(what, number, False) for what, number in read] + [(why, n, True) for why, n in (+found.left_out).items()]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     notes = tuple(found.notes)
     gold, system, spans = found.gold, found.system, found.marked(wanted.question)

@@ -204,6 +204,7 @@ def test_conll(tmp_path):
     ("text", "message"),
     [
         (CONLL["bob"].replace("worked", "lived"), r"sentence 2 of bob\.conll has other tokens than that of ann\.conll"),
+        (CONLL["bob"] + "One -X- _ O\n", r"sentence 3 of bob\.conll has other tokens than that of ann\.conll"),
         (CONLL["bob"].replace("met -X- _ O", "met -X- _ PER"), r"bob\.conll, line 4: .*expected a token and a tag"),
     ],
 )

@@ -1,5 +1,6 @@
 """CoNLL: a ZIP with a file per annotator, a line per token with its tag last, an empty line after each sentence."""
 
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from bayesagree.errors import InputError
@@ -23,7 +24,7 @@ def read(file: File, question: str | None) -> Found:
         tokens = [[token for token, _ in sentence] for sentence in sentences]
         first = first or (name, tokens)
         if tokens != first[1]:
-            place = 1 + next((k for k, (a, b) in enumerate(zip(tokens, first[1])) if a != b), len(tokens))
+            place = next(k for k, (a, b) in enumerate(zip_longest(tokens, first[1]), 1) if a != b)
             raise InputError(f"{file.name}: sentence {place} of {name} has other tokens than that of {first[0]}")
         for k, sentence in enumerate(sentences, 1):
             for start, end, label in entities([tag for _, tag in sentence]) or [(None, None, None)]:

@@ -22,7 +22,6 @@ def read(file: File, question: str | None) -> Found:
                 found.left_out["objects"] += len(given.get("objects", []))
                 for answer in given.get("classifications", []):
                     found.answers.append((answer["name"], item, who, _value(answer)))
-    found.left_out = +found.left_out  # without zeros
     return found
 
 
