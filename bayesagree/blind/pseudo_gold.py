@@ -23,7 +23,7 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 MOST_CELLS = 5000
 """Labels times patterns of labels up to which items of more than two labels have a difficulty: a draw takes time in
 proportion, at this number about a hundredth of a second. Beyond it errors are taken as independent."""
-LARGE_SPREAD, SURE = 1.0, 0.7
+LARGE_SPREAD, WARNING_PROBABILITY = 1.0, 0.7
 """Spread of difficulty, in log odds, that is warned of above this probability: its prior probability is .62."""
 
 
@@ -149,13 +149,19 @@ def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, seed: Seed
         if systems.models.size > 3:  # three systems or fewer say nothing of it
             _warn_of_shared_errors(spread)
         return _known(systems, truths[:sets])
+    warnings.warn(
+        f"{systems.n_labels} labels in {n_patterns:,} patterns are more than {MOST_CELLS:,} cells: errors are taken as "
+        "independent given the truth, and blind scores are too narrow where items differ in difficulty; merge rare "
+        "labels or evaluate a random part of the items to model a difficulty of each item",
+        stacklevel=2,
+    )
     tree = dawid_skene(as_labels(systems), draws=draws, chains=chains, seed=seed, top_labels=1, confusion=False)
     top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
     return _known(systems, top.reshape(-1, systems.items.size)[:sets])
 
 
 def _warn_of_shared_errors(spread: NDArray[np.float64]) -> None:
-    if (share := float((spread > LARGE_SPREAD).mean())) > SURE:
+    if (share := float((spread > LARGE_SPREAD).mean())) > WARNING_PROBABILITY:
         message = (
             f"systems err on the same items: with probability {share:.2f} difficulty varies as much as one standard "
             "deviation of log odds; blind scores then rest on the form of the model, and errors that nearly all "

@@ -165,9 +165,9 @@ def blind_posterior(
     A draw takes, with ``items="bootstrap"``, as many items as there are, with replacement. With
     ``method="dawid_skene"`` it takes one stand-in for the gold, a posterior draw of the truth: the interval then covers
     the score against the unknown truth, as far as systems err independently given it and a difficulty of each item that
-    all systems share (with more than two labels and 5,000 / labels distinct items: given the truth alone). Errors that
-    nearly all systems make alike on some items count as right, and no method can see them in the labels; see
-    `independence_check`.
+    all share (with more than two labels and 5,000 / labels distinct items given the truth alone, with a warning).
+    Errors that nearly all systems make alike on some items count as right, and no method can see them in the labels;
+    see `independence_check`.
     For the other methods the interval holds what resampled items would do to the score, not that their stand-in may
     be wrong: a draw averages over all gold sets of round robin, and over the votes on each item that sampling draws its
     sets from.

@@ -129,3 +129,11 @@ def test_errors():
         blind_scores(systems, method="sampling", sets=0)
     assert set(BLIND) | set(WITH_CROWD) == set(METHODS)
     assert blind_scores(systems, method="direct", crowd=crowd).sizes == {"model": 4}
+
+
+def test_too_many_patterns_for_difficulties_are_warned_of(monkeypatch):
+    monkeypatch.setattr("bayesagree.blind.pseudo_gold.MOST_CELLS", 50)
+    codes = np.random.default_rng(1).integers(3, size=(4, 40))
+    systems = Predictions.from_labels({f"m{k}": row.tolist() for k, row in enumerate(codes)}, labels=[0, 1, 2])
+    with pytest.warns(UserWarning, match=r"3 labels in \d\d patterns are more than 50 cells"):
+        blind_posterior(systems, metrics=("accuracy",), draws=20, chains=2, seed=1)
