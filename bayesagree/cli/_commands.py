@@ -15,7 +15,7 @@ from bayesagree.cli._options import flattened
 from bayesagree.cli._output import working
 from bayesagree.errors import InputError
 
-Force = Annotated[bool, typer.Option("--force", help="Replace the file of --output where there is one.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file to write where there is one.")]
 
 
 class LazyGroup(TyperGroup):
@@ -70,14 +70,15 @@ def well_behaved(function: Any, name: str) -> Any:
     """Let a command show that it works; give one that writes a file --force, without which a file there stays."""
     command = flattened(function, name)
     parameters = dict(signature(command).parameters)
-    writes = "output" in parameters
-    if writes:
+    written = [name for name in ("output", "report") if name in parameters]
+    if written:
         parameters["force"] = Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force)
 
     @wraps(command)
     def shown(**given: Any) -> None:
-        if writes:
-            _refuse_to_replace(given["output"], given.pop("force"))
+        force = given.pop("force", False)
+        for option in written:
+            _refuse_to_replace(given[option], force, option)
         with working(name):
             command(**given)
 
@@ -86,10 +87,10 @@ def well_behaved(function: Any, name: str) -> Any:
     return shown
 
 
-def _refuse_to_replace(output: Any, force: bool) -> None:
+def _refuse_to_replace(output: Any, force: bool, option: str) -> None:
     """Refuse, before anything is computed, to write where a file stands already."""
     if output is not None and not force and Path(output).exists():
-        raise InputError(f"{output} is there already; pass --force to replace it, or another --output")
+        raise InputError(f"{output} is there already; pass --force to replace it, or another --{option}")
 
 
 # Plain help: the one with boxes imports all of rich, which takes three times as long as everything else here.

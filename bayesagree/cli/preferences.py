@@ -28,16 +28,19 @@ def preferences(
     format: str | None = None,
     json: bool = False,
     output: Path | None = None,
+    report: Path | None = None,
 ) -> None:
     """Show the strengths of models from comparisons, with intervals, places, ties and annotators.
 
-    Example: bayesagree preferences battles.parquet --scale arena
+    Example: bayesagree preferences battles.parquet --scale arena --report page.html
     """
     from bayesagree.annotations import Comparisons
+    from bayesagree.cli.report import comparison_page
     from bayesagree.comparisons import davidson, effect_table, preference_table
     from bayesagree.comparisons.tables import SCALES
     from bayesagree.io.exports import read_export
     from bayesagree.io.files import read_table, write_result
+    from bayesagree.report.data import ReportSource
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
@@ -59,8 +62,12 @@ def preferences(
     effects: Any = {"--ties": ties, "--order": order, "--discrimination": discrimination}
     effects = {name[2:]: _options.one_of(value, name, EFFECTS) for name, value in effects.items()}
     effects = {name: None if value == "none" else value for name, value in effects.items()}
-    how: Any = {"item_effects": item_effects, "likelihood": likelihood}
-    tree = davidson(found, **effects, **how, **vars(sampling))
+    how: Any = {"item_effects": item_effects, "likelihood": likelihood} | effects | vars(sampling)
+    if report is None:
+        tree = davidson(found, **how)
+    else:
+        page = comparison_page(found, ReportSource(file.name), report, **how)
+        tree, notes = page.result, [*notes, *page.warnings]
     if output is not None:
         write_result(tree, output)
     effect: Any = effect_table(tree, ci_prob=ci_prob)

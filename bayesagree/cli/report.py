@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
     from bayesagree.annotations.annotators import Annotators
     from bayesagree.annotations.groups import Groups
+    from bayesagree.report.comparisons import ComparisonReport
     from bayesagree.report.data import ReportSource
 
 
@@ -56,7 +57,11 @@ def report(
 
     truth, models = source.read(predictions, columns)
     if isinstance(truth, Comparisons):
-        return _comparisons(truth, sampling, source, output, title=title, json=json)
+        from bayesagree.report import comparisons
+
+        page = comparison_page(truth, _origin(source), output, title, **vars(sampling))
+        rows = [{"output": str(output), "version": page.version} | vars(sampling)]
+        return _show(rows, page.warnings, json, list(map(str, comparisons.panel(page))))
     if threshold is None and isinstance(truth, Ratings):
         threshold = sum(truth.scale) / 2
         typer.echo(
@@ -88,35 +93,35 @@ def report(
         | vars(data.settings)
         | {"plausibility": plausibility or data.settings.record.name}
     ]
-    tables = [
-        _output.Table("settings", rows, most=0),
-        _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0),
-    ]
     first = () if data.gold is None else data.gold.contradiction
-    _output.show(tables, json=json, notes=[*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))])
+    sentences = [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))]
+    _show(rows, data.warnings, json, sentences)
     if not json:
         typer.echo(f"{output} is written; open it in a browser.", err=True)
 
 
-def _comparisons(
-    found: Any, sampling: _options.Sampling, source: _options.Source, output: Path, *, title: str | None, json: bool
-) -> None:
-    """Write the report of comparisons."""
+def _show(rows: Any, warnings: tuple[str, ...], json: bool, sentences: list[str]) -> None:
+    listed = _output.Table("warnings", [{"warning": text} for text in warnings], most=0)
+    _output.show([_output.Table("settings", rows, most=0), listed], json=json, notes=sentences)
+
+
+def comparison_page(
+    found: Any, source: "ReportSource", output: Path, title: str | None = None, **options: Any
+) -> "ComparisonReport":
+    """Fit strengths, and write their report with the warnings of the fit."""
+    _require_jinja2()
     from bayesagree.comparisons import davidson
-    from bayesagree.report.comparisons import comparison_report, panel
+    from bayesagree.report.comparisons import comparison_report
     from bayesagree.report.page import write_report
 
     with catch_warnings(record=True) as caught:
         simplefilter("always", UserWarning)
-        tree = davidson(found, **vars(sampling))
+        tree = davidson(found, **options)
     warnings = tuple(dict.fromkeys(str(w.message) for w in caught))
-    data = comparison_report(found, tree, source=_origin(source), warnings=warnings)
+    data = comparison_report(found, tree, source=source, warnings=warnings)
     write_report(data, output, title=title)
-    rows = [{"output": str(output), "version": data.version} | vars(sampling)]
-    listed = _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0)
-    _output.show([_output.Table("settings", rows, most=0), listed], json=json, notes=list(map(str, panel(data))))
-    if not json:
-        typer.echo(f"{output} is written; open it in a browser.", err=True)
+    typer.echo(f"{output} is written; open it in a browser.", err=True)
+    return data
 
 
 def _require_jinja2() -> None:

@@ -72,6 +72,15 @@ def test_the_next_pair_and_the_number_that_separates_two(run, games):
 
 
 def test_report(run, games, tmp_path):
-    answer = json.loads(run("report", games, "-o", tmp_path / "page.html", "--json", *SHORT).stdout)
+    """`report` and `preferences --report` write one page, which is never replaced without --force."""
+    ours, theirs = tmp_path / "ours.html", tmp_path / "theirs.html"
+    answer = json.loads(run("report", games, "-o", theirs, "--json", *SHORT).stdout)
     assert answer["notes"][0].startswith("Which model is best?")
-    assert "Which comparisons should be next?" in (tmp_path / "page.html").read_text()
+    assert "Which comparisons should be next?" in theirs.read_text()
+    shown = run("preferences", games, "--report", ours, *SHORT)
+    assert "Models by strength" in shown.stdout
+    assert "ours.html is written; open it in a browser." in shown.stderr.replace("\n", "")
+    assert ours.read_text() == theirs.read_text()
+    again = run("preferences", games, "--report", ours, *SHORT)
+    assert again.returncode == 2
+    assert "pass --force to replace it, or another --report" in again.stderr
