@@ -14,12 +14,13 @@ from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
+from bayesagree.io._json import no_garbage
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import Format, format_of, formats
-from bayesagree.io.tables import no_garbage, read_blocks
+from bayesagree.io.tables import read_blocks
 
 
 @dataclass(frozen=True, eq=False)

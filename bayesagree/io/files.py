@@ -24,12 +24,13 @@ from bayesagree._inference.arguments import checked
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, SizeError, opening, require_file, shorten
+from bayesagree.io._json import MOST_UNPACKED
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
 from bayesagree.io.formats._guess import Columns, nested
 from bayesagree.io.formats.registry import format_of
-from bayesagree.io.tables import MOST_UNPACKED, arrow_frame, read_table, require_arrow
+from bayesagree.io.tables import arrow_frame, read_table, require_arrow
 
 CODECS = {"blosc", "bytes", "crc32c", "gzip", "transpose", "vlen-bytes", "vlen-utf8", "zstd"}
 """Codecs of zarr that `read_result` decodes: none of them runs what it reads."""

@@ -2,29 +2,31 @@
 
 import codecs
 import csv
-import gc
-import gzip
 import io
-import json
 import re
 import warnings
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations._words import MISSING_CELLS
-from bayesagree.errors import InputError, opening, require_file, shorten
-
-MOST_UNPACKED = 4 * 2**30
-"""Bytes that a gzip file or a member of a ZIP archive may unpack to; more would not fit the memory of most machines."""
+from bayesagree.errors import InputError, opening, shorten
+from bayesagree.io._json import (
+    MOST_UNPACKED,
+    content_of,
+    guarded,
+    lines_of,
+    open_file,
+    read_rows,
+    require_distinct,
+    undecodable_line,
+)
 
 
 class Dialect(NamedTuple):
@@ -63,15 +65,10 @@ def read_table(path: str | Path) -> pd.DataFrame:
             f"{str(path)!r}: unknown kind of file; known are {', '.join(_READERS)}, each also with .gz; save a "
             "spreadsheet as CSV"
         )
-    table = _guarded(read, path)
+    table = guarded(read, path)
     if len(table) == 0:
         raise InputError(f"{str(path)!r} is empty: no row below the columns {shorten(table.columns, 20)}")
     return table
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file, plain or gzip; errors name the file and the line."""
-    return _guarded(_json, path)
 
 
 def read_blocks(content: Any) -> tuple[list[Any], list[Any] | None, list[Any] | None]:
@@ -94,66 +91,9 @@ def _list(value: Any, where: str) -> list[Any]:
     return value
 
 
-def _guarded[T](read: Callable[[Path], T], path: Path) -> T:
-    """Turn what can be wrong with a file into errors that name it."""
-    require_file(path)
-    try:
-        return read(path)
-    except UnicodeDecodeError as error:
-        raise InputError(f"{str(path)!r}, line {_undecodable_line(path)}: not UTF-8 text; save it as UTF-8") from error
-    except csv.Error as error:
-        raise InputError(f"{str(path)!r}: not a table in text ({error}); save it with one kind of line end") from error
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(f"{str(path)!r}: not a whole gzip file ({error}); unpack it or download it again") from error
-
-
-class _Unpacked(io.RawIOBase):
-    """The content of a gzip file up to `MOST_UNPACKED` bytes: a small file can unpack to more than any disk holds."""
-
-    def __init__(self, path: Path):
-        self.path, self.file, self.size = path, gzip.GzipFile(path), 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        part = self.file.read(len(buffer))
-        self.size += len(part)
-        if self.size > MOST_UNPACKED:
-            raise InputError(
-                f"{str(self.path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; unpack it yourself if it is "
-                "what you expect, and stream it (bayesagree.io.patterns) if it does not fit the memory"
-            )
-        buffer[: len(part)] = part
-        return len(part)
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
-
-
-def _open(path: Path) -> IO[bytes]:
-    return io.BufferedReader(_Unpacked(path), 2**20) if path.suffix == ".gz" else path.open("rb")
-
-
-def _undecodable_line(path: Path) -> int:
-    with _open(path) as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 0
-
-
-def _text_lines(path: Path, encoding: str = "utf-8-sig") -> Iterator[str]:
-    with _open(path) as stream, io.TextIOWrapper(stream, encoding, newline="\n") as lines:
-        yield from lines
-
-
 def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
     """Read text in UTF-8, in UTF-16 with a byte order mark, or else in the code page of Windows, with a warning."""
-    with _open(path) as stream:
+    with open_file(path) as stream:
         wide = stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     if wide:
         return _table_in(path, separator, "utf-16")
@@ -161,7 +101,7 @@ def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
         return _table_in(path, separator, "utf-8-sig")
     except UnicodeDecodeError:
         table = _table_in(path, separator, "cp1252")
-    line = _undecodable_line(path)
+    line = undecodable_line(path)
     warnings.warn(
         f"{str(path)!r}, line {line}: not UTF-8 text; it is read as Windows text (cp1252): check names with accents, "
         "or save it as UTF-8",
@@ -171,14 +111,14 @@ def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
 
 
 def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
-    first = next(_text_lines(path, encoding), "")
+    first = next(lines_of(path, encoding), "")
     named = re.fullmatch(r'"?sep=(.)"?\s*', first)  # Excel names the separator in a line of its own
     # Spreadsheets write semicolons where the comma is the decimal mark.
     guess = ";" if ";" in first and "," not in first else ","
     dialect = Dialect(named[1] if named else separator or guess, encoding, 1 if named else 0)
     header = _header(path, dialect)
     try:
-        with _open(path) as stream:
+        with open_file(path) as stream:
             layout: Any = {"sep": dialect.separator, "skiprows": dialect.skipped, "encoding": encoding}
             missing: Any = {"keep_default_na": False, "na_values": MISSING_CELLS}
             table = pd.read_csv(stream, low_memory=False, **layout, **missing)
@@ -204,18 +144,13 @@ def has_decimal_commas(column: Any) -> bool:
     return bool(given.str.fullmatch(r"[+-]?\d+(,\d+)?").all() and given.str.contains(",").any())
 
 
-def text_lines(path: Path) -> list[str]:
-    """Return the lines of a text, plain or gzip, in whatever encoding its first bytes state."""
-    return _guarded(lambda known: list(_text_lines(known)), path)
-
-
 def _has_bare_returns(path: Path) -> bool:
-    with _open(path) as stream:
+    with open_file(path) as stream:
         return any(b"\r" in part.replace(b"\r\n", b"") for part in iter(lambda: stream.read(2**20), b""))
 
 
 def _cells(path: Path, dialect: Dialect) -> Any:
-    lines = islice(_text_lines(path, dialect.encoding), dialect.skipped, None)
+    lines = islice(lines_of(path, dialect.encoding), dialect.skipped, None)
     return csv.reader(lines, delimiter=dialect.separator)
 
 
@@ -223,7 +158,7 @@ def _header(path: Path, dialect: Dialect) -> list[str]:
     header = next(_cells(path, dialect), None)
     if not header:
         raise InputError(f"{str(path)!r} is empty: the first line must name the columns")
-    _require_distinct(header, f"{str(path)!r}")
+    require_distinct(header, f"{str(path)!r}")
     other = {",": "\t;", "\t": ",;", ";": "\t"}.get(dialect.separator, "")
     if len(header) == 1 and any(c in header[0] for c in other):
         raise InputError(
@@ -231,12 +166,6 @@ def _header(path: Path, dialect: Dialect) -> list[str]:
             "end its name in .tsv for tabs, .csv for commas, and save it with one of them"
         )
     return header
-
-
-def _require_distinct(names: list[str], where: str) -> None:
-    repeated = [name for i, name in enumerate(names) if name in names[:i]]
-    if repeated:
-        raise InputError(f"{where}: column {repeated[0]!r} is there twice; give every column a name of its own")
 
 
 def _require_even_rows(path: Path, dialect: Dialect, width: int) -> None:
@@ -253,7 +182,7 @@ def _parquet(path: Path) -> pd.DataFrame:
     require_arrow(path)
     from pyarrow import parquet
 
-    with _open(path) as stream, opening(path, "Parquet file"):
+    with open_file(path) as stream, opening(path, "Parquet file"):
         return arrow_frame(parquet.read_table(stream if stream.seekable() else io.BytesIO(stream.read())))
 
 
@@ -291,94 +220,17 @@ def arrow_frame(table: Any) -> pd.DataFrame:
     return table.to_pandas()
 
 
-def _json_lines(path: Path) -> pd.DataFrame:
-    return frame_of(_rows(path))
-
-
 def frame_of(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Make a table of objects; a list per column is several times faster than a dictionary per row."""
     names = dict.fromkeys(chain.from_iterable(rows))
     return pd.DataFrame({name: [row.get(name) for row in rows] for name in names})
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read JSON Lines as they are, plain or gzip; errors name the file and the line."""
-    return _guarded(_rows, path)
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    with no_garbage():
-        numbered = enumerate(_text_lines(path), 1)
-        rows = [_record(line, path, number) for number, line in numbered if line.strip()]
-    if not rows:
-        raise InputError(f"{str(path)!r} is empty: no JSON object in it")
-    return rows
-
-
-@contextmanager
-def no_garbage() -> Iterator[None]:
-    """Keep the collector from looking through millions of new objects of which none is garbage: half of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; refuse one with a key twice, of which Python would keep the last."""
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        _require_distinct([name for name, _ in pairs], "")
-    return fields
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=distinct_keys)
-
-
-def _decoded(line: str) -> Any:
-    """Parse a line; objects are looked through for repeated names where the colons do not exclude them."""
-    if line.count("{") == 1:
-        row = json.loads(line)
-        if isinstance(row, dict) and line.count(":") == len(row):
-            return row
-    return _DECODER.decode(line)
-
-
-def _record(line: str, path: Path, number: int) -> dict[str, Any]:
-    try:
-        row = _decoded(line)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{str(path)!r}, line {number}: not JSON ({error}); one object a line") from error
-    except InputError as error:
-        raise InputError(f"{str(path)!r}, line {number}{error}") from error
-    except RecursionError as error:
-        raise InputError(f"{str(path)!r}, line {number}: nested too deep; one flat object a line") from error
-    if not isinstance(row, dict):
-        raise InputError(f"{str(path)!r}, line {number}: expected an object, got {row!r}; one object a line")
-    return row
-
-
-def _json(path: Path) -> Any:
-    try:
-        with _open(path) as stream, no_garbage():
-            return json.load(stream, object_pairs_hook=distinct_keys)
-    except RecursionError as error:
-        raise InputError(f"{str(path)!r}: nested too deep; this is no export of annotations") from error
-    except InputError as error:
-        raise InputError(f"{str(path)!r}{error}") from error
-    except json.JSONDecodeError as error:
-        raise InputError(f"{str(path)!r}, line {error.lineno}: not JSON ({error.msg}); export it again") from error
-
-
 def _feather(path: Path) -> pd.DataFrame:
     require_arrow(path)
     from pyarrow import ipc
 
-    with _open(path) as stream:
-        content = stream.read()
+    content = content_of(path)
     # Feather files begin with a magic word, streams, as `datasets` keeps them, do not.
     read = ipc.open_file if content.startswith(b"ARROW1") else ipc.open_stream
     with opening(path, "Arrow file"):
@@ -389,8 +241,8 @@ _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     ".csv": lambda path: _delimited(path, None),
     ".tsv": lambda path: _delimited(path, "\t"),
     ".parquet": _parquet,
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
+    ".jsonl": lambda path: frame_of(read_rows(path)),
+    ".ndjson": lambda path: frame_of(read_rows(path)),
     ".arrow": _feather,
     ".feather": _feather,
     ".xlsx": _excel,

@@ -122,7 +122,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesagree.io.tables.MOST_UNPACKED", 10_000)
+    monkeypatch.setattr("bayesagree.io._json.MOST_UNPACKED", 10_000)
     for name, line in (("a.csv.gz", "1,a,cat\n"), ("a.jsonl.gz", '{"item": 1, "annotator": "a", "label": "cat"}\n')):
         path = tmp_path / name
         path.write_bytes(gzip.compress(b"item,annotator,label\n" * (".csv" in name) + line.encode() * 10_000))

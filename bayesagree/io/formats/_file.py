@@ -1,7 +1,5 @@
 """A file as readers look at it: its JSON, its table or its members, each read once."""
 
-import io
-import json
 import zipfile
 from collections.abc import Iterator
 from functools import cached_property
@@ -12,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from bayesagree.errors import InputError, opening, require_file
-from bayesagree.io.tables import MOST_UNPACKED, arrow_frame, distinct_keys, frame_of, read_json, read_rows, read_table
+from bayesagree.io._json import MOST_UNPACKED, read_json, read_rows
+from bayesagree.io.tables import arrow_frame, frame_of, read_table
 
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx")
 ZSTD = 93
@@ -118,23 +117,6 @@ def _zstd_zipfile(name: str) -> Any:
 
         return with_zstd
     raise InputError(f"{name} is packed with Zstandard; pip install 'bayesagree[logs]' reads it")
-
-
-def parse(text: bytes | str, where: str) -> Any:
-    """Parse JSON, errors with their place."""
-    try:
-        return json.loads(text, object_pairs_hook=distinct_keys)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{where}: not JSON ({error}); export it again") from error
-    except InputError as error:
-        raise InputError(f"{where}{error}") from error
-
-
-def json_lines(text: bytes, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield number and object of each line of JSON Lines."""
-    for number, line in enumerate(io.BytesIO(text), 1):
-        if line.strip():
-            yield number, parse(line, f"{where}, line {number}")
 
 
 def _frame(source: Any) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from bayesagree.errors import InputError, shorten
 
 type Kind = Literal["labels", "ratings", "rankings", "comparisons"]
 
-ANSWER = ["question", "item", "annotator", "value"]
+LISTS = {list, tuple, np.ndarray}
 
 
 class Wanted(NamedTuple):
@@ -65,8 +66,6 @@ class Found:
     answers: list[tuple[str, Any, Any, Any]] = field(default_factory=list)
     # Rows (question, document, annotator, start, end, label) of marked spans; who read what where none was.
     spans: list[tuple[str, Any, Any, int | None, int | None, Any]] = field(default_factory=list)
-    # Other answers as a frame with these columns.
-    table: pd.DataFrame | None = None
     # Rows (model, item, value, score) of models: hard labels where the score is None.
     outputs: list[tuple[str, Any, Any, Any]] = field(default_factory=list)
     # Label of an item by its name.
@@ -89,18 +88,17 @@ class Found:
         """Make the container of the answers to one question, None where there are no answers."""
         if self.container is not None:
             return _as_wanted(self.container, wanted)
-        frame: Any = self._frame()
-        if self.spans and (frame.empty or wanted.question in {name for name, *_ in self.spans}):
-            asked: Any = pd.Series([name for name, _, _, start, *_ in self.spans if start is not None], dtype=object)
-            if asked.empty:
-                return None
+        asked = dict.fromkeys(name for name, _, _, start, *_ in self.spans if start is not None)
+        if asked and (not self.answers or wanted.question in asked):
             return Labels.from_spans(self.marked(_one_question(asked, wanted.question, source)))
-        if frame.empty:
+        if not self.answers:
             return None
-        name = _one_question(frame["question"], wanted.question, source)
-        if wanted.question is not None:
-            frame = frame.loc[(frame["question"] == name).to_numpy(), ANSWER[1:]].reset_index(drop=True)
-        frame, ranked = self._one_value_a_row(frame, wanted)
+        asked = dict.fromkeys(map(itemgetter(0), self.answers))
+        name = _one_question(asked, wanted.question, source)
+        rows = self.answers if len(asked) == 1 else [row for row in self.answers if row[0] == name]
+        items, people, values = (objects(list(map(itemgetter(k), rows))) for k in (1, 2, 3))
+        frame: Any = pd.DataFrame({"item": items, "annotator": people})
+        frame, ranked = self._one_value_a_row(frame, values.tolist(), wanted)
         if ranked:
             return _as_wanted(Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels), wanted)
         if _as_ratings(frame["value"], wanted, name in self.ratings):
@@ -128,34 +126,28 @@ class Found:
         if number:
             self.left_out["repeated annotations of an item by an annotator"] += number
 
-    def _frame(self) -> pd.DataFrame:
-        if self.table is not None:
-            return self.table
-        columns = zip(*self.answers) if self.answers else ([] for _ in ANSWER)
-        return pd.DataFrame({name: objects(list(column)) for name, column in zip(ANSWER, columns)})
-
-    def _one_value_a_row(self, frame: Any, wanted: Wanted) -> tuple[Any, bool]:
+    def _one_value_a_row(self, frame: Any, values: list[Any], wanted: Wanted) -> tuple[Any, bool]:
         """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
-        values = frame["value"].tolist()
-        if {list, tuple, np.ndarray} & set(map(type, values)):
-            listed = [list(value) if isinstance(value, list | tuple | np.ndarray) else [value] for value in values]
+        if not LISTS.isdisjoint(map(type, values)):
+            listed = [value if type(value) in LISTS else [value] for value in values]
             sizes = np.fromiter(map(len, listed), np.int64, len(listed))
             values = list(chain.from_iterable(listed))
-            if (sizes == 0).any():
+            if (sizes != 1).any():
                 self.left_out["answers that chose nothing"] += int((sizes == 0).sum())
-            frame = frame.iloc[np.repeat(np.arange(sizes.size), sizes)].reset_index(drop=True)
+                frame = frame.iloc[np.repeat(np.arange(sizes.size), sizes)].reset_index(drop=True)
         if wanted.na_values or wanted.merge_similar:
             values = wanted.cleaned(values).tolist()
-        missing = np.fromiter((value is None or value != value for value in values), bool, len(values))
+        missing = pd.isna(objects(values))
         if missing.any():
             self.left_out["answers without a value"] += int(missing.sum())
             frame = frame[~missing].reset_index(drop=True)
             values = [value for value, gone in zip(values, missing) if not gone]
-        if values and all(isinstance(value, dict) and {"rank", "value"} <= value.keys() for value in values):
+        kinds = set(map(type, values))
+        if kinds == {dict} and all({"rank", "value"} <= value.keys() for value in values):
             ranks, named = [value["rank"] for value in values], objects([value["value"] for value in values])
             return frame.assign(value=named, rank=ranks), True
-        nested = next((value for value in values if isinstance(value, dict | list | tuple | np.ndarray)), None)
-        if nested is not None:
+        if not kinds.isdisjoint({dict, *LISTS}):
+            nested = next(value for value in values if type(value) in {dict, *LISTS})
             raise InputError(f"an answer is {shorten([nested])}, not a label or a number; choose another question")
         return frame.assign(value=objects(values)), False
 
@@ -185,8 +177,8 @@ def _as_wanted(made: Annotations | Comparisons, wanted: Wanted) -> Annotations |
     return made
 
 
-def _one_question(questions: Any, wanted: str | None, source: str) -> str:
-    names = questions.unique().tolist()
+def _one_question(asked: Iterable[str], wanted: str | None, source: str) -> str:
+    names = list(asked)
     if wanted is None and len(names) == 1:
         return names[0]
     if wanted is None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from bayesagree.io.formats._file import File, parse
+from bayesagree.io._json import parse
+from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 

@@ -16,6 +16,8 @@ VALUES = ("choices", "rating", "taxonomy", "text", "number", "ranker", "pairwise
 MINIMAL = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"}
 """Fields of JSON-MIN that are neither controls nor data of the task."""
 
+NOTHING = "annotations without an answer to the whole task"
+
 PAIRWISE, NEITHER = ("left", "right", "none"), {"none": "tie"}
 """Answers to which of two is better; the task's data name the two models."""
 
@@ -29,29 +31,33 @@ def read(file: File, question: str | None) -> Found:
     """Read tasks; cancelled and empty annotations are left out, ground-truth annotations are gold."""
     if _is_minimal(file):
         return _read_minimal(file, question)
-    found = Found()
+    found, unmarked = Found(), []
     for task in file.json:
         item = task["id"]
-        for annotation in task.get("annotations", []):
+        for annotation in task.get("annotations", ()):
             if annotation.get("was_cancelled"):
                 found.left_out["cancelled annotations"] += 1
                 continue
-            who, answers = _name(annotation.get("completed_by")), _answers(annotation, found)
-            marked = _spans(annotation)
-            found.spans += [(name, item, who, *span) for name, span in marked] or [("", item, who, None, None, None)]
-            if not answers and not marked:
-                found.left_out["annotations without an answer to the whole task"] += 1
+            who = _name(annotation.get("completed_by"))
+            answers, spans = _answers(annotation, found)
+            if spans:
+                found.spans += [(name, item, who, *span) for name, *span in spans]
+            else:
+                unmarked.append(("", item, who, None, None, None))
+            if not answers and not spans:
+                found.left_out[NOTHING] += 1
             for name, value in answers:
                 if annotation.get("ground_truth") and isinstance(value, list) and question in (None, name):
                     found.gold[item] = value[0]
                 found.answers.append((name, item, who, value))
-        for prediction in task.get("predictions", []):
+        for prediction in task.get("predictions", ()):
             model = str(prediction.get("model_version") or "model")
-            for name, value in _answers(prediction, found):
+            for name, value in _answers(prediction, found)[0]:
                 if question in (None, name) and isinstance(value, list):
                     found.outputs.append((model, item, value[0], None))
-    if any(start is not None for *_, start, _, _ in found.spans):
-        found.left_out.pop("annotations without an answer to the whole task", None)  # they marked nothing
+    if found.spans:
+        del found.left_out[NOTHING]  # they marked nothing
+        found.spans += unmarked
     sides = {task["id"]: sides_of(task.get("data", ())) for task in file.json}
     if found.answers and all(sides.values()) and all(value in PAIRWISE for *_, value in found.answers):
         models = {task["id"]: [task["data"][side] for side in sides[task["id"]] or ()] for task in file.json}
@@ -96,28 +102,21 @@ def _name(who: Any) -> Any:
     return who.get("id", who.get("email")) if isinstance(who, dict) else who
 
 
-def _is_span(region: Any) -> bool:
-    return region.get("type") == "labels" and {"start", "end", "labels"} <= region.get("value", {}).keys()
-
-
-def _spans(annotation: Any) -> list[tuple[str, tuple[int, int, Any]]]:
-    spans = [(region["from_name"], region["value"]) for region in annotation.get("result", []) if _is_span(region)]
-    return [(name, (value["start"], value["end"], label)) for name, value in spans for label in value["labels"]]
-
-
-def _answers(annotation: Any, found: Found) -> list[tuple[str, Any]]:
-    answers = []
-    for region in annotation.get("result", []):
-        kind = next((key for key in VALUES if key in region.get("value", {})), None)
-        if _is_span(region):
+def _answers(annotation: Any, found: Found) -> tuple[list[tuple[str, Any]], list[tuple[Any, ...]]]:
+    """Answers by control, and spans with the control's name first."""
+    answers, spans = [], []
+    for region in annotation.get("result", ()):
+        kind, value = region.get("type"), region.get("value", {})
+        if kind == "labels" and {"start", "end", "labels"} <= value.keys():
+            spans += [(region["from_name"], value["start"], value["end"], label) for label in value["labels"]]
             continue
+        if kind not in VALUES or kind not in value:
+            kind = next((key for key in VALUES if key in value), None)
         if kind is None:
             found.left_out[f"regions of type {region.get('type')!r}"] += 1
             continue
-        value = region["value"][kind]
-        if kind == "taxonomy":
-            value = [" / ".join(path) for path in value]
+        answer = [" / ".join(path) for path in value[kind]] if kind == "taxonomy" else value[kind]
         if kind in ("rating", "number"):
             found.ratings.add(region["from_name"])
-        answers.append((region["from_name"], value))
-    return answers
+        answers.append((region["from_name"], answer))
+    return answers, spans

@@ -1,12 +1,13 @@
 """Amazon Mechanical Turk: results of a batch as CSV."""
 
+from itertools import repeat
 from typing import Any
 
 import pandas as pd
 
 from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
-from bayesagree.io.formats._found import ANSWER, Found
+from bayesagree.io.formats._found import Found
 
 FIELDS = {"HITId", "WorkerId", "AssignmentStatus"}
 
@@ -28,14 +29,12 @@ def read(file: File, question: str | None) -> Found:
     table = table[~rejected]
     item, where = _items(table)
     found.notes.append(f"items are {where}")
-    frames = []
     for name, value in _questions(table).items():
         answered = value.notna()
         if not answered.all():
             found.left_out[f"assignments without an answer to {name!r}"] = int((~answered).sum())
-        columns = {"question": name, "item": item, "annotator": table["WorkerId"], "value": value}
-        frames.append(pd.DataFrame(columns)[answered])
-    found.table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=ANSWER)
+        columns = (column[answered].tolist() for column in (item, table["WorkerId"], value))
+        found.answers += zip(repeat(name), *columns)
     return found
 
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
+from bayesagree.io._json import text_lines
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
-from bayesagree.io.tables import text_lines
 
 ENDINGS = (".soc", ".soi", ".toc", ".toi", ".cat")
 BLOCK = re.compile(r"\{([^{}]*)\}|([^,{}]+)")
