@@ -4,7 +4,8 @@
 - `files`: annotations and predictions in; results as netCDF or zarr, out and in.
 - `outputs`: results as tables, and lists of items for labelling tools.
 - `patterns`: annotations larger than memory: distinct items and their counts, batches of whole items.
-- `tables`: CSV, TSV, Parquet and JSON Lines as plain tables, with the place of every error.
+- `tables`: CSV, TSV, Parquet and JSON Lines as plain tables, with the place of every error; `_json`: files as bytes,
+  lines and JSON.
 """
 
 import lazy_loader as lazy

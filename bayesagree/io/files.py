@@ -181,7 +181,7 @@ def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataT
     Examples
     --------
     >>> import tempfile
-    >>> from bayesagree.plausibility.dirichlet.posterior import dirichlet
+    >>> from bayesagree import Labels, dirichlet
     >>> path = Path(tempfile.mkdtemp()) / "posterior.nc"
     >>> write_result(dirichlet(Labels.from_counts([[3, 1]]), draws=10, seed=1), path)
     >>> dict(read_result(path)["posterior"].sizes)
