@@ -118,7 +118,7 @@ def main() -> None:
         f"(`tests/_exports.py`). Python {platform.python_version()}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} "
         f"processors (wall time counts the other work), peak memory of all with building {peak:.1f} GiB.",
         "",
-        "The ratio is to the processor time in which Python's `json`, or pandas, parses the same text and makes nothing",
+        "Ratio: to the processor time in which Python's `json`, or pandas, parses the same text and keeps nothing",
         "of it.",
         "",
         "| format | annotations | MiB | processor s | wall s | ratio |",
