@@ -18,6 +18,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
+from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance
 from bayesagree.agreement._coefficients import (
     CI_KIND,
     REPLICATES,
@@ -30,13 +31,13 @@ from bayesagree.agreement._coefficients import (
     interval_of,
     weights_for,
 )
-from bayesagree.agreement._items import AgreementData, Items, items_of
+from bayesagree.agreement._items import MOST_VALUES, AgreementData, Items, items_of
 from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.annotations.sets import sets_and_members
-from bayesagree.errors import InputError, probability
+from bayesagree.errors import InputError, one_of, probability
 
 type Distance = Literal["masi", "jaccard"] | Callable[[frozenset[Any], frozenset[Any]], float]
 
@@ -65,6 +66,7 @@ def agreement_table(
     weights: Weights | None = None,
     distance: Distance | None = None,
     cluster: ItemGroup | None = None,
+    annotators: Literal["fixed", "sample"] = "fixed",
     ci_prob: float = 0.95,
     seed: Seed = None,
 ) -> pd.DataFrame:
@@ -91,6 +93,10 @@ def agreement_table(
     cluster
         A cluster for each item, such as its document: the items of a cluster are not independent, and a replicate gives
         them one weight. Phi takes its items as independent, and its note says so.
+    annotators
+        ``"fixed"``: the interval is about these annotators, on items like these. ``"sample"``: about annotators like
+        these, where the same four or more return for the items; percent agreement, Fleiss' kappa, nominal alpha, AC and
+        Brennan-Prediger then have wider intervals, and the notes of the others say that they do not.
     ci_prob
         Probability of the intervals.
     seed
@@ -108,8 +114,8 @@ def agreement_table(
     Raises
     ------
     InputError
-        An unknown level, a `ci_prob` outside (0, 1), an item without a cluster, a single cluster, or clusters of
-        patterns or rankings.
+        An unknown level, a `ci_prob` outside (0, 1), an item without a cluster, a single cluster, clusters of
+        patterns or rankings, or a sample of annotators who are fewer than four, have no names or do not return.
 
     See Also
     --------
@@ -123,8 +129,10 @@ def agreement_table(
     count as N - 2, and two pseudo-items as 2, one with a random value for each annotation and one with the same value
     for all. The estimate does not use them. Without them few items have intervals that are too
     short, and unanimous items one of width 0. Coverage from 10 items on, with the cells where it is too low:
-    benchmarks/results/agreement_intervals.md. The interval is about these annotators: the kappa of all raters of a
-    complete matrix lies in that of three who label every item in half of the studies (plan_crossed.md there).
+    benchmarks/results/agreement_intervals.md. With ``annotators="sample"`` each replicate is moved by a Student t
+    variable with the variance over annotators, which the pairs of annotators have beyond the noise of their items
+    (`_annotator_variance`). Of a complete matrix the interval of the fixed annotators holds the kappa of all raters in
+    half of the studies, that of the sample in .92 to 1.00 (plan_crossed.md there).
 
     References
     ----------
@@ -146,9 +154,12 @@ def agreement_table(
     if isinstance(annotations, Comparisons):
         annotations = annotations.to_labels()
     probability(ci_prob, "ci_prob")
+    sampled = one_of(annotators, "annotators", ("fixed", "sample")) == "sample"
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
     clusters = None if cluster is None else _clusters(annotations, cluster)
     if isinstance(annotations, Rankings):
+        if sampled:
+            raise InputError("annotators='sample' is for labels and ratings; of rankings choose 'fixed'")
         return _Coefficients(ranking_table(annotations, ci_prob, np.random.default_rng(seed_sequence(seed)))[columns])
     kind = weights_for(level or annotations.level, weights)
     found = iter(())
@@ -159,10 +170,13 @@ def agreement_table(
         found = iter([(name, of_sets)])
     rng = np.random.default_rng(seed_sequence(seed))
     replicates = _replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng, clusters)
+    if sampled:
+        replicates = _of_other_annotators(replicates, items, kind, rng)
     rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in replicates}
     rows["phi"] = _phi_row(items, ci_prob, rng)
-    if clusters is not None and items.rated is not None:
-        rows["phi"]["note"] = "; ".join(filter(None, ["items as independent", rows["phi"]["note"]]))
+    if items.rated is not None:
+        limits = ["items as independent" if clusters is not None else "", "about these annotators" if sampled else ""]
+        rows["phi"]["note"] = "; ".join(filter(None, [*limits, rows["phi"]["note"]]))
     if isinstance(annotations, Ratings) and clusters is None:  # items of a cluster are not independent
         of_components = icc_rows(annotations, ci_prob, rng)
         rows |= {n: row for n, row in of_components.items() if n not in rows or np.isnan(rows[n]["estimate"])}
@@ -268,6 +282,21 @@ def _replicates(
             else:
                 parts.append(found.compute(draw_weights(found, pseudo.of(some), rng, cluster)))
         yield name, found, np.concatenate(parts)
+
+
+def _of_other_annotators(
+    replicates: Iterator[tuple[str, Coefficient, Floats]], items: Items, kind: Weights, rng: np.random.Generator
+) -> Iterator[tuple[str, Coefficient, Floats]]:
+    """Move the replicates as other annotators would; a remark names the coefficients for which this is not known."""
+    n = items.n_annotators
+    A = formula.agreement_weights(kind, items.values) if items.values.size <= MOST_VALUES else np.empty((0, 0))
+    for name, found, drawn in replicates:
+        if name in CHANCE and drawn.size:
+            variance = annotator_variance(items, name, A, rng).of(n)
+            drawn = np.minimum(drawn + np.sqrt(variance) * rng.standard_t(n - 1, drawn.size), 1.0)
+        elif drawn.size:
+            found = found._replace(remark="; ".join(filter(None, [found.remark, "about these annotators"])))
+        yield name, found, drawn
 
 
 def _clusters(annotations: Any, cluster: ItemGroup) -> Integers:

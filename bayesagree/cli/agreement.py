@@ -15,6 +15,7 @@ def agreement(
     item_mean: str = "hierarchical",
     likelihood: str = "averaged",
     streamed: bool = False,
+    annotators: str = "fixed",
     seed: int = 1,
     json: bool = False,
     output: Path | None = None,
@@ -27,7 +28,7 @@ def agreement(
 
     given = source.stream() if streamed else source.read()[0]
     chosen = _options.one_of(level or given.level, "--level", tuple(WEIGHTS_OF_LEVEL))
-    table = _coefficients(given, chosen, item_mean, likelihood, seed)
+    table = _coefficients(given, chosen, annotators, item_mean, likelihood, seed)
     table = table.assign(note=[with_options(note) for note in table["note"]])
     _output.write_table(table, output)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
@@ -43,13 +44,15 @@ def agreement(
     _output.show(tables, json=json, notes=[] if json else [f"No {names}: {note}." for note, names in missing.items()])
 
 
-def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":
+def _coefficients(
+    given: Any, level: Any, annotators: Any, item_mean: Any, likelihood: Any, seed: int
+) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
     from bayesagree.annotations import Ratings
     from bayesagree.io.patterns.patterns import RatingPatterns
 
     rated = isinstance(given, Ratings | RatingPatterns)
-    table = agreement_table(given, level=level, seed=seed)
+    table = agreement_table(given, level=level, annotators=annotators, seed=seed)
     if rated and (item_mean, likelihood) != ("hierarchical", "averaged"):
         from bayesagree.agreement.phi import common_agreement
 

@@ -18,6 +18,7 @@ def plan(
     annotators: str | None = None,
     metric: str | None = None,
     target: float | None = None,
+    crossed: bool = False,
     cost: str | None = None,
     replicates: int = 16,
     seed: int = 1,
@@ -43,7 +44,9 @@ def plan(
     grid: dict[str, Any] = {
         "items": _options.numbers(items, "--n-items", whole=True),
         "annotators": _options.numbers(
-            annotators or ("2,3,5,10" if models is None else "1,3,5,10"), "--n-annotators", whole=True
+            annotators or ("4,5,10" if crossed else "2,3,5,10" if models is None else "1,3,5,10"),
+            "--n-annotators",
+            whole=True,
         ),
     }
     prices: Any = None if cost is None else _options.numbers(cost, "--cost")
@@ -54,6 +57,7 @@ def plan(
     total = len(designs_to_simulate(pilot.items.size, **grid)) * replicates
     with _output.progress("simulating", total) as advance:
         how: dict[str, Any] = {"metric": metric, "target": target, "cost": prices, "replicates": replicates}
+        how["crossed"] = crossed
         found = plan_designs(pilot, models, **grid, **how, seed=seed, progress=advance)
     table = found.to_dataframe().reset_index()
     _output.write_table(table, output)

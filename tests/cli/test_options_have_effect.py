@@ -35,13 +35,13 @@ BASES = {
     "chosen": "judge verdicts.csv --choose 9 --system system",
     "subjective": "subjective labels.csv --annotators people.csv --group age --predictions models.csv --draws 40",
     "small": "subjective labels.csv --annotators people.csv --group age,gender --predictions models.csv --draws 40",
-    "plan": "plan labels.csv --n-items 20 --n-annotators 3 --replicates 2",
+    "plan": "plan labels.csv --n-items 20 --n-annotators 4 --replicates 2",
     "next": "next labels.csv --predictions models.csv --number 14",
     "uncertain": "next labels.csv --number 14",
     "blind": "blind models.csv --gold gold.csv --draws 20 --metrics accuracy",
 }
 EFFECTS = {
-    "agreement": ["--seed 2"],
+    "agreement": ["--seed 2", "--annotators sample"],
     "rated": ["--level nominal", "--item-mean flat", "--likelihood binned"],
     "evaluate": [
         "--draws 41", "--chains 3", "--seed 2", "--reliability 3", "--metrics f1_macro", "--truth-is sampled",
@@ -83,7 +83,7 @@ EFFECTS = {
     "subjective": ["--group gender", "--draws 41", "--seed 2"],
     "small": ["--smallest-group 2"],
     "plan": [
-        "--n-items 30", "--n-annotators 4", "--metric alpha_nominal", "--target .2", "--cost 1,2",
+        "--n-items 30", "--n-annotators 3", "--crossed", "--metric alpha_nominal", "--target .2", "--cost 1,2",
         "--replicates 3", "--predictions models.csv", "--seed 2",
     ],
     "next": ["--number 3", "--goal metric", "--goal certainty", "--plausibility informed_dirichlet"],

@@ -1,0 +1,135 @@
+"""Variance of coefficients over annotators: against studies of new annotators, and against deleted annotators."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from _errors_of_draws import SIGMAS
+
+from bayesagree.agreement import _formulas as formula
+from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, pair_values
+from bayesagree.agreement._items import items_of
+from bayesagree.agreement.coefficients import agreement_table
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import InputError
+from bayesagree.planning import plan
+
+A = formula.agreement_weights("linear", np.arange(3.0))
+FORMULAS = {
+    "percent_agreement": lambda W, C: formula.observed_agreement(W, C, np.eye(3)),
+    "fleiss_kappa": lambda W, C: formula.fleiss(W, C, A),
+    "alpha_nominal": lambda W, C: formula.alpha(W, C, "nominal", np.arange(3.0)),
+    "gwet_ac2": lambda W, C: formula.gwet(W, C, A),
+    "brennan_prediger": lambda W, C: formula.brennan_prediger(W, C, A),
+}
+
+
+def crossed(items, annotators, rng):
+    """Draw a label of each of three kinds by annotators who differ in how often they see the truth, and in leaning."""
+    truth = rng.choice(3, p=[0.5, 0.3, 0.2], size=(items, 1))
+    skill, lean = rng.beta(4, 2, annotators), rng.dirichlet([2, 1, 1], annotators)
+    guess = np.stack([rng.choice(3, p=p, size=items) for p in lean], axis=1)
+    return np.where(rng.random((items, annotators)) < skill, truth, guess)
+
+
+def coefficient(code, name):
+    counts = (code[:, :, None] == np.arange(3)).sum(axis=1).astype(float)
+    return FORMULAS[name](np.ones((1, len(counts))), counts)[0]
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_variance_is_that_of_studies_with_new_annotators(name):
+    rng = np.random.default_rng(1)
+    found = [crossed(400, 5, rng) for _ in range(400)]
+    values = np.array([coefficient(code, name) for code in found])
+    predicted = np.empty(60)
+    for k in range(60):
+        labels = Labels.from_matrix(crossed(400, 12, rng), labels=[0, 1, 2])
+        predicted[k] = annotator_variance(items_of(labels), name, A, rng).of(5)
+    of_items = np.mean([_item_variance(code, name) for code in found])
+    expected, error = values.var(ddof=1) - of_items, values.var() * np.sqrt(2 / 399)
+    assert abs(predicted.mean() - expected) < SIGMAS * np.hypot(error, predicted.std() / np.sqrt(60))
+    assert predicted.mean() > 10 * of_items  # the annotators decide
+
+
+def _item_variance(code, name):
+    """Return the variance by the noise of the items: the mean of the covariance of the pairs."""
+    return pair_values(code, 3, name, A)[1].mean()
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_values_of_pairs_move_as_the_coefficient_without_an_annotator(name):
+    code = crossed(200, 25, np.random.default_rng(2))
+    value, _, member = pair_values(code, 3, name, A)
+    every = coefficient(code, name)
+    for k in range(25):
+        moved = value[member[:, k] == 0].mean() - value.mean()
+        assert abs(moved - (coefficient(np.delete(code, k, axis=1), name) - every)) < 0.1 * abs(moved) + 2e-3
+
+
+def test_names_of_annotators_and_missing_labels():
+    rng = np.random.default_rng(3)
+    code = crossed(300, 8, rng)
+    once, twice = (
+        annotator_variance(items_of(Labels.from_matrix(c, labels=[0, 1, 2])), "fleiss_kappa", A, rng)
+        for c in (code, code[:, ::-1])
+    )
+    np.testing.assert_allclose(once, twice, rtol=1e-9)
+    sparse = code.astype(object)
+    sparse[rng.random(code.shape) < 0.05] = None
+    fewer = annotator_variance(items_of(Labels.from_matrix(sparse, labels=[0, 1, 2])), "fleiss_kappa", A, rng)
+    assert 0.7 < fewer.of(5) / once.of(5) < 1.4
+    assert once.of(5) > once.of(10) > 0
+
+
+def test_equal_annotators_add_nothing_much_and_a_sample_is_wider():
+    rng = np.random.default_rng(4)
+    truth = rng.integers(3, size=(500, 1))
+    alike = Labels.from_matrix(np.where(rng.random((500, 6)) < 0.7, truth, rng.integers(3, size=(500, 6))))
+    unlike = Labels.from_matrix(crossed(500, 6, rng))
+    ratio = []
+    for labels in (alike, unlike):
+        fixed, sample = (
+            agreement_table(labels, annotators=kind, seed=1).set_index("coefficient") for kind in ("fixed", "sample")
+        )
+        assert (fixed["estimate"].dropna() == sample["estimate"].dropna()).all()
+        width = [(t["upper"] - t["lower"]).loc["fleiss_kappa"] for t in (fixed, sample)]
+        ratio.append(width[1] / width[0])
+        assert "about these annotators" in sample.loc["conger_kappa", "note"]
+        assert sample.loc["fleiss_kappa", "upper"] <= 1
+    assert ratio[0] < 1.5 < 3 < ratio[1]
+
+
+def test_annotators_who_are_too_few_or_do_not_return():
+    three, counts = Labels.from_matrix([[0, 1, 1], [1, 1, 1]] * 5), Labels.from_counts([[3, 1]] * 10)
+    rows = {"item": np.repeat(range(10), 4), "annotator": range(40), "label": [0, 1] * 20}
+    strangers = Labels.from_long(pd.DataFrame(rows))
+    for labels, message in (
+        (three, "not 3"),
+        (counts, "not 0"),
+        (strangers, "fewer than half"),
+    ):
+        with pytest.raises(InputError, match=message):
+            agreement_table(labels, annotators="sample", seed=1)
+    with pytest.raises(InputError, match="annotators='all'"):
+        agreement_table(three, annotators="all")
+    ratings = Ratings.from_matrix(crossed(30, 5, np.random.default_rng(1)), scale=(0, 2), step=1)
+    found = agreement_table(ratings, annotators="sample", seed=1).set_index("coefficient")
+    assert "about these annotators" in found.loc["phi", "note"]
+
+
+def test_plan_of_a_crossed_study():
+    pilot = Labels.from_matrix(crossed(60, 6, np.random.default_rng(5)))
+    design = {"items": [50, 400], "annotators": [4, 8], "metric": "fleiss_kappa", "replicates": 2, "seed": 1}
+    apart, together = plan(pilot, **design)["width"], plan(pilot, crossed=True, **design)["width"]
+    assert (together > apart).all()
+    added = np.sqrt(together**2 - apart**2)
+    np.testing.assert_allclose(added.sel(items=50), added.sel(items=400))  # more items do not narrow this part
+    assert (added.sel(annotators=8) < added.sel(annotators=4)).all()
+    with pytest.raises(InputError, match="annotators=3: with crossed=True 4 or more"):
+        plan(pilot, crossed=True, **design | {"annotators": [3]})
+    with pytest.raises(InputError, match="metric is one of"):
+        plan(Ratings.from_matrix([[0, 1]] * 5, scale=(0, 2)), crossed=True, **design | {"metric": "phi"})
+
+
+def test_every_coefficient_with_a_variance_has_a_test():
+    assert set(FORMULAS) | {"gwet_ac1"} == set(CHANCE)
