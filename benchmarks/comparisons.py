@@ -20,7 +20,7 @@ import pandas as pd
 
 from bayesagree import Comparisons, davidson
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.evaluation.comparison import rank_probabilities, rank_sets
+from bayesagree._numerics.ranks import rank_probabilities, rank_sets
 
 RESULT = Path(__file__).parent / "results" / "comparisons.md"
 ROUNDS = 200

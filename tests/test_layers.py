@@ -16,10 +16,9 @@ FLOORS = [
     ["annotations"],
     ["draws", "io"],
     ["plausibility", "certainty"],
-    ["agreement", "metrics", "datasets", "simulate"],
+    ["agreement", "metrics", "datasets", "simulate", "comparisons"],
     ["evaluation", "conformal"],
-    ["blind", "comparisons", "judges", "subjective", "predictive", "plots"],
-    ["planning"],
+    ["blind", "judges", "planning", "subjective", "predictive", "plots"],
     ["report"],
     ["cli", "integrations"],
 ]

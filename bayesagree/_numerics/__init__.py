@@ -8,6 +8,7 @@
 - `codes`: distinct codes of a bounded range, and a random word for each.
 - `hamiltonian`: chains of Hamiltonian Monte Carlo.
 - `intervals`: highest density intervals.
+- `ranks`: places of models.
 - `multisets`: items with equal annotations; `multiset_kernels`: compiled, where they are many.
 - `vectors`: copies in compiled code.
 - `types`: names of array types.

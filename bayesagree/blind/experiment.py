@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.ranks import rank_probabilities
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
@@ -28,7 +30,6 @@ from bayesagree.blind.scores import (
 )
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, positive_int, probability, shorten
-from bayesagree.evaluation.comparison import hdi, rank_probabilities
 from bayesagree.evaluation.paired_tests import (
     Multiplicity,
     adjusted,

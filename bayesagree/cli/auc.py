@@ -62,7 +62,7 @@ def _areas(labels: "Labels", predictions: "Predictions", sampling: _options.Samp
     import pandas as pd
 
     from bayesagree._numerics.intervals import column_hdi
-    from bayesagree.evaluation.comparison import rank_probabilities
+    from bayesagree._numerics.ranks import rank_probabilities
     from bayesagree.metrics.auc import auc as estimate
     from bayesagree.metrics.auc import auc_posterior
 

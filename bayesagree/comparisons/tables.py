@@ -9,10 +9,10 @@ import xarray as xr
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import require_from, settings_of
 from bayesagree._numerics.intervals import column_hdi
+from bayesagree._numerics.ranks import rank_probabilities, rank_sets
 from bayesagree._numerics.types import Floats
 from bayesagree.comparisons._cells import Likelihood, outcome_probabilities
 from bayesagree.errors import InputError
-from bayesagree.evaluation.comparison import rank_probabilities, rank_sets
 
 type Scale = Literal["strength", "win_rate", "arena"]
 

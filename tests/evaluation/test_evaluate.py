@@ -14,7 +14,8 @@ from bayesagree import (
     prirn,
     simulate,
 )
-from bayesagree.evaluation.comparison import hdi, rank_probabilities
+from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.ranks import rank_probabilities
 from bayesagree.metrics import average_overlap, top_k_accuracy
 
 
