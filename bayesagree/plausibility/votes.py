@@ -8,6 +8,7 @@ import xarray as xr
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.draws.blocks import category_axis
 from bayesagree.errors import InputError
 
 type TieRule = Literal["split", "first", "random", "exclude"]
@@ -57,6 +58,6 @@ def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None)
     return xr.DataArray(
         vote,
         dims=("item", "category"),
-        coords={"item": labels.items, "category": labels.categories},
+        coords={"item": labels.items, "category": category_axis(labels.categories, labels.has_order)},
         name="majority_vote",
     )

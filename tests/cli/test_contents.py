@@ -39,7 +39,10 @@ def test_a_file_alone_says_what_it_holds(run, export, command):
 FILES = {
     "ratings": ("item,annotator,rating\n1,a,4\n1,b,5\n2,a,1\n2,b,1\n3,a,2\n3,b,4\n", ("--scale", "1,5")),
     "rankings": ("item,annotator,label,rank\n1,a,x,1\n1,a,y,2\n1,b,x,1\n1,b,z,2\n2,a,y,1\n2,b,y,1\n2,b,x,2\n", ()),
-}
+    "ordered": ("item,annotator,label\n1,a,low\n1,b,high\n2,a,mid\n2,b,mid\n3,a,low\n3,b,mid\n",
+                ("--ordered", "--labels", "low,mid,high")),
+    "comparisons": ("model_a,model_b,winner\n" + "A,B,model_a\nB,C,model_b\nC,A,tie\n" * 4, ()),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -47,10 +50,13 @@ def test_commands_run_as_they_are_printed(run, tmp_path, kind):
     path, (text, options) = tmp_path / f"{kind}.csv", FILES[kind]
     path.write_text(text)
     printed = json.loads(run("contents", path, *options, "--json").stdout)["commands"]
-    assert len(printed) == 3
+    assert len(printed) == (3 if kind in ("ratings", "rankings") else 4)
+    assert all("--labels low,mid,high --ordered" in row["command"] for row in printed) or kind != "ordered"
     for row in printed:
         words = row["command"].split()[1:]
-        done = run(*words, *(["-o", tmp_path / "page.html"] if words[0] == "report" else []))
+        takes = {parameter.name for parameter in load(words[0]).params}
+        fewer = ["--draws", 50] if kind in ("ordered", "comparisons") and "draws" in takes else []
+        done = run(*words, *fewer, *(["-o", tmp_path / "page.html"] if words[0] == "report" else []))
         assert done.returncode == 0, done.stderr
         if (kind, words[0]) == ("rankings", "certainty"):
             assert "decides the certainty of rankings" in done.stdout

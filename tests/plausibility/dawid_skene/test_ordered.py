@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from scipy.stats import kstest
 
 import bayesagree as ba
 from bayesagree import InputError, Labels, dawid_skene
-from bayesagree.draws.posterior import Request
 from bayesagree.plausibility import ordered_model
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._ordered import places_on_scale
@@ -92,39 +90,6 @@ def test_pymc_is_the_same_posterior(gibbs):
         one, other = (of["posterior"][name].stack(s=("chain", "draw")).values for of in (tree, nuts))
         error = np.sqrt(other.var(axis=-1) / 700 + one.var(axis=-1) / 1000)
         assert (np.abs(one.mean(axis=-1) - other.mean(axis=-1)) < 4.5 * error).all(), name
-
-
-def ranks(worlds, rng, items=20, people=4, labels=4, kept=40):
-    """Return the rank of what was true among draws of worlds from the prior, shape (world, quantity)."""
-    found = []
-    for _ in range(worlds):
-        models = ba.Predictions.from_labels({"A": rng.integers(labels, size=items)}, labels=range(labels))
-        mu, alpha, beta, stretch, tau, slope = (v[0] for v in from_prior(1, people, labels, 1, rng))
-        u = places_on_scale(models) @ slope + rng.standard_normal(items)
-        z = alpha + beta * u[:, None] + rng.standard_normal((items, people)) / stretch
-        given = np.where(rng.random(z.shape) < 0.7, np.searchsorted(tau, z).astype(float), np.nan)
-        gold = np.searchsorted(tau, mu * u[:5] + rng.standard_normal(5)).tolist()
-        votes = Labels.from_matrix(given, labels=range(labels), ordered=True)
-        fit = DawidSkenePosterior(
-            votes, "ordered", gold=dict(enumerate(gold[: rng.choice([0, 5])])), predictions=models
-        )
-        drawn = fit.chains(Request(kept, 1, int(rng.integers(2**31))), confusion=False, tune=300, thin=20).chains[0]
-        true = {
-            "threshold": tau, "latent_truth": u[[0, -1]], "severity": (-alpha * stretch)[:2],
-            "discrimination": (beta * stretch)[:2], "stretch": stretch[:2], "model_slope": slope,
-            "prevalence": chance_of(tau[None], mu * u[None], np.ones(1))[0].mean(axis=0)[[0, -1]],
-        }  # fmt: skip
-        draws = {name: drawn.variables[name] for name in true}
-        draws |= {"latent_truth": draws["latent_truth"][:, [0, -1]], "prevalence": draws["prevalence"][:, [0, -1]]}
-        found.append(np.concatenate([(draws[n][:, : len(v)] < v).sum(axis=0) for n, v in true.items()]))
-    return (np.array(found) + rng.random((worlds, len(found[0])))) / (kept + 1)
-
-
-@pytest.mark.parametrize("worlds", [60, pytest.param(1000, marks=pytest.mark.slow)])
-def test_simulation_based_calibration(worlds):
-    """With predictions, and with gold in half of the worlds."""
-    p = kstest(ranks(worlds, np.random.default_rng(1)), "uniform", axis=0).pvalue
-    assert (p > 1e-4).all(), p
 
 
 def test_predictions_place_items_without_labels():
