@@ -17,6 +17,7 @@ import numpy as np
 from bayesagree import simulate
 from bayesagree.agreement import agreement_table, common_agreement, common_agreement_model, krippendorff_alpha
 from bayesagree.annotations import Ratings
+from bayesagree.datasets import load
 
 
 def timed(work):
@@ -56,6 +57,20 @@ def large():
     rng = np.random.default_rng(1)
     million = Ratings.from_matrix(rng.integers(0, 5, (1_000_000, 5)), scale=(0, 4), step=1)
     print(f"a million items x 5 on 5 levels, hierarchical: {timed(lambda: common_agreement(million, seed=1))[0]:.1f} s")
+    fine = simulate.ratings(n_items=1_000_000, phi=0.4, n_levels=None, seed=1).ratings
+    floor = timed(lambda: np.sort(fine.rating))[0]
+    for item_mean in ("hierarchical", "flat"):
+        ours = timed(lambda m=item_mean: common_agreement(fine, item_mean=m, seed=1))[0]
+        print(f"a million items x 5, continuous, {item_mean}: {ours:.1f} s, {ours / floor:.0f} sorts of the ratings")
+    seconds = []
+    for name in ("truthfulness/s6", "truthfulness/s100"):  # the same statements on 6 and on 101 levels
+        ratings = load(name).annotations
+        agreement_table(ratings, seed=1)
+        start = time.process_time()
+        agreement_table(ratings, seed=1)
+        seconds.append(time.process_time() - start)
+        print(f"whole table, {name}, {ratings.n_annotations} ratings: {seconds[-1]:.2f} s of processor")
+    print(f"   101 levels take {seconds[1] / seconds[0]:.1f} times as long as 6")
     survey = Ratings.from_matrix(rng.integers(0, 5, (7100, 5)), scale=(0, 4), step=1)
     print(f"whole table, 2000 replicates, 7100 x 5: {timed(lambda: agreement_table(survey, seed=1))[0]:.1f} s")
     units = rng.random((600, 2))

@@ -232,21 +232,20 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
     """Conger's kappa sees who annotated what: its units are the items."""
     rated, item = np.unique(items.item, return_inverse=True)
     _, annotator = np.unique(items.annotator, return_inverse=True)
-    v, pattern_of_item = len(A), items.patterns.pattern_of_item
-    column = annotator * v + items.code
-    shape = (int(annotator.max() + 1) * v, rated.size)
-    table = sp.sparse.csr_array((np.ones(item.size), (column, item)), shape=shape)
+    pattern_of_item = items.patterns.pattern_of_item
+    use, column = np.unique(annotator * len(A) + items.code, return_inverse=True)
+    of_use = divmod(use, len(A))
+    table = sp.sparse.csr_array((np.ones(item.size), (column, item)), shape=(use.size, rated.size))
     member = sp.sparse.csr_array(
         (np.ones(rated.size), (pattern_of_item[rated], np.arange(rated.size))), shape=(len(C), rated.size)
     )
 
     def compute(weight: Floats) -> Floats:
-        by_annotator = (table @ weight.T).T.reshape(len(weight), -1, v)
-        return formula.conger((member @ weight.T).T, C, A, by_annotator)
+        return formula.conger((member @ weight.T).T, C, A, (table @ weight.T).T, *of_use)
 
     unit = np.full(pattern_of_item.size, -1, np.int64)
     unit[rated] = np.arange(rated.size)
-    return _defined(Coefficient(compute, items.one_each, unit, shape[0]), items)
+    return _defined(Coefficient(compute, items.one_each, unit, use.size), items)
 
 
 def _two_way(items: Items, words: str) -> Iterator[tuple[str, Coefficient]]:

@@ -6,6 +6,7 @@ A : agreement weights of pairs of values in [0, 1], (V, V), the identity for nom
 """
 
 import numpy as np
+import scipy as sp
 
 from bayesagree._numerics.types import Floats, Integers
 
@@ -130,16 +131,19 @@ def cohen(W: Floats, pairs: Integers, A: Floats) -> Floats:
     return chance_corrected(observed, np.einsum("bc,ck,bk->b", W @ first / total, A, W @ second / total))
 
 
-def conger(W: Floats, C: Floats, A: Floats, by_annotator: Floats) -> Floats:
+def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, value: Integers) -> Floats:
     """Return Conger's kappa: every annotator has their own distribution of values.
 
-    `by_annotator` counts the weighted annotations, shape (B, annotator, V).
+    `used` counts the weighted annotations for each value that an annotator uses, shape (B, use).
     """
-    n = by_annotator.sum(axis=2, keepdims=True)
-    share = np.divide(by_annotator, n, out=np.zeros_like(by_annotator), where=n > 0)
-    r = share.shape[1]
-    total = share.sum(axis=1)
-    same = np.sum((share @ A) * share, axis=(1, 2))
+    uses = np.arange(value.size)
+    of, values = (sp.sparse.csr_array((np.ones(value.size), (uses, column))) for column in (annotator, value))
+    n = used @ of
+    share, r = used / np.where(n > 0, n, 1)[:, annotator], n.shape[1]
+    total = share @ values @ np.eye(values.shape[1], len(A))
+    pairs = (of @ of.T).tocoo()
+    pairs.data = A[value[pairs.row], value[pairs.col]]
+    same = np.sum((share @ pairs.tocsr()) * share, axis=1)
     expected = (pair_sum(total, A) - same) / (r * (r - 1))
     return chance_corrected(observed_agreement(W, C, A), expected)
 

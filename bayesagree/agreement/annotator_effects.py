@@ -182,17 +182,20 @@ def level_share(ratings: Ratings, values: Floats | None = None) -> tuple[float, 
     of_item, of_annotator = np.bincount(item), np.bincount(annotator)
     free, levels = item.size - np.count_nonzero(of_item), np.count_nonzero(of_annotator) - 1
     of_item, of_annotator = np.maximum(of_item, 1), np.maximum(of_annotator, 1)  # names without a rating
+    if levels < 1 or free <= levels or not unit.any():
+        return 0.0, 1.0
     within = unit - (np.bincount(item, unit) / of_item)[item]
     total = float(within @ within)
-    if total == 0 or levels < 1 or free <= levels:
+    if total == 0:
         return 0.0, 1.0
-    left, rest = within, total
-    for _ in range(ALTERNATIONS):
-        left = left - (np.bincount(annotator, left) / of_annotator)[annotator]
-        left = left - (np.bincount(item, left) / of_item)[item]
-        before, rest = rest, float(left @ left)
-        if before - rest < LEAST_MOVE * total:
+    rest = total
+    for index, n in ALTERNATIONS * ((annotator, of_annotator), (item, of_item)):
+        level = np.bincount(index, within) / n
+        move = float(n @ level**2)
+        if move < LEAST_MOVE * total:
             break
+        rest -= move
+        within -= level[index]
     ratio = ((total - rest) / levels) / max(rest / (free - levels), 1e-300)
     return 1 - rest / (free - levels) / (total / free), float(sp.special.fdtrc(levels, free - levels, ratio))
 
@@ -207,9 +210,9 @@ def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:
     """Warn where annotators' levels explain much of the disagreement, or of the answers at an end."""
     if not isinstance(ratings, Ratings):
         return
-    share, _ = level_share(ratings)
-    for end, name in ((0.0, "low"), (1.0, "high")) if ratings.n_levels != 2 else ():
-        at_end = (ratings.unit() == end).astype(float)
+    share, p_of_share = level_share(ratings)
+    for end, name in enumerate(("low", "high")) if ratings.n_levels != 2 else ():
+        at_end = (ratings.rating == ratings.scale[end]).astype(float)
         of_end, p_value = level_share(ratings, at_end)
         if of_end >= max(share, LEVELS_SHARE) and p_value < LEVELS_P_VALUE:
             rate = np.bincount(ratings.annotator_index, at_end) / np.maximum(np.bincount(ratings.annotator_index), 1)
@@ -220,7 +223,7 @@ def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:
                 "interval too short; fit again without such annotators",
                 stacklevel=4,
             )
-    if levels_matter(ratings):
+    if share >= LEVELS_SHARE and p_of_share < LEVELS_P_VALUE:
         warnings.warn(
             f"annotators' own levels make up {share:.0%} of the variance within items (some are stricter than others): "
             "Phi is the agreement of the ratings as they stand; annotator_effects='shift' also gives the agreement "

@@ -224,9 +224,10 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float) -> str:
     Disagreement must hold without the items that are unanimous at an end. Where these answers are intervals and nothing
     else, it must not be agreement where they are squeezed into the scale, as in the code published with the paper.
     """
-    kind, inside = problem.kind, ~_at_one_end(problem)
+    kind = problem.kind
     if decision != "disagreement" or kind not in ("averaged", "binned", "inflated"):
         return decision
+    inside = ~_at_one_end(problem)
 
     def squeezed() -> Summary:
         like = build_likelihood(problem.patterns, "squeezed", discrete=False)
@@ -266,12 +267,8 @@ _MATTER_OF_READING = (
 def _at_one_end(problem: Problem) -> NDArray[np.bool_]:
     """Return which patterns have one end of the scale as their only value, and no known truth, shape (pattern,)."""
     patterns = problem.patterns
-    at_end = np.zeros(patterns.size.size, bool)
-    for end in (0.0, 1.0):
-        column = np.flatnonzero(patterns.values == end)
-        if column.size:
-            at_end |= np.asarray(patterns.counts[:, column].sum(axis=1)).ravel() == patterns.size
-    return at_end & (patterns.group == 0)
+    low, high = (patterns.counts @ (patterns.values == end) == patterns.size for end in (0.0, 1.0))
+    return (low | high) & (patterns.group == 0)
 
 
 def _summary(problem: Problem, like: Likelihood, ci_prob: float, kind: Kind) -> Summary:

@@ -10,7 +10,7 @@ from scipy.special import betainc
 from scipy.stats import beta as beta_distribution
 
 from bayesagree import simulate
-from bayesagree.agreement._exact.compression import NODES, compressed
+from bayesagree.agreement._exact.compression import NODES, compressed, similar
 from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
@@ -142,6 +142,6 @@ def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
 @pytest.mark.parametrize("phi", [-0.3, 0.4, 0.95])
 def test_maximum_likelihood_of_compressed_items_is_that_of_all(phi):
     like = prepare(simulate.ratings(n_items=2000, ratings_per_item=4, phi=phi, n_levels=None, seed=4).ratings).like
-    few = compressed(like, NODES)
+    few = compressed(like, similar(like), NODES)
     assert few.weight.size < 0.6 * like.weight.size
     assert phi_maximum_likelihood(few) == pytest.approx(phi_maximum_likelihood(like), abs=1e-6)

@@ -25,6 +25,8 @@ NODES = 40
 """Chebyshev nodes before any refinement: the log evidence of 7000 items inside the scale moves by 2e-10."""
 WINDOW = 24.0
 """Width of d that one set of nodes covers: a rating of 1e-100 must not spread them over empty space."""
+LOG_ERROR = float(np.log(1e-14))
+"""Logarithm of an item's error with `NODES` on a whole window: fewer items need fewer nodes to err as little."""
 LINEAR, SMALL = 1e-5, 0.01
 """Widest interval of a rating whose log evidence is linear in its correction, and the correction, as a log likelihood,
 whose central difference is the slope."""
@@ -38,10 +40,11 @@ class CompressedByLevel(dict[int, Likelihood]):
 
     def __init__(self, like: Likelihood) -> None:
         self.like = like
+        self.groups = similar(like)
 
     def __missing__(self, level: int) -> Likelihood:
         """Compress for a new level."""
-        self[level] = compressed(self.like, round(NODES / refined(level)))
+        self[level] = compressed(self.like, self.groups, round(NODES / refined(level)))
         return self[level]
 
 
@@ -68,7 +71,7 @@ class Corrections(NamedTuple):
     Attributes
     ----------
     amounts
-        How much of each correction a pattern has, sparse, shape (pattern, correction).
+        How much of each correction the items of a pattern have, sparse, shape (pattern, correction).
     columns
         One of each correction as statistics of the likelihood, shape (correction, column).
     size
@@ -79,36 +82,54 @@ class Corrections(NamedTuple):
     columns: Floats
     size: Floats
 
-    def of(self, some: NDArray[np.int64]) -> "Corrections":
-        """Return those of some patterns."""
-        return self._replace(amounts=self.amounts[some])
 
+class Group(NamedTuple):
+    """Patterns that may share nodes: items of equal n in the same window of d, equal in the bins next to the ends.
 
-def compressed(like: Likelihood, n_nodes: int) -> Likelihood:
-    """Return a likelihood with the same log evidence and a few dozen patterns for each group of similar items.
-
-    These are items of equal n in the same window of d and with the same ratings in the bins next to the ends.
+    Attributes
+    ----------
+    patterns
+        Their numbers, shape (pattern,).
+    own
+        Their ratings in the bins that stay, shape (bin,).
+    densities, weight, corrections
+        Statistics of the density (pattern, 3), items, and corrections of each.
     """
-    if not like.densities:
-        return like
-    statistics = sp.sparse.csr_array(like.statistics)
-    own, densities, corrections = _split(like, statistics)
-    corrected = np.diff(corrections.amounts.indptr) > 0
-    kept, parts = [], []
-    for some in _similar(like, own, densities, corrected):
-        has_corrections = corrected[some[0]]
-        if some.size <= NODES * (3 if has_corrections else 1) or (has_corrections and like.bin_width > LINEAR):
-            kept.append(some)
+
+    patterns: NDArray[np.int64]
+    own: Floats
+    densities: Floats
+    weight: Floats
+    corrections: Corrections
+
+    def enough(self, n: int, all_items: float) -> int:
+        """Return the nodes that err as little on this range of d and share of the items as n do on a whole window."""
+        d = self.densities[:, 1] - self.densities[:, 2]
+        half, share = max(float(d.max() - d.min()) / 4, SMALLEST), float(self.weight.sum()) / all_items
+        # Nodes err by rho^-n, log rho = arcsinh(a / half), with the nearest singularity at i a, a half window or more.
+        n_of_range = n * np.arcsinh(1) / np.arcsinh(WINDOW / 2 / half)
+        return max(round(n_of_range * (1 - np.log(share) / LOG_ERROR)), 1)
+
+
+def compressed(like: Likelihood, groups: list[Group], n_nodes: int) -> Likelihood:
+    """Return a likelihood with the same log evidence and a few dozen patterns for each group of similar items."""
+    kept, parts, all_items = [], [], like.weight.sum()
+    for group in groups:
+        n, has_corrections = group.enough(n_nodes, all_items), bool(group.corrections.amounts.nnz)
+        if group.weight.size <= n * (3 if has_corrections else 1) or (has_corrections and like.bin_width > LINEAR):
+            kept.append(group.patterns)
         else:
-            rows, weight = _on_nodes(densities[some], like.weight[some], corrections.of(some), like.low.size, n_nodes)
-            rows[:, : like.low.size] += own[[some[0]]].toarray()
-            parts.append((rows, weight, np.full(weight.size, some[0])))
+            rows, weight = _on_nodes(group, n)
+            parts.append((rows, weight, np.full(weight.size, group.patterns[0])))
     if not parts:
         return like
     rows, weight, stands_for = (np.concatenate(column) for column in zip(*parts))
     whole = np.concatenate([np.empty(0, np.int64), *kept])
     items = np.append(whole, stands_for)
-    rows, weight = np.concatenate([statistics[whole].toarray(), rows]), np.append(like.weight[whole], weight)
+    rows, weight = (
+        np.concatenate([sp.sparse.csr_array(like.statistics[whole]).toarray(), rows]),
+        np.append(like.weight[whole], weight),
+    )
     return replace(like, statistics=rows, weight=weight, size=like.size[items], group=like.group[items])
 
 
@@ -132,34 +153,50 @@ def _split(like: Likelihood, statistics: Any) -> tuple[Any, Floats, Corrections]
     return counts @ sp.sparse.diags_array(1.0 - near), densities, Corrections(amounts, columns, size)
 
 
-def _similar(like: Likelihood, own: Any, densities: Floats, corrected: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+def similar(like: Likelihood) -> list[Group]:
     """Return the groups of patterns that may share nodes."""
+    if not like.densities:
+        return []
+    own, densities, corrections = _split(like, sp.sparse.csr_array(like.statistics))
     ends = own @ words(np.arange(own.shape[1])).astype(np.float64)
     window = np.round((densities[:, 1] - densities[:, 2]) / (2 * WINDOW))
     # One key for all columns: whole numbers sort faster than rows of floats.
     key = np.zeros(like.weight.size, np.int64)
-    for column in (like.size, like.group, ends, window, corrected):
+    for column in (like.size, like.group, ends, window, np.diff(corrections.amounts.indptr) > 0):
         key = words(key + (np.asarray(column, np.float64) + 0.0).view(np.int64)).view(np.int64)  # -0.0 becomes 0.0
     order = np.argsort(key, kind="stable")
-    return np.split(order, run_starts(key[order])[1:-1])
+    bounds = run_starts(key[order])
+    own, densities, weight = own[order[bounds[:-1]]].toarray(), densities[order], like.weight[order]
+    amounts = (sp.sparse.diags_array(like.weight) @ corrections.amounts)[order]
+    return [
+        Group(order[a:b], row, densities[a:b], weight[a:b], corrections._replace(amounts=amounts[a:b]))
+        for row, a, b in zip(own, bounds[:-1].tolist(), bounds[1:].tolist())
+    ]
 
 
-def _on_nodes(densities: Floats, weight: Floats, corrections: Corrections, bins: int, n: int) -> tuple[Floats, Floats]:
+def _on_nodes(group: Group, n: int) -> tuple[Floats, Floats]:
     """Return the statistics at Chebyshev nodes of d, and their weights.
 
     The log evidence is linear in the corrections: its slope in what a node has of them all is a difference between the
     node with some of it and the node with as much less.
     """
+    _, own, densities, weight, corrections = group
+    bins = own.size
     c, d = (densities[:, 1] + densities[:, 2]) / 2, (densities[:, 1] - densities[:, 2]) / 2
     middle, half = (d.max() + d.min()) / 2, (d.max() - d.min()) / 2
     at = middle + half * np.cos(np.pi * (np.arange(n) + 0.5) / n)
     x = (d - middle) / half if half else np.zeros_like(d)
     mean_c = weight @ c / weight.sum()
     nodes, weights = np.zeros((n, corrections.columns.shape[1])), _at_nodes(x, weight, n)
-    nodes[:, bins], nodes[:, bins + 1], nodes[:, bins + 2] = densities[0, 0], mean_c + at, mean_c - at
+    nodes[:, :bins], nodes[:, bins], nodes[:, bins + 1], nodes[:, bins + 2] = (
+        own,
+        densities[0, 0],
+        mean_c + at,
+        mean_c - at,
+    )
     if not corrections.amounts.nnz:
         return nodes, weights
-    amounts = _at_nodes(x, sp.sparse.diags_array(weight) @ corrections.amounts, n)
+    amounts = _at_nodes(x, corrections.amounts, n)
     times = np.maximum(np.abs(amounts) @ corrections.size, SMALLEST) / SMALL
     step = (amounts / times[:, None]) @ corrections.columns
     return np.concatenate([nodes, nodes + step, nodes - step]), np.concatenate([weights, times / 2, -times / 2])

@@ -114,6 +114,15 @@ class ItemMeans(ABC):
         other.like, other.compressed = self.like.with_ends(ends), CompressedWithEnds(self.compressed, ends)
         return other
 
+    def thinned(self, n: int) -> Self:
+        """Return the same prior of at most so many patterns, evenly chosen."""
+        size, other = self.like.weight.size, copy(self)
+        if size <= n:
+            return self
+        other.like = self.like.of(np.linspace(0, size - 1, n).astype(np.int64))
+        other.compressed = CompressedByLevel(other.like)
+        return other
+
     @abstractmethod
     def log_evidence(self, precision: float, level: int) -> float:
         """Return log Pr(ratings | precision); every level shortens all steps to 0.8."""

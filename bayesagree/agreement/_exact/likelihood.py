@@ -260,8 +260,9 @@ def intervals(values: Floats) -> tuple[Floats, NDArray[np.int64], float]:
     gap = float(np.diff(values).min(initial=1.0))
     if gap >= SMALLEST_BIN:
         return values, np.arange(values.size), gap
-    centres, which = np.unique(np.round(values / SMALLEST_BIN) * SMALLEST_BIN, return_inverse=True)
-    return centres, which, SMALLEST_BIN
+    cell = np.round(values / SMALLEST_BIN)
+    new = np.diff(cell, prepend=-1.0) > 0
+    return cell[new] * SMALLEST_BIN, np.cumsum(new) - 1, SMALLEST_BIN
 
 
 def _from_intervals(counts: RatingCounts) -> Likelihood:
@@ -271,14 +272,17 @@ def _from_intervals(counts: RatingCounts) -> Likelihood:
     """
     values, which, gap = intervals(counts.values)
     low, high = np.maximum(values - gap / 2, 0), np.minimum(values + gap / 2, 1)
-    same = sp.sparse.csr_array((np.ones(which.size), (np.arange(which.size), which)), shape=(which.size, values.size))
     # 30 widths from an end the next term, of order width^4, is below 2e-8 of the density where a shape is below 1.
     flat = (np.minimum(values, 1 - values) > 30 * gap) & (gap < FINE)
+    given, column = counts.counts, which[counts.counts.indices]
+    some = ~flat[column]
+    place = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))[some], (np.cumsum(~flat) - 1)[column[some]]
+    bins = sp.sparse.csr_array((given.data[some], place), shape=(given.shape[0], np.count_nonzero(~flat)))
     if not flat.any():
-        return _from_bins(counts, counts.counts @ same, low, high, gap)
+        return _from_bins(counts, bins, low, high, gap)
     columns = np.where(flat, _density_columns(np.where(flat, values, 0.5), gap).T, 0).T
-    densities = counts.counts @ columns[which]
-    statistics = sp.sparse.hstack([counts.counts @ same[:, ~flat], sp.sparse.csr_array(densities)], format="csr")
+    densities = sp.sparse.csr_array((given.data, column, given.indptr), shape=(given.shape[0], values.size)) @ columns
+    statistics = sp.sparse.hstack([bins, sp.sparse.csr_array(densities)], format="csr")
     low, high, weight = low[~flat], high[~flat], counts.weight
     log_width = float(weight @ densities[:, 0]) * np.log(gap)
     return Likelihood(statistics, low, high, densities.shape[1], weight, counts.size, counts.group, log_width, gap)

@@ -100,8 +100,8 @@ def _codes(ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
 
 def _counts(codes: NDArray[np.int64], bounds: NDArray[np.int64], items: NDArray[np.int64], n_values: int) -> Any:
     """Return the counts of values of a few items, whose ratings lie between their bounds."""
-    length = bounds[items + 1] - bounds[items]
-    row = np.repeat(np.arange(items.size), length)
-    offset = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)
-    column = codes[bounds[items][row] + offset]
-    return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape=(items.size, n_values))
+    start = np.append(0, np.cumsum(bounds[items + 1] - bounds[items]))
+    place = np.arange(start[-1]) + np.repeat(bounds[items] - start[:-1], np.diff(start))
+    counts = sp.sparse.csr_array((np.ones(place.size), codes[place], start), shape=(items.size, n_values))
+    counts.sum_duplicates()
+    return counts

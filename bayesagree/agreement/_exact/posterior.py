@@ -25,6 +25,8 @@ MAX_LEVEL = 9
 """Refinements at most: the steps are then 0.8^9 = 0.13 of the first ones."""
 SEARCH_LEVEL = -2
 """The mode is searched with steps 1.6 times as long: it only centres the grid."""
+SEARCHED = 2000
+"""Patterns that say where about the mode is: theirs is nearer to it than a step of that search."""
 SEARCH = (np.log(1e-4), np.log(2e4))
 """log p searched for the mode: Phi from -0.9999 to 1 - 2^-9999."""
 MOST_STEPS = 4000
@@ -177,17 +179,18 @@ def log_prior(y: Floats | float, shapes: tuple[float, float]) -> Floats:
 def _locate(means: ItemMeans) -> tuple[float, float]:
     """Return the mode of y and the standard deviation there."""
     y = np.linspace(np.log(0.05), np.log(60), 9)
-    density = [log_posterior(means, v, SEARCH_LEVEL) for v in y]
+    few = means.thinned(SEARCHED)
+    density = [log_posterior(few, v, SEARCH_LEVEL) for v in y]
     best = int(np.argmax(density))
     step = y[1] - y[0]
     # The mode lies within the first nine values for most data; perfect agreement and camps lie far outside.
     while best == 0 and y[0] > SEARCH[0]:
         y = np.insert(y, 0, y[0] - step)
-        density.insert(0, log_posterior(means, y[0], SEARCH_LEVEL))
+        density.insert(0, log_posterior(few, y[0], SEARCH_LEVEL))
         best = int(np.argmax(density))
     while best == y.size - 1 and y[-1] < SEARCH[1]:
         y = np.append(y, y[-1] + step)
-        density.append(log_posterior(means, y[-1], SEARCH_LEVEL))
+        density.append(log_posterior(few, y[-1], SEARCH_LEVEL))
         best = int(np.argmax(density))
     bounds = (y[best] - step, y[best] + step)
     found: Any = sp.optimize.minimize_scalar(
@@ -243,9 +246,9 @@ def phi_maximum_likelihood(like: Likelihood, known: KnownMeans | None = None) ->
     bound, -1 where it grows towards two camps.
     """
 
-    def loss(y: float) -> float:
+    def loss(y: float, fineness: float = 0.3) -> float:
         precision = float(np.exp(y))
-        step = 0.3 * likelihood_step(like, precision)
+        step = fineness * likelihood_step(like, precision)
         at, _ = nodes(step if known is None else min(step, 0.6 * known.sd), -30.0, 30.0)
         prior = np.zeros((1, at.size)) if known is None else _log_density_of_means(known, at)
         return -sum(
@@ -254,7 +257,7 @@ def phi_maximum_likelihood(like: Likelihood, known: KnownMeans | None = None) ->
         )
 
     y = np.linspace(np.log(0.01), np.log(400), ML_PRECISIONS)
-    value = [loss(v) for v in y]
+    value = [loss(v, 1.0) for v in y]
     best = int(np.argmin(value))
     if best == y.size - 1:
         return 1.0

@@ -10,6 +10,7 @@ import numba
 import numpy as np
 
 from bayesagree._numerics.beta import SMALLEST
+from bayesagree._numerics.elementary import exp, log
 
 REACH = 4
 """Nodes of the table on either side of a place between them, for the polynomial."""
@@ -33,22 +34,20 @@ def evidence_of_priors(table, weight, begin, step, pitch, m, s, first, last, gro
     total = np.zeros(m.size)
     for start, stop in zip(groups[:-1], groups[1:]):  # noqa: RUF007 (numba has no pairwise)
         low, high = first[start:stop].min(), last[start:stop].max()
-        mass, begins, ends = _prior_masses(pitch[start] * step, low, high, m[start:stop], s[start:stop])
+        mass = _prior_masses(pitch[start] * step, low, high, m[start:stop], s[start:stop])
         for top_row in range(0, weight.size, BLOCK):
-            rows = table[top_row : top_row + BLOCK]
-            likelihood, top = _at_nodes(rows, low, high, pitch[start], begin)
-            for c in range(stop - start):
-                own = mass[c, begins[c] : ends[c]]
-                for p in range(top.size):
-                    share = max(_product(likelihood[p, begins[c] : ends[c]], own), SMALLEST)
-                    total[start + c] += weight[top_row + p] * (math.log(share) + top[p])
+            likelihood, top = _at_nodes(table[top_row : top_row + BLOCK], low, high, pitch[start], begin)
+            share = np.dot(likelihood, mass.T)
+            for p in range(top.size):
+                for c in range(stop - start):
+                    total[start + c] += weight[top_row + p] * (log(max(share[p, c], SMALLEST)) + top[p])
     return total
 
 
 @numba.njit(cache=True, nogil=True)
 def _prior_masses(step, low, high, m, s):
-    """Return the masses of the priors at the nodes ``z = step j``, shape (prior, node), from where to where each is."""
-    mass, begins, ends = np.zeros((m.size, high - low + 1)), np.zeros(m.size, np.int64), np.empty(m.size, np.int64)
+    """Return the masses of the priors at the nodes ``z = step j``, shape (prior, node)."""
+    mass = np.zeros((m.size, high - low + 1))
     at, slope, log_shape = np.empty((3, high - low + 1))
     for j in range(at.size):
         z = step * (low + j)
@@ -56,17 +55,12 @@ def _prior_masses(step, low, high, m, s):
     for c in range(m.size):
         if c == 0 or m[c] != m[c - 1]:
             _log_shape(m[c], at, log_shape)
-        t, whole, ends[c] = (1 - s[c]) * (1 + s[c]) / (s[c] * s[c]), 0.0, at.size
-        while t * log_shape[begins[c]] < NEGLIGIBLE:
-            begins[c] += 1
-        while t * log_shape[ends[c] - 1] < NEGLIGIBLE:
-            ends[c] -= 1
-        for j in range(begins[c], ends[c]):
-            mass[c, j] = slope[j] * math.exp(t * log_shape[j])
-            whole += mass[c, j]
-        for j in range(begins[c], ends[c]):
-            mass[c, j] /= whole
-    return mass, begins, ends
+        t = (1 - s[c]) * (1 + s[c]) / (s[c] * s[c])
+        for j in range(at.size):
+            if t * log_shape[j] >= NEGLIGIBLE:
+                mass[c, j] = slope[j] * exp(t * log_shape[j])
+        mass[c] /= mass[c].sum()
+    return mass
 
 
 @numba.njit(cache=True, nogil=True)
@@ -93,7 +87,7 @@ def _at_nodes(table, low, high, pitch, begin):
     for p in range(table.shape[0]):
         top[p] = relative[p].max()
         for j in range(relative.shape[1]):
-            relative[p, j] = math.exp(relative[p, j] - top[p])
+            relative[p, j] = exp(relative[p, j] - top[p])
     return relative, top
 
 
@@ -105,12 +99,3 @@ def _log_shape(m, at, out):
         away = at[j] - centre
         far = max(away - FAR, 0.0)
         out[j] = m * away - math.log1p(m * math.expm1(away - far)) - far
-
-
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _product(a, b):
-    """Return the scalar product, summed in any order: several numbers at a time."""
-    total = 0.0
-    for j in range(a.size):
-        total += a[j] * b[j]
-    return total
