@@ -108,8 +108,9 @@ def held_out(runs: int) -> list[str]:
     cases = [("popquorn", pop, by) for by in ("gender", "race", "education", "age")]
     cases += [("csc", csc, "gender"), ("csc", csc, "age"), ("dices350, 20 raters", halves, "halves at random")]
     lines = [
-        "Mean log score of one held-out vote per item: no groups (similarity fixed at 10,000), pooled groups "
-        "(this posterior, graded), and groups apart (a beta-binomial of each group).", "",
+        "Mean log score of one held-out vote per item, in three splits: no groups (similarity fixed at 10,000, no "
+        "leaning), pooled groups (this posterior, graded), and groups apart (a beta-binomial of each group). Errors are "
+        "those of items.", "",
         "| votes | groups | no groups | pooled | apart | pooled - none | pooled - apart |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
@@ -122,25 +123,31 @@ def held_out(runs: int) -> list[str]:
 def _held_out_row(name: str, table: pd.DataFrame, by: str) -> str:
     table = table.assign(group=f"{by} " + table[by].astype(str))  # so that "prefer not to say" is a group too
     table = table[table["group"].map(table.groupby("group")["annotator"].nunique()) >= 3]
-    table = table.drop_duplicates(["item", "annotator"]).sample(frac=1, random_state=1)
+    table = table.drop_duplicates(["item", "annotator"])
+    scores = pd.concat([_held_out_scores(table.sample(frac=1, random_state=split)) for split in (1, 2, 3)])
+    none, pooled, apart = scores.mean()
+    scores = scores.groupby(level="item").sum() / len(scores)
+    away = [scores["pooled"] - scores[other] for other in ("none", "apart")]
+    gaps = " | ".join(f"{gap.sum():+.4f} ({gap.std() * np.sqrt(len(gap)):.4f})" for gap in away)
+    return f"| {name} | {by} ({table['group'].nunique()}) | {none:.4f} | {pooled:.4f} | {apart:.4f} | {gaps} |"
+
+
+def _held_out_scores(table: pd.DataFrame) -> pd.DataFrame:
+    """Return log scores of the first vote of each item, by item."""
     test = table[table.groupby("item").cumcount() == 0]
     rest = table[table.groupby("item").cumcount() > 0]
     test = test[test["item"].isin(rest["item"]) & test["group"].isin(rest["group"])]
     labels = Labels.from_long(rest[["item", "annotator", "label"]], labels=[0, 1])
     members = dict(zip(rest["annotator"], rest["group"]))
-    scores = []
-    for prior in (GroupDirichletPrior(similarity=10_000, similarity_sd=1e-3), GroupDirichletPrior()):
-        how: dict[str, Any] = {"groups": members, "prior": prior, "draws": 250, "chains": 2, "seed": 1}
+    priors = GroupDirichletPrior(similarity=10_000, similarity_sd=1e-3, leaning=1e6), GroupDirichletPrior()
+    at = {name: test[name].to_xarray().rename(index="vote") for name in ("group", "item")}
+    scores = {"apart": _apart(rest, test)}
+    for name, prior in zip(("none", "pooled"), priors):
+        # Few draws would cost as much as groups do: the error of a mean plausibility is near 1 / sqrt(draws).
+        how: dict[str, Any] = {"groups": members, "prior": prior, "draws": 750, "chains": 2, "seed": 1}
         mean = group_dirichlet(labels, **how)["posterior"]["plausibility"].mean(("chain", "draw"))
-        p = mean.sel(
-            group=test["group"].to_xarray().rename(index="vote"), item=test["item"].to_xarray().rename(index="vote")
-        ).values[np.arange(len(test)), test["label"]]
-        scores.append(np.log(p))
-    scores.append(_apart(rest, test))
-    none, pooled, apart = (s.mean() for s in scores)
-    away = scores[1] - scores[0], scores[1] - scores[2]
-    gaps = " | ".join(f"{gap.mean():+.4f} ({gap.std() / np.sqrt(len(test)):.4f})" for gap in away)
-    return f"| {name} | {by} ({len(set(members.values()))}) | {none:.4f} | {pooled:.4f} | {apart:.4f} | {gaps} |"
+        scores[name] = np.log(mean.sel(**at).values[np.arange(len(test)), test["label"]])
+    return pd.DataFrame(scores, index=pd.Index(test["item"], name="item"))[["none", "pooled", "apart"]]
 
 
 def _apart(rest: pd.DataFrame, test: pd.DataFrame) -> np.ndarray[Any, Any]:
@@ -176,40 +183,60 @@ def coverage(runs: int) -> list[str]:
             rng = np.random.default_rng([n_votes, run])
             common = rng.dirichlet([0.8, 0.6, 0.4], 150)
             own = np.stack([[rng.dirichlet(s * m + 1e-9) for m in common] for s in (3.0, 30.0, 300.0)])
-            held.append(_held(rng.multinomial(n_votes, own), own, common, rng, run))
+            held.append(_held(rng.multinomial(n_votes, own), own, noisy(common, rng), rng, run))
         lines.append(_row(str(n_votes), np.array(held)))
     return lines
+
+
+def noisy(shares: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return the outputs of a good and of a bad model."""
+    both = [shares * np.exp(sd * rng.standard_normal(shares.shape)) for sd in (0.5, 1.5)]
+    return [p / p.sum(axis=1, keepdims=True) for p in both]
 
 
 def all_votes(runs: int) -> list[str]:
     """Return how often 95 % intervals from some votes of a group hold the score against all its votes."""
-    with np.load(Path(os.environ["BAYESAGREE_DATA"]) / "dices350" / "dices350.npz") as dices:
+    data = Path(os.environ["BAYESAGREE_DATA"])
+    with np.load(data / "dices350" / "dices350.npz") as dices:
         votes = dices["labels"]
-    n_labels = votes.max() + 1
+    with np.load(data / "chaosnli-snli" / "chaosnli.npz") as nli:
+        counts = nli["counts"].astype(int)
+    with np.load(data / "chaosnli-snli" / "model_probs.npz") as published:
+        outputs = [published[f"{name}_0"] for name in ("roberta_base", "bert_base_uncased")]
     lines = [
-        f"350 conversations, {votes.shape[1]} raters in two halves at random, two models (noisy shares of all votes); "
-        f"from 3, 5, 10 votes per half and item, drawn {runs} times, against the shares of all "
-        "votes of the half, some sixty per item, whose own scatter is no part of the intervals.", "",
+        "From 3, 5, 10 votes per group and item against the shares of all its votes: those not drawn are predicted "
+        f"from the drawn plausibilities, and belong to the interval. {runs} draws of groups and votes.", "",
+        f"dices350: {len(votes)} conversations; two groups of 41 of the {votes.shape[1]} raters at random, whose "
+        "members lean to safe or unsafe whatever the item; two models, noisy shares of the other 41 raters. For each "
+        "item other raters vote, or the same ones of a group label all items. chaosnli-snli: 350 items, two groups of "
+        "50 of the 100 votes at random, two published models.", "",
         HEAD, "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for n_votes in (3, 5, 10):
+    for name, n_votes in itertools.product(("dices350", "dices350, the same raters", "chaosnli-snli"), (3, 5, 10)):
         held = []
         for run in range(runs):
             rng = np.random.default_rng([n_votes, run])
-            half = rng.permutation(votes.shape[1]) % 2
-            own, some = np.zeros((2, len(votes), n_labels)), np.zeros((2, len(votes), n_labels), int)
-            for g in range(2):
-                for i, row in enumerate(votes[:, half == g]):
-                    given = row[row >= 0]
-                    own[g, i] = np.bincount(given, minlength=n_labels) / given.size
-                    some[g, i] = np.bincount(rng.choice(given, n_votes, replace=False), minlength=n_labels)
-            held.append(_held(some, own, own.mean(axis=0) + 0.02, rng, run))
-        lines.append(_row(str(n_votes), np.array(held)))
+            if name == "chaosnli-snli":
+                chosen = rng.choice(len(counts), 350, replace=False)
+                every = np.stack([rng.permuted(np.repeat(np.arange(3), row)) for row in counts[chosen]])
+                parts, models = [every[:, :50], every[:, 50:]], [p[chosen] for p in outputs]
+            else:
+                *parts, others = np.split(votes[:, rng.permutation(123)], 3, axis=1)
+                models = noisy(_shares(others) + 0.02, rng)
+                if "same" not in name:
+                    parts = [rng.permuted(part, axis=1) for part in parts]
+            own, some = (np.stack([_shares(part[:, :n]) for part in parts]) for n in (None, n_votes))
+            held.append(_held((some * n_votes).round().astype(int), own, models, rng, run, parts[0].shape[1]))
+        lines.append(_row(f"{name}, {n_votes}", np.array(held)))
     return lines
 
 
+def _shares(votes: np.ndarray) -> np.ndarray:
+    """Return the share of each of three labels, (item, category)."""
+    return (votes[..., None] == np.arange(3)).mean(axis=1)
+
+
 HEAD = "| votes | accuracy, votes alone | total variation | accuracy, `predictions=` | total variation |"
-METRICS = ("top_1_accuracy", "total_variation")
 
 
 def _row(name: str, held: np.ndarray[Any, Any]) -> str:
@@ -220,34 +247,32 @@ def _row(name: str, held: np.ndarray[Any, Any]) -> str:
     return line
 
 
-def _held(counts: Any, own: Any, common: Any, rng: np.random.Generator, seed: int) -> list[list[bool]]:
-    """Return which intervals, (predictions and metric, score), hold the score against plausibilities of each group."""
+def _held(
+    counts: np.ndarray, truth: np.ndarray, models: list[np.ndarray], rng: np.random.Generator, seed: int, of: int = 0
+) -> list[Any]:
+    """Return which intervals, (predictions and metric, score), hold the score against plausibilities of each group.
+
+    Or against the shares of so many votes (`of`), some of which are the counts.
+    """
     g, i, k = (np.repeat(index, counts[counts > 0]) for index in np.nonzero(counts))
     who = pd.Series(0, range(g.size)).groupby([g, i]).cumcount().to_numpy()
     names = [f"g{a}-{b}" for a, b in zip(g, who)]
-    labels = Labels.from_long(
-        pd.DataFrame({"item": i, "annotator": names, "label": k}), labels=list(range(counts.shape[2]))
-    )
-    noisy = [common * np.exp(sd * rng.standard_normal(common.shape)) for sd in (0.5, 1.5)]
-    models = {f"m{j}": p / p.sum(1, keepdims=True) for j, p in enumerate(noisy)}
-    scored = Predictions.from_scores(models, labels=list(range(counts.shape[2])))
-    held = []
-    for with_predictions, metric in itertools.product((False, True), METRICS):
-        more = {"predictions": scored} if with_predictions else {}
-        given: Any = GroupDirichlet({name: name[:2] for name in names}, **more)
-        tree = evaluate(labels, scored, plausibility=given, metrics=[metric], draws=250, chains=2, seed=seed)
-        drawn = tree["posterior"][metric].isel(reliability=0)
-        low, high = drawn.quantile([0.025, 0.975], ("chain", "draw")).values
-        true = [
-            [
-                (p.argmax(1) == truth.argmax(1)).mean()
-                if metric == "top_1_accuracy"
-                else 0.5 * np.abs(p - truth).sum(1).mean()
-                for p in models.values()
-            ]
-            for truth in own
-        ]
-        held.append(((low - 1e-12 <= true) & (true <= high + 1e-12)).ravel().tolist())
+    labels = Labels.from_long(pd.DataFrame({"item": i, "annotator": names, "label": k}), labels=[0, 1, 2])
+    scored = Predictions.from_scores({f"m{j}": p for j, p in enumerate(models)}, labels=[0, 1, 2])
+    held, p = [], np.stack(models)[:, None]
+    for given in ({}, {"predictions": scored}):
+        how: dict[str, Any] = {"groups": {name: name[:2] for name in names}, "draws": 250, "chains": 2, "seed": seed}
+        drawn = group_dirichlet(labels, **how, **given)["posterior"]["plausibility"].values
+        drawn = drawn.reshape(-1, *truth.shape)
+        if of:
+            drawn /= drawn.sum(axis=-1, keepdims=True)
+            drawn = (counts + rng.multinomial(of - counts.sum(axis=-1), drawn)) / of
+        for score in (
+            lambda shares: (p.argmax(axis=-1) == shares.argmax(axis=-1)).mean(axis=-1),
+            lambda shares: 0.5 * np.abs(p - shares).sum(axis=-1).mean(axis=-1),
+        ):
+            low, high = np.quantile([score(shares) for shares in drawn], [0.025, 0.975], axis=0)
+            held.append(((low - 1e-12 <= score(truth)) & (score(truth) <= high + 1e-12)).ravel().tolist())
     return held
 
 

@@ -3,7 +3,7 @@
 Story.  What all annotators have in common of an item is m_i; a group's own view is near it (graded), or it is the
         common one on most items and on the others stands for another label (divided).
 Prior.  m_i ~ Beta(a_0, a_1), log a_k ~ Normal(-log 2, 1/2).
-        Graded: lambda_ig ~ Beta(s_g m_i), log s_g ~ Normal(log 10, 1).
+        Graded, without leaning (r_g = 0): lambda_ig ~ Beta(s_g m_i), log s_g ~ Normal(log 10, 1).
         Divided: t_i ~ m_i; of the smaller group, with probability d ~ Uniform, Beta(a + e_l), l the label that t_i is
         not; else m_i.
 Data.   Counts of no and yes of two groups on five items.

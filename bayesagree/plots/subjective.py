@@ -127,7 +127,7 @@ def plot_group_truth(truth: xr.DataTree, *, most: int = 12, axes: Panels | None 
     >>> from bayesagree import Labels, group_dirichlet
     >>> votes = Labels.from_matrix([["a"] * 8, ["a"] * 4 + ["b"] * 4, ["b"] * 8] * 10, annotators=list("stuvwxyz"))
     >>> sides = dict.fromkeys("stuv", "left") | dict.fromkeys("wxyz", "right")
-    >>> panels = plot_group_truth(group_dirichlet(votes, groups=sides, draws=100, seed=1), most=3)
+    >>> panels = plot_group_truth(group_dirichlet(votes, groups=sides, form="divided", draws=100, seed=1), most=3)
     >>> {int(text.get_text().split(":")[0]) % 3 for text in panels[0, 1].get_yticklabels()}
     {1}
     """

@@ -136,7 +136,7 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     >>> from bayesagree import group_dirichlet
     >>> votes = Labels.from_matrix([["a"] * 8, ["a"] * 4 + ["b"] * 4, ["b"] * 8] * 10, annotators=list("stuvwxyz"))
     >>> sides = dict.fromkeys("stuv", "left") | dict.fromkeys("wxyz", "right")
-    >>> truth = group_dirichlet(votes, groups=sides, draws=200, seed=1)
+    >>> truth = group_dirichlet(votes, groups=sides, form="divided", draws=200, seed=1)
     >>> sorted(set(dividing_items(truth, false_share=0.01)["item"] % 3))
     [1]
     """

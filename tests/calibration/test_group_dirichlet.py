@@ -18,7 +18,9 @@ def simulate(form, rng, n_items=25, n_groups=3, n_votes=4):
     common = np.maximum(rng.dirichlet(shape, n_items), 1e-12)
     if form == "graded":
         parameter = np.exp(np.log(PRIOR.similarity) + PRIOR.similarity_sd * rng.standard_normal(n_groups))
-        own = np.stack([[rng.dirichlet(np.maximum(s * m, 1e-9)) for m in common] for s in parameter])
+        leaning, to = rng.beta(1, PRIOR.leaning, (n_groups, 1, 1)), rng.dirichlet(np.ones(2), n_groups)[:, None]
+        seen = (1 - leaning) * common + leaning * to
+        own = np.stack([[rng.dirichlet(np.maximum(s * m, 1e-9)) for m in row] for s, row in zip(parameter, seen)])
     else:
         share = rng.random(n_groups)
         apart = rng.random((n_groups, n_items)) < share[:, None]

@@ -2,7 +2,7 @@
 
 - `posterior`: `group_dirichlet`, and its specification; `model`: the same posterior in PyMC.
 - `prior`: hyperparameters.
-- `_problem`: the votes of each group; `_gibbs`, `_kernels`, `_careful_kernels`: the sampler.
+- `_problem`: the votes of each group; `_gibbs`, `_kernels`, `_source_kernels`: the sampler.
 """
 
 import lazy_loader as lazy

@@ -24,8 +24,8 @@ from bayesagree._inference.streams import (
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import as_python
-from bayesagree.plausibility.group_dirichlet import _careful_kernels as care
 from bayesagree.plausibility.group_dirichlet import _kernels as kernels
+from bayesagree.plausibility.group_dirichlet import _source_kernels as sources
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem
 
 WARM_UP, THIN = 300, 2
@@ -50,6 +50,8 @@ class Chain:
         # From beyond the ends a slice step would never return.
         self.log_similarity = np.clip(start, kernels.LOWEST, kernels.HIGHEST)
         self.share = np.where(problem.free, rng.random(n_groups), 0.0)
+        self.leaning = np.tile(np.append(np.full(n_labels, 0.1 / n_labels), 0.9), (n_groups, 1))
+        self.leaned = np.zeros((n_groups, n_labels + 1), np.int64)
         wide = n_groups + 1 if problem.divided else 1
         self.rows, self.row_item = np.zeros((n_items * wide, n_labels), np.int32), np.arange(n_items * wide)
         self.views = np.full((n_items, 1 + n_groups) if problem.divided else (0, 0), -1, np.int16)
@@ -72,13 +74,13 @@ class Chain:
         """Draw every parameter and state given the others."""
         problem, rng, prior, common = self.problem, self.rng, self.problem.prior, self.common[:, 0]
         if problem.varies:
-            care.draw_sources(
-                rng, problem.single, self.votes, self.log_similarity, common, self.views, self.counts,
+            sources.draw_sources(
+                rng, problem.single, self.votes, self.log_similarity, common, self.leaning, self.views, self.counts,
                 self.log_shape, problem.base, self.weight, self.care, self.habit, self.source,
             )  # fmt: skip
             self.weight = rng.dirichlet(1 + np.bincount(self.source + 1, minlength=self.weight.size + 1)[1:])
         if problem.careful:
-            care.draw_care(rng, problem.single, self.source, self.log_care, self.care, self.habit, self.care_counts)
+            sources.draw_care(rng, problem.single, self.source, self.log_care, self.care, self.habit, self.care_counts)
             centre = np.log([prior.careful, prior.careless])
             kernels.draw_shapes(
                 rng, self.care_counts, len(self.care_counts), self.log_care, np.zeros(2, np.int64), centre, 1.0
@@ -93,8 +95,12 @@ class Chain:
             self.share = np.where(problem.free, np.clip(drawn, 1e-12, 1 - 1e-12), 0.0)
         else:
             centre, n_rows = np.log(prior.similarity), len(self.counts)
-            kernels.draw_similarity(rng, self.votes, common, self.log_similarity, centre, prior.similarity_sd)
-            kernels.draw_tables(rng, self.votes, common, self.log_similarity, self.counts)
+            how = rng, self.votes, common, self.leaning, self.log_similarity
+            kernels.draw_similarity(*how, centre, prior.similarity_sd)
+            sources.draw_tables(*how, self.counts, self.leaned)
+            for g, (*own, others) in enumerate(self.leaned):
+                share = rng.beta(1 + sum(own), prior.leaning + others)
+                self.leaning[g] = np.append(share * rng.dirichlet(np.add(own, 1)), 1 - share)
             self.rows = self.counts
         if problem.informed:
             kernels.draw_worth(rng, self.rows, self.row_item, n_rows, problem.base, self.log_shape, prior.shape_sd)
@@ -118,6 +124,7 @@ class Chain:
             else:
                 small = np.min_scalar_type(int(problem.votes.sum(axis=(0, 2)).max()))
                 one |= {"log_similarity": self.log_similarity.copy(), "tables": self.counts.astype(small)}
+                one["leaning"] = self.leaning.copy()
             if problem.careful:
                 one["care"] = self.care.copy()
             if problem.varies:
@@ -156,6 +163,8 @@ class States:
         values, dims = self.values, ("chain", "draw", "level" if self.problem.crossed else "group")
         found = {"apart": self.alone} if self.problem.divided else {"similarity": np.exp(values["log_similarity"])}
         drawn = {name: (dims, np.repeat(one, self.shared, axis=1)) for name, one in found.items()}
+        if not self.problem.divided:
+            drawn["leaning"] = dims, 1 - np.repeat(values["leaning"][..., -1], self.shared, axis=1)
         if self.problem.crossed:
             drawn["weight"] = ("chain", "draw", "feature"), np.repeat(values["weight"], self.shared, axis=1)
         if self.problem.careful:
@@ -167,9 +176,8 @@ class States:
         problem, shape = self.problem, self.values["log_shape"]
         main = self.alone if problem.divided else self.values["log_similarity"]
         names = [f"{'apart' if problem.divided else 'similarity'}[{name}]" for name in problem.levels]
-        if problem.informed:
-            return [*names, "worth"], np.concatenate([main, shape[:, :, :1]], axis=2)
-        return [*names, *(f"shape[{as_python(k)}]" for k in labels.categories)], np.concatenate([main, shape], axis=2)
+        names += ["worth"] if problem.informed else [f"shape[{as_python(k)}]" for k in labels.categories]
+        return names, np.concatenate([main, shape], axis=2)[:, :, : len(names)]
 
     def standpoints(self, items: slice) -> Floats:
         """Return 1 for the typical label of each group's view, (group, item, sample, category); divided form only."""
@@ -190,7 +198,7 @@ class States:
         if problem.varies:
             first, last = np.searchsorted(problem.single[0], [items.start, items.stop])
             votes = np.empty((len(log_shape), *votes.shape[1:]), np.int32)
-            care.count_sources(
+            sources.count_sources(
                 problem.single[:, first:last], items.start, self.flat("source", slice(first, last)), votes
             )
         if problem.divided:
@@ -212,7 +220,8 @@ class States:
             similarity = np.zeros(0) if problem.divided else self.flat("log_similarity", g)
             own = views[:, :, 1 + g] if problem.divided else views
             stream = block_generator(seed_sequence(root), g)
-            kernels.draw_group(stream, votes[:, g], common, similarity, own, log_shape, base, out)
+            leaning = np.zeros((0, 0)) if problem.divided else self.flat("leaning", g)
+            kernels.draw_group(stream, votes[:, g], common, leaning, similarity, own, log_shape, base, out)
             return out
 
         for group in groups:

@@ -1,7 +1,8 @@
 """Compiled steps of the Gibbs sampler of `group_dirichlet`, and draws of plausibilities given its states.
 
 Votes are dense counts (group, item, category). `shapes` a_ik of the common distribution are exp(log_shape_k) base_ik,
-with one row of `base` for all items, or a row of predictions for each.
+with one row of `base` for all items, or a row of predictions for each. `leaning` (group, category + 1) are r_g b_gk and
+1 - r_g.
 """
 
 import math
@@ -95,47 +96,24 @@ def _similarity_density(x, mean, number, n_cells, more_than, centre, sd):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_similarity(rng, votes, common, log_similarity, centre, sd):
+def draw_similarity(rng, votes, common, leaning, log_similarity, centre, sd):
     """Draw log s_g of every group, the distributions of the groups integrated out."""
     n_groups, n_items, n_labels = votes.shape
     mean, number = np.empty(n_items * n_labels), np.empty(n_items * n_labels, np.int64)
     for g in range(n_groups):
-        largest = 0
-        for i in range(n_items):
-            size = 0
-            for k in range(n_labels):
-                size += votes[g, i, k]
-            largest = max(largest, size)
-        more_than = np.zeros(largest + 1, np.int64)
-        n_cells = 0
+        more_than, n_cells = np.zeros(votes[g].sum(axis=1).max() + 1, np.int64), 0
         for i in range(n_items):
             size = 0
             for k in range(n_labels):
                 n = votes[g, i, k]
                 size += n
                 if n > 1:
-                    mean[n_cells], number[n_cells] = common[i, k], n
+                    mean[n_cells], number[n_cells] = leaning[g, -1] * common[i, k] + leaning[g, k], n
                     n_cells += 1
             for r in range(size):
                 more_than[r] += 1
         given = (mean, number, n_cells, more_than, centre, sd)
         log_similarity[g] = slice_step(rng, _similarity_density, log_similarity[g], 1.0, given)
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_tables(rng, votes, common, log_similarity, tables):
-    """Draw how many votes of each label count for the common distribution: tables of a Chinese restaurant."""
-    n_groups, n_items, n_labels = votes.shape
-    tables[:] = 0
-    for g in range(n_groups):
-        s = math.exp(log_similarity[g])
-        for i in range(n_items):
-            for k in range(n_labels):
-                if votes[g, i, k] > 0:
-                    weight, n = s * common[i, k], 1
-                    for r in range(1, votes[g, i, k]):
-                        n += rng.random() * (weight + r) < weight
-                    tables[i, k] += n
 
 
 @numba.njit(cache=True, nogil=True)
@@ -256,12 +234,7 @@ def draw_shapes(rng, rows, n_rows, log_shape, divisions, centre, sd):
 
     Each of the `divisions` (category) adds a label that is another than this one.
     """
-    n_labels, most = rows.shape[1], 0
-    for i in range(n_rows):
-        size = 0
-        for k in range(n_labels):
-            size += rows[i, k]
-        most = max(most, size)
+    n_labels, most = rows.shape[1], rows[:n_rows].sum(axis=1).max()
     more_than, total = np.zeros((n_labels, most + 1), np.int64), np.zeros(most + 1, np.int64)
     for i in range(n_rows):
         size = 0
@@ -301,12 +274,12 @@ def draw_worth(rng, rows, row_item, n_rows, base, log_shape, sd):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_group(rng, votes, common, log_similarity, view, log_shape, base, out):
+def draw_group(rng, votes, common, leaning, log_similarity, view, log_shape, base, out):
     """Draw one group's plausibilities (item, sample, category): around the common ones, or apart from them.
 
-    `votes` (state, item, category), of one state where they are the same in all; `log_similarity` (state,) of the
-    graded form, whose `common` has a draw per state, `view` (state, item) the typical label of an own view of the
-    divided one, the other empty.
+    `votes` (state, item, category), of one state where they are the same in all; `leaning` (state, category + 1) and
+    `log_similarity` (state,) of the graded form, whose `common` has a draw per state, `view` (state, item) the typical
+    label of an own view of the divided one, the others empty.
     """
     n_items, n_samples, n_labels = out.shape
     shared, shape, shapes = n_samples // len(log_shape), np.empty(n_labels), np.exp(log_shape)
@@ -322,7 +295,7 @@ def draw_group(rng, votes, common, log_similarity, view, log_shape, base, out):
                 if view.size > 0:
                     shape[k] = shapes[state, k] * row[k] + (view[state, i] == k) + own[k]
                 else:
-                    shape[k] = s * common[i, state, k] + own[k]
+                    shape[k] = s * (leaning[state, -1] * common[i, state, k] + leaning[state, k]) + own[k]
             _draw_dirichlets(rng, shape, out[i, first : first + shared])
 
 

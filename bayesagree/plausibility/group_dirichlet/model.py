@@ -33,9 +33,10 @@ def group_dirichlet_model(
     Returns
     -------
     pymc.Model
-        Free variables ``shape`` (category), ``common`` (item, category), and ``similarity`` (group) with
-        ``plausibility`` (group, item, category) of the graded form, or ``share_apart`` (group) of the divided one,
-        whose own distributions and choices are summed out. Observed ``votes`` (group, item, category).
+        Free variables ``shape`` (category), ``common`` (item, category), and ``similarity``, ``leaning`` (group),
+        ``leaning_to`` (group, category) with ``plausibility`` (group, item, category) of the graded form, or
+        ``share_apart`` (group) of the divided one, whose own distributions and choices are summed out. Observed
+        ``votes`` (group, item, category).
 
     References
     ----------
@@ -46,7 +47,7 @@ def group_dirichlet_model(
     >>> votes = Labels.from_matrix([["a", "a", "b", "b"], ["b", "b", "b", "b"]], annotators=list("wxyz"))
     >>> model = group_dirichlet_model(votes, groups={"w": "one", "x": "one", "y": "two", "z": "two"})
     >>> [v.name for v in model.free_RVs]
-    ['shape', 'common', 'similarity', 'plausibility']
+    ['shape', 'common', 'similarity', 'leaning', 'leaning_to', 'plausibility']
     """
     import pymc as pm
     import pytensor.tensor
@@ -67,7 +68,10 @@ def group_dirichlet_model(
         common: Any = dirichlet_variable("common", rows, dims=("item", "category"))
         if form == "graded":
             similarity: Any = pm.LogNormal("similarity", np.log(how.similarity), how.similarity_sd, dims="group")
-            around = similarity[:, None, None] * common[None]
+            leaning: Any = pm.Beta("leaning", 1, how.leaning, dims="group")
+            to: Any = pm.Dirichlet("leaning_to", np.ones(n_labels), dims=("group", "category"))
+            seen = (1 - leaning)[:, None, None] * common[None] + (leaning[:, None] * to)[:, None]
+            around = similarity[:, None, None] * seen
             own: Any = dirichlet_variable("plausibility", around, dims=("group", "item", "category"))
             pm.Multinomial("votes", n=n.sum(axis=2), p=own, observed=n, dims=("group", "item", "category"))
         else:

@@ -3,7 +3,8 @@
 The votes n_ig of group g on item i come from the group's own plausibilities lambda_ig, which lie around those that all
 groups have in common, m_i ~ Dirichlet(a):
 
-    graded     lambda_ig ~ Dirichlet(s_g m_i):  the common distribution is worth s_g votes to the group
+    graded     lambda_ig ~ Dirichlet(s_g ((1 - r_g) m_i + r_g b_g)):  what is expected is worth s_g votes to the group,
+               which leans, by a share r_g, to the labels of b_g whatever the item
     divided    lambda_ig = m_i, or with probability delta_g one of its own ~ Dirichlet(a + e_l)
 
     careful    a vote of annotator j is a draw from lambda_ig with probability theta_j, else from a habit of j
@@ -11,10 +12,11 @@ groups have in common, m_i ~ Dirichlet(a):
 In the divided form t_i ~ m_i is a typical label of the common view, and a group that is apart has another one: l is
 drawn from the mean of a without t_i. (Given t_i, m_i ~ Dirichlet(a + e_t): a typical label counts as one vote.)
 
-The graded form integrates lambda_ig out and says by a Chinese restaurant how many votes count for m_i; the divided one
-integrates all distributions out and draws which groups are apart. Two groups can only be known to differ, so that one
-of them, that of most votes, is never apart. Without careless votes an annotator is a random member of the group, and
-three people who favour a label whatever the item look like a group; the habits of `careful` are effects of persons.
+The graded form integrates lambda_ig out and draws by a Chinese restaurant how many votes count for m_i and for b_g; the
+divided one integrates all distributions out and draws which groups are apart. Two groups can only be known to differ,
+so that one of them, that of most votes, is never apart. Without careless votes an annotator is a random member of the
+group, and three people who favour a label whatever the item look like a group; the habits of `careful` are effects of
+persons.
 
 Features of annotators are crossed additively: each vote counts for a level of one feature, drawn from shares that all
 votes have in common, and a group, a combination of levels, has the mean of their plausibilities with these shares.
@@ -218,14 +220,9 @@ class GroupDirichlet(Posterior):
         features = [*self.groups] if isinstance(self.groups, pd.DataFrame) else []
         coords |= {"level": problem.levels, "feature": features, "annotator": annotations.annotators}
         coords |= {"rank": np.arange(1, kept.shape[-1] + 1), "parameter": names}
-        settings = {
-            "form": self.form,
-            "careful": self.careful,
-            "prior": asdict(problem.prior),
-            "predictions": None if self.predictions is None else fingerprint(self.predictions),
-            "draws_per_state": states.shared,
-            "target": self.target,
-        }
+        settings = {name: getattr(self, name) for name in ("form", "careful", "target")}
+        settings |= {"prior": asdict(problem.prior), "draws_per_state": states.shared}
+        settings["predictions"] = None if self.predictions is None else fingerprint(self.predictions)
         how = {"model": self.name, "engine": "gibbs", "seed": request.seed}
         return result_tree(groups, coords, settings=settings, **how)
 
@@ -237,14 +234,12 @@ def _warn(problem: GroupProblem, names: list[str], r_hat: np.ndarray[Any, Any], 
             f"no item has two votes of {shorten(problem.names[~problem.repeated])}: whether such a group sees an item "
             "its own way, or its one vote is by chance, cannot be known; averages over items are right, prob_different "
             "is NaN",
-            UserWarning,
             stacklevel=5,
         )
     worst = int(np.nan_to_num(r_hat).argmax())
     if n_states >= ENOUGH_DRAWS and r_hat[worst] > R_HAT_LIMIT:
         warnings.warn(
             f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws",
-            UserWarning,
             stacklevel=5,
         )
 
@@ -305,12 +300,13 @@ def group_dirichlet(
         ``top_label`` (chain, draw, group, item, rank), positions of categories; ``divided`` (chain, draw, group), the
         share of items on which the group's most plausible label (divided form: the typical label of its view) is none
         of the best of the mean of all other groups; ``similarity`` (chain, draw, group), the votes that the common
-        distribution is worth to a group, of crossed features (chain, draw, level) with ``weight`` (chain, draw,
-        feature), or ``apart`` (chain, draw, group), the probability that the group shares its distribution of an item
-        with no other group; ``careful`` (chain, draw, annotator), the share of careful votes. Group ``derived``:
-        ``prob_different`` (group, item), the probability that an item counts for ``divided``; NaN for groups without
-        an item of two votes. Group ``diagnostics``: ``r_hat`` and ``ess`` (parameter). Group ``constant_data``:
-        ``n_votes`` (group, item), ``n_votes_of_label`` (category).
+        distribution is worth to a group, and ``leaning``, the share of its views that favours some labels whatever the
+        item, of crossed features both (chain, draw, level) with ``weight`` (chain, draw, feature), or ``apart`` (chain,
+        draw, group), the probability that the group shares its distribution of an item with no other group;
+        ``careful`` (chain, draw, annotator), the share of careful votes. Group ``derived``: ``prob_different`` (group,
+        item), the probability that an item counts for ``divided``; NaN for groups without an item of two votes. Group
+        ``diagnostics``: ``r_hat`` and ``ess`` (parameter). Group ``constant_data``: ``n_votes`` (group, item),
+        ``n_votes_of_label`` (category).
 
     Raises
     ------

@@ -12,8 +12,11 @@ class GroupDirichletPrior:
     Attributes
     ----------
     similarity, similarity_sd
-        log s_g ~ N(log similarity, similarity_sd^2), s_g in votes: by default 95 % between .6 and 1500. Without a prior
+        log s_g ~ N(log similarity, similarity_sd^2), s_g in votes: by default 95 % between 2 and 5,000. Without a prior
         groups that see everything alike would take s_g to infinity, where the likelihood is flat.
+    leaning
+        r_g ~ Beta(1, leaning), the share of a group's views that favours some labels whatever the item, b_g ~
+        Dirichlet(1, ..., 1) (graded form).
     divided
         delta_g ~ Beta(1, divided): 1 is uniform.
     shape_sd
@@ -25,12 +28,13 @@ class GroupDirichletPrior:
 
     Examples
     --------
-    >>> GroupDirichletPrior(similarity=100).similarity_sd
+    >>> GroupDirichletPrior(similarity=30).similarity_sd
     2.0
     """
 
-    similarity: float = 30.0
+    similarity: float = 100.0
     similarity_sd: float = 2.0
+    leaning: float = 30.0
     divided: float = 1.0
     shape_sd: float = 1.5
     careful: float = 4.0

@@ -25,7 +25,7 @@ def test_graded_on_a_grid(similarity):
     """With the parameters fixed by the prior, m of one item on 200 points gives E lambda of each group."""
     counts = np.array([[[1, 5]], [[4, 2]]])
     labels, members = labels_of(counts)
-    prior = GroupDirichletPrior(similarity=similarity, similarity_sd=1e-4, shape_sd=1e-4)
+    prior = GroupDirichletPrior(similarity=similarity, similarity_sd=1e-4, shape_sd=1e-4, leaning=1e6)
     tree = group_dirichlet(labels, groups=members, prior=prior, draws=1000, chains=2, seed=1)
     s, m = similarity, GRID
     log_weight = -0.5 * np.log(m * (1 - m))
@@ -40,7 +40,10 @@ def test_graded_on_a_grid(similarity):
 
 def test_reference_posterior():
     reference = json.loads(MODEL.read_text())
-    expected, prior = reference["posterior"], GroupDirichletPrior(similarity=10, similarity_sd=1, shape_sd=0.5)
+    expected, prior = (
+        reference["posterior"],
+        GroupDirichletPrior(similarity=10, similarity_sd=1, shape_sd=0.5, leaning=1e6),
+    )
     labels, members = labels_of(reference["data"]["counts"])
     how = {"groups": members, "prior": prior, "draws": 1500, "chains": 2, "seed": 1}
     graded = group_dirichlet(labels, **how)["posterior"].to_dataset()

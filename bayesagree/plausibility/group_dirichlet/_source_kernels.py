@@ -1,4 +1,7 @@
-"""Compiled steps of `group_dirichlet` where it is drawn what a vote counts for: a level of a feature, or nothing."""
+"""Compiled steps of `group_dirichlet` where it is drawn what a vote counts for.
+
+The common distribution, or the leaning of its group; a level of a feature, or nothing.
+"""
 
 import math
 
@@ -11,8 +14,32 @@ TINY = 1e-300
 
 
 @numba.njit(cache=True, nogil=True)
+def draw_tables(rng, votes, common, leaning, log_similarity, tables, leaned):
+    """Draw how many votes of each label count for the common distribution: tables of a Chinese restaurant.
+
+    Tables of a group's leaning are counted in `leaned` (group, category + 1), whose last column are all others.
+    """
+    n_groups, n_items, n_labels = votes.shape
+    tables[:], leaned[:] = 0, 0
+    for g in range(n_groups):
+        s, left = math.exp(log_similarity[g]), leaning[g, n_labels]
+        for i in range(n_items):
+            for k in range(n_labels):
+                if votes[g, i, k] > 0:
+                    mean, n = left * common[i, k] + leaning[g, k], 1
+                    for r in range(1, votes[g, i, k]):
+                        n += rng.random() * (s * mean + r) < s * mean
+                    own = 0
+                    for _ in range(n):
+                        own += rng.random() * mean < leaning[g, k]
+                    leaned[g, k] += own
+                    leaned[g, n_labels] += n - own
+                    tables[i, k] += n - own
+
+
+@numba.njit(cache=True, nogil=True)
 def draw_sources(
-    rng, single, votes, log_similarity, common, views, pooled, log_shape, base, weight, care, habit, source
+    rng, single, votes, log_similarity, common, leaning, views, pooled, log_shape, base, weight, care, habit, source
 ):
     """Draw the feature that each vote counts for, -1 of careless ones, and keep `votes` (and `pooled`) their counts.
 
@@ -33,7 +60,8 @@ def draw_sources(
             g, own, whole = single[3 + f, v], 0.0, 0.0
             if graded:
                 s = math.exp(log_similarity[g])
-                own, whole = s * common[i, y] + votes[g, i, y], s + votes[g, i].sum()
+                own = s * (leaning[g, n_labels] * common[i, y] + leaning[g, y]) + votes[g, i, y]
+                whole = s + votes[g, i].sum()
             else:
                 row, together = base[min(i, base.shape[0] - 1)], views[i, 1 + g] < 0
                 for k in range(n_labels):
