@@ -109,7 +109,7 @@ def held_out(runs: int) -> list[str]:
     cases += [("csc", csc, "gender"), ("csc", csc, "age"), ("dices350, 20 raters", halves, "halves at random")]
     lines = [
         "Mean log score of one held-out vote per item, in three splits: no groups (similarity fixed at 10,000, no "
-        "leaning), pooled groups (this posterior, graded), and groups apart (a beta-binomial of each group). Errors are "
+        "leaning), pooled groups (this posterior, graded), groups apart (a beta-binomial of each group). Errors are "
         "those of items.", "",
         "| votes | groups | no groups | pooled | apart | pooled - none | pooled - apart |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -294,7 +294,7 @@ def speed(runs: int) -> list[str]:
     """Return seconds of an evaluation of 10,000 items."""
     _timed(100)  # compiles
     what, clock, used = _timed(10_000)
-    print(line := f"{what}: {clock:.1f} s, {used:.1f} s of processor time, two cores that others used too.", flush=True)
+    print(line := f"{what}: {clock:.1f} s, {used:.1f} s of processor time, two cores beside a process of low priority.", flush=True)
     return [line]
 
 
@@ -304,7 +304,7 @@ def million(runs: int) -> list[str]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     what, clock, used = _timed(66_667)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    line = f"{what}: {clock:.0f} s, {used:.0f} s of processor time, two cores that others used too; peak memory "
+    line = f"{what}: {clock:.0f} s, {used:.0f} s of processor time, two cores beside a process of low priority; peak memory "
     print(line := line + f"{memory:.1f} GB ({before:.1f} GB of a process that evaluated 100 items).", flush=True)
     return [line]
 
