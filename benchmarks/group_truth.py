@@ -276,6 +276,9 @@ def _held(
     return held
 
 
+BESIDE = "two cores beside a process of low priority"
+
+
 def _timed(n_items: int) -> tuple[str, float, float]:
     """Return what was evaluated (5 groups of 3 annotators, 5 labels, one model), and seconds of clock and processor."""
     rng = np.random.default_rng(1)
@@ -294,7 +297,7 @@ def speed(runs: int) -> list[str]:
     """Return seconds of an evaluation of 10,000 items."""
     _timed(100)  # compiles
     what, clock, used = _timed(10_000)
-    print(line := f"{what}: {clock:.1f} s, {used:.1f} s of processor time, two cores beside a process of low priority.", flush=True)
+    print(line := f"{what}: {clock:.1f} s, {used:.1f} s of processor time, {BESIDE}.", flush=True)
     return [line]
 
 
@@ -304,7 +307,7 @@ def million(runs: int) -> list[str]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     what, clock, used = _timed(66_667)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    line = f"{what}: {clock:.0f} s, {used:.0f} s of processor time, two cores beside a process of low priority; peak memory "
+    line = f"{what}: {clock:.0f} s, {used:.0f} s of processor time, {BESIDE}; peak memory "
     print(line := line + f"{memory:.1f} GB ({before:.1f} GB of a process that evaluated 100 items).", flush=True)
     return [line]
 
@@ -313,7 +316,7 @@ PARTS = {
     "simulation": ("Simulated crowds", simulation),
     "held_out": ("Held-out votes", held_out),
     "coverage": ("Coverage of scores of groups, simulated", coverage),
-    "all_votes": ("Coverage of scores of groups, DICES", all_votes),
+    "all_votes": ("Coverage of scores of groups, real votes", all_votes),
     "speed": ("Speed, 10,000 items", speed),
     "million": ("Speed, a million annotations", million),
 }

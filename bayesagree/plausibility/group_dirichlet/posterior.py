@@ -267,7 +267,8 @@ def group_dirichlet(
         Single labels by known annotators.
     groups
         Group of each annotator: a mapping or a series by annotator, or `bayesagree.annotations.Groups`. Annotators
-        without a group are one, "unknown". Or a table by annotator with a column for each feature: groups are then the
+        without a group are one, "unknown". Where the same few annotators of a group label all items, intervals are for
+        these annotators, and too narrow for the whole group (`benchmarks/results/group_truth.md`). Or a table by annotator with a column for each feature: groups are then the
         combinations of levels that voted, whose plausibilities are the mean of those of their levels (graded form).
     form
         ``"graded"``: each group lies more or less near the common distribution of an item. ``"divided"``: on some items
