@@ -268,8 +268,9 @@ def group_dirichlet(
     groups
         Group of each annotator: a mapping or a series by annotator, or `bayesagree.annotations.Groups`. Annotators
         without a group are one, "unknown". Where the same few annotators of a group label all items, intervals are for
-        these annotators, and too narrow for the whole group (`benchmarks/results/group_truth.md`). Or a table by annotator with a column for each feature: groups are then the
-        combinations of levels that voted, whose plausibilities are the mean of those of their levels (graded form).
+        these annotators, and too narrow for the whole group (`benchmarks/results/group_truth.md`). Or a table by
+        annotator with a column for each feature: groups are then the combinations of levels that voted, whose
+        plausibilities are the mean of those of their levels (graded form).
     form
         ``"graded"``: each group lies more or less near the common distribution of an item. ``"divided"``: on some items
         a group has a view of its own, which stands for another label than the common one; on all others it has the
