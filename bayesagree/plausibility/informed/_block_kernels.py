@@ -36,19 +36,24 @@ class Blocks(NamedTuple):
     most: Integers
     votes: Floats
     most_votes: Integers
+    # how many items are like this one: (block, item)
+    weight: Floats
 
 
-def blocks_of(dense: NDArray[np.float32], hit: NDArray[np.int32], start: Any, label: Any, count: Any) -> Blocks:
+def blocks_of(
+    dense: NDArray[np.float32], hit: NDArray[np.int32], start: Any, label: Any, count: Any, weight: Any = 1.0
+) -> Blocks:
     """Lay out items in blocks: covariates (item, column, label), top labels (item, model), votes as `gather` has them.
 
-    Items stand in the order of their number of votes, so that those of a block have about the same.
+    `weight` tells how many items are like each, shape (item,). Items stand in the order of their number of votes, so
+    that those of a block have about the same.
     """
     n_items, n_labels = len(dense), dense.shape[2]
     item = np.repeat(np.arange(n_items), np.diff(start))
     counts = np.zeros((n_items, n_labels))
     counts[item, label] = count
     order = np.argsort(counts.sum(axis=1), kind="stable")
-    dense, hit, counts = dense[order], hit[order], counts[order]
+    dense, hit, counts, weight = dense[order], hit[order], counts[order], np.broadcast_to(weight, n_items)[order]
     size = min(MOST_ITEMS, max(8, -(-n_items // 8) * 8))
     n_blocks = -(-n_items // size)
 
@@ -60,7 +65,8 @@ def blocks_of(dense: NDArray[np.float32], hit: NDArray[np.int32], start: Any, la
     count = laid_out(counts)
     votes = count.sum(axis=1)
     most = count.max(axis=2).astype(np.int64)
-    return Blocks(laid_out(dense), laid_out(hit, -1), count, most, votes, votes.max(axis=1).astype(np.int64))
+    most_votes = votes.max(axis=1).astype(np.int64)
+    return Blocks(laid_out(dense), laid_out(hit, -1), count, most, votes, most_votes, laid_out(weight.astype(float)))
 
 
 @_compiled
@@ -294,8 +300,8 @@ def _block(theta, dense, hit, count, most, votes, most_votes, by_label, by_item,
 
 
 @_compiled
-def score_functions(theta, dense, hit, count, most, votes, most_votes, slope, by_theta):
-    """Return the log marginal likelihood of all items; write its gradient, and that of each item into `by_theta`.
+def score_functions(theta, dense, hit, count, most, votes, most_votes, weight, slope, by_theta):
+    """Return the log marginal likelihood of all items; write its gradient, and that of each into `by_theta`.
 
     `by_theta` has shape (block, parameter, item), or (1, parameter, item) where only the sum is needed.
     """
@@ -306,7 +312,7 @@ def score_functions(theta, dense, hit, count, most, votes, most_votes, slope, by
     for i in range(n_blocks):
         out = by_theta[min(i, by_theta.shape[0] - 1)]
         _block(theta, dense[i], hit[i], count[i], most[i], votes[i], most_votes[i], by_label, by_item, value, out)
-        log_likelihood += value.sum()
+        log_likelihood += (value * weight[i]).sum()
         for j in range(theta.size):
-            slope[j] += out[j].sum()
+            slope[j] += (out[j] * weight[i]).sum()
     return log_likelihood

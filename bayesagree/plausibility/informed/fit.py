@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from bayesagree._inference.streams import item_blocks, n_threads
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.codes import words
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.informed._block_kernels import Blocks, blocks_of, score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
@@ -83,9 +84,10 @@ def fit_parameters(
     """
     mean, sd = layout.mean, layout.sd
     voted = np.flatnonzero(np.diff(votes.start)) if items is None else items
-    tasks = [blocks_of(*gather(votes, covariates, voted[b])) for b in item_blocks(voted.size, ITEMS_PER_TASK)]
+    some, weight = alike(votes, covariates, voted)
+    tasks = [blocks_of(*gather(votes, covariates, some[b]), weight[b]) for b in item_blocks(some.size, ITEMS_PER_TASK)]
     # A thread takes as long to wake as a small problem takes to compute.
-    threads = n_threads() if voted.size * len(layout.categories) > WORTH_THREADS else 1
+    threads = n_threads() if some.size * len(layout.categories) > WORTH_THREADS else 1
     # BLAS on a few hundred parameters gains nothing from threads, and those that wait for work take a processor each.
     with ThreadPoolExecutor(threads) as pool, threadpool_limits(1, "blas"):
         each = pool.map if threads > 1 else map
@@ -140,6 +142,18 @@ def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> tup
     return covariates.dense[items], covariates.hit[items], start, votes.label[entry], votes.number[entry]
 
 
+def alike(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> tuple[NDArray[np.intp], Integers]:
+    """Return the first of the items that have the same votes and covariates, in their order, and how many these are."""
+    dense, hit, start, label, number = gather(votes, covariates, items)
+    values = np.concatenate([hit, dense.reshape(len(dense), -1).view(np.int32)], axis=1)
+    places = values.shape[1]
+    key = words(values + (np.arange(places) << 33)).sum(axis=1, dtype=np.uint64)
+    total = np.append(np.uint64(0), np.cumsum(words(number + ((places + label.astype(np.int64)) << 33))))
+    _, first, n = np.unique(key + total[start[1:]] - total[start[:-1]], return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return items[first[order]], n[order]
+
+
 def _summed(theta: Floats, blocks: Blocks) -> tuple[float, Floats]:
     slope = np.empty(theta.size)
     return score_functions(theta, *blocks, slope, np.empty((1, theta.size, blocks.votes.shape[1]))), slope
@@ -150,4 +164,4 @@ def _outer(theta: Floats, sd: Floats, blocks: Blocks) -> Floats:
     slopes = np.empty((n_blocks, theta.size, n_items))
     score_functions(theta, *blocks, np.empty(theta.size), slopes)
     slopes *= sd[:, None]
-    return np.tensordot(slopes, slopes, axes=((0, 2), (0, 2)))
+    return np.tensordot(slopes * blocks.weight[:, None], slopes, axes=((0, 2), (0, 2)))

@@ -22,7 +22,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.plausibility.informed._block_kernels import blocks_of, score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, gather
+from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, alike, gather
 from bayesagree.plausibility.informed.prior import Layout
 
 # The error of the normal approximation beside the posterior's own sd falls as one over the root of the number of items.
@@ -71,7 +71,8 @@ def parameter_draws(
     """Draw the parameters, shape (chain, draw, parameter)."""
     if is_normal(votes, engine):
         return normal_draws(fit, draws, chains, seed)
-    blocks = blocks_of(*gather(votes, covariates, np.flatnonzero(np.diff(votes.start))))
+    some, weight = alike(votes, covariates, np.flatnonzero(np.diff(votes.start)))
+    blocks = blocks_of(*gather(votes, covariates, some), weight)
     root = np.ascontiguousarray(fit.root)
     many = len(layout.categories) > MANY_LABELS
     longest = HALF_CIRCLE if many else LONGEST
