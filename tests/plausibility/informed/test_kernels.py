@@ -7,6 +7,8 @@ from scipy.special import gammaln, logsumexp, softmax
 from bayesagree.plausibility.informed import _draw_kernels, _kernels
 from bayesagree.plausibility.informed._block_kernels import blocks_of, score_functions
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
+from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.informed.fit import Votes, alike, gather
 
 
 def problem(seed=1, n_items=9, n_dense=4, n_models=2, n_labels=3, largest=4, confusions=True):
@@ -85,6 +87,23 @@ def test_gradient_is_that_of_the_likelihood(n_labels, confusions, n_items, large
     again = np.empty(theta.size)
     assert score_functions(theta, *blocks, again, np.empty((1, theta.size, n_items))) == found
     np.testing.assert_array_equal(again, summed)
+
+
+def test_equal_items_are_computed_once_with_their_number():
+    theta, dense, hit, start, label, number, _ = problem(seed=3, n_items=40, n_dense=2)
+    rng = np.random.default_rng(4)
+    chosen = rng.integers(0, 40, 300)
+    votes = Votes(start.astype(np.int64), label, number)
+    some, weight = alike(votes, Covariates(dense, hit, ()), chosen)
+    assert some.size == np.unique(chosen).size
+    assert sorted(np.repeat(some, weight)) == sorted(chosen)
+
+    def found(items, n):
+        blocks = blocks_of(*gather(votes, Covariates(dense, hit, ()), items), n)
+        slope, room = np.empty(theta.size), np.empty((1, theta.size, blocks.votes.shape[1]))
+        return np.append(score_functions(theta, *blocks, slope, room), slope)
+
+    np.testing.assert_allclose(found(some, weight), found(chosen, 1), rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("depth", [1, 3])
