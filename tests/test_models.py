@@ -58,7 +58,7 @@ POSTERIORS = {
         "test_conjugate_posteriors.py::test_dirichlet",
     ),
     "informed_dirichlet": Twins(
-        "bayesagree.plausibility.informed.model.informed_dirichlet_model", ("informed_dirichlet",),
+        "bayesagree.plausibility.informed.model.informed_dirichlet_model", ("informed_dirichlet", "informed_ordered"),
         "plausibility/informed/test_twins.py::engine=\"nuts\"",
         "plausibility/informed/test_twins.py::informed_dirichlet.json",
         "test_informed.py::test_ranks_of_the_truth_are_uniform",

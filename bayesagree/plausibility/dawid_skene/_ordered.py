@@ -16,6 +16,7 @@ thresholds by their slope and curvature by Girolami and Calderhead, JRSS B 73 (2
 """
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ class OrderedSampler:
         self.annotator = np.append(labels.annotator_index, np.full(known.size, self.n_annotators))[order]
         n_labels, item = labels.categories.size, np.repeat(np.arange(cells.n_items), cells.sizes)
         below = np.cumsum(np.bincount(self.label, minlength=n_labels) + 0.5)[:-1]
-        start = np.array([_quantile(p) for p in below / (self.label.size + 0.5 * n_labels)]) * 1.4
+        start = np.array([NormalDist().inv_cdf(p) for p in below / (self.label.size + 0.5 * n_labels)]) * 1.4
         self.tau = np.concatenate([[-np.inf], start, [np.inf]])
         middle = np.bincount(item, self.label, cells.n_items) / np.maximum(cells.sizes, 1)
         spread = middle.std() or 1.0
@@ -138,9 +139,3 @@ def places_on_scale(predictions: Predictions) -> Floats:
     centred = np.nan_to_num(place - np.nanmean(place, axis=0))
     sd = centred.std(axis=0)
     return centred / np.where(sd > 0, sd, 1.0)
-
-
-def _quantile(p: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(p))

@@ -1,7 +1,10 @@
 """The informed posterior of ordered labels: oracles by direct sums, its PyMC model, calibration, what it refuses."""
 
+import json
+
 import numpy as np
 import pytest
+from _paths import ROOT
 from scipy.special import softmax
 from scipy.stats import dirichlet_multinomial, kstest, norm
 
@@ -60,6 +63,21 @@ def test_items_are_drawn_from_their_mixture():
     draw_items(np.random.default_rng(2), THETA[None], PROBLEM.x, votes.start, votes.label, votes.number, 4, out)
     np.testing.assert_allclose(out.sum(axis=2), 1)
     assert (np.abs(out.mean(axis=1) - mean) < 4.5 * out.std(axis=1) / np.sqrt(20_000)).all()
+
+
+def test_reference_posterior():
+    """The plain twin, by importance sampling."""
+    model = json.loads((ROOT / "models" / "informed_ordered.json").read_text())
+    labels = Labels.from_counts(model["data"]["counts"], labels=range(4), ordered=True)
+    models = Predictions.from_labels({"A": model["data"]["label"]}, labels=range(4))
+    problem, known = OrderedProblem.of(labels, models), model["posterior"]["parameters"]
+    thetas = problem.drawn(Request(5000, 4, 1))
+    # Chains of 500 parameters, of which a sixth at least count as independent.
+    error = np.sqrt(np.square(known["sd"]) / 330 + np.square(known["error"]))
+    assert (np.abs(thetas.mean(axis=(0, 1)) - known["mean"]) < 4.5 * error).all()
+    tree = informed_dirichlet(labels, models, draws=5000, seed=1)
+    mean, known = tree["posterior"]["plausibility"].mean(("chain", "draw")).values, model["posterior"]["plausibility"]
+    assert (np.abs(mean - known["mean"]) < 4.5 * np.sqrt(np.square(known["sd"]) / 330 + 1 / 80_000)).all()
 
 
 def simulated(rng, items=60, votes=4, labels=4):
