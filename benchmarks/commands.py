@@ -118,7 +118,7 @@ def plain_environment(folder: Path) -> str:
 def seconds(command: str, folder: Path, cache: Path, python: str = sys.executable) -> Seconds:
     """Return what one process of a command takes, or end with what it says."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    call = [python, "-c", "from bayesagree.cli import main; main()", *command.split()]
+    call = [python, "-c", "from bayesagree.cli import process; process()", *command.split()]
     before, start = os.times(), time.perf_counter()
     done = subprocess.run(
         call, cwd=folder, env=environment | {"NUMBA_CACHE_DIR": str(cache)}, capture_output=True, text=True, check=False

@@ -11,9 +11,11 @@ Source: Albert and Chib, "Bayesian analysis of binary and polychotomous response
 https://doi.org/10.1080/01621459.1993.10476321.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
@@ -122,7 +124,7 @@ class _JointMoves:
         """Return coefficients, scales and means after some moves."""
         height = self._log_posterior(coefficient, scale, mean, self.observe.free)
         for _ in range(JOINT_MOVES):
-            step = _each(self.rngs, self._length) * (self.root @ _each(self.rngs, self._direction))[:, :, 0]
+            step = (self.root @ _each(self.rngs, self._direction))[:, :, 0]
             factor, free = np.exp(step[:, 1:2]), self.observe.free + step[:, 2:]
             other = factor * coefficient
             other[:, 0] += step[:, 0]
@@ -139,11 +141,8 @@ class _JointMoves:
             self._learn(coefficient)
         return coefficient, scale, mean
 
-    def _length(self, rng: np.random.Generator) -> Floats:
-        return np.array([LENGTHS[rng.integers(len(LENGTHS))]])
-
     def _direction(self, rng: np.random.Generator) -> Floats:
-        return rng.standard_normal((self.root.shape[1], 1))
+        return LENGTHS[rng.integers(len(LENGTHS))] * rng.standard_normal((self.root.shape[1], 1))
 
     def _log_posterior(self, coefficient: Floats, scale: Floats, mean: Floats, free: Floats) -> Floats:
         """Log density of votes, people's parameters, coefficients of known scale, and log scales, shape (chain,)."""
@@ -188,59 +187,99 @@ def _moments(data: Regression, products: Any, average: Floats, precision: Floats
 
 def _draw_coefficients(data: Regression, moments: _Moments, scale: Floats, rngs: Streams) -> tuple[Floats, Floats]:
     """Draw the scales with the coefficients integrated out, then the coefficients."""
-    every = np.arange(len(rngs))
-    if not scale.size:
-        return scale, _conditionals(data, moments, scale[None]).draw((0, every), rngs)
-    noise = _each(rngs, lambda rng: rng.standard_normal(scale.shape[1]))
-    both = np.stack([scale, scale * np.exp(SCALE_STEP / np.sqrt(scale.shape[1]) * noise)])
-    given = _conditionals(data, moments, both)
-    now, then = given.log_density
-    level = _each(rngs, lambda rng: np.log(rng.random()))
-    chosen = (level < then - now).astype(int), every
-    return both[chosen], given.draw(chosen, rngs)
+    n_chains, n_scales = scale.shape
+    other, level = scale.copy(), np.full(n_chains, np.inf)
+    if n_scales:
+        other *= np.exp(SCALE_STEP / np.sqrt(n_scales) * _each(rngs, lambda rng: rng.standard_normal(n_scales)))
+        level = np.log(_each(rngs, lambda rng: rng.random()))
+    coefficient = _each(rngs, lambda rng: rng.standard_normal(data.scale_index.size))
+    n_shared, n_own = moments.shared.shape[1], moments.own.shape[2]
+    own, shared = np.empty((2, data.n_systems, n_own, n_own + n_shared + 1)), np.empty((2, n_shared, n_shared + 1))
+    _given_utilities(moments, data.scale_index, data.scale_prior, other, level, own, shared, scale, coefficient)
+    return scale, coefficient
 
 
-class _Conditionals(NamedTuple):
-    """Normal distributions of the coefficients given utilities and each of some scales, shape (scales, chain, ...).
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _given_utilities(moments, scale_index, scale_prior, other, level, own, shared, scale, coefficient):
+    """Replace scales by the other ones where these are accepted, and the coefficients, of noise, by draws.
 
-    The systems' own coefficients are eliminated first: `solved` (.., system, own, column + 1) is what the shared ones,
-    and the data, say about each system's own, whose precision has the root `root_own`.
+    The systems' own coefficients are eliminated first. `own` is room for the root of each system's precision beside
+    what the shared ones, and the data, say about its coefficients; `shared` for the root of what is left, and the data.
     """
+    n_systems, n_own, n_shared = own.shape[1], own.shape[2], shared.shape[1]
+    first = n_own + n_shared
+    for c in range(len(scale)):
+        now, chosen = 0.0, 0
+        for side in range(1 if other.shape[1] == 0 else 2):
+            scales = other[c] if side else scale[c]
+            root, height = shared[side], 0.0
+            root[:, :n_shared], root[:, n_shared] = moments.shared[c], moments.cross_shared[c]
+            for k in range(scales.size):
+                height += math.log(scales[k]) - 0.5 * (scales[k] / scale_prior[k]) ** 2
+            for k in range(scale_index.size):
+                height -= math.log(scales[scale_index[k]]) if scale_index[k] >= 0 else 0.0
+            for a in range(n_shared):
+                root[a, a] += scales[scale_index[a]] ** -2.0 if scale_index[a] >= 0 else 1.0
+            for s in range(n_systems):
+                part = own[side, s]
+                part[:, :n_own], part[:, n_own:first] = moments.own[c, s], moments.between[c, s]
+                part[:, first] = moments.cross_own[c, s]
+                for a in range(n_own):
+                    index = scale_index[n_shared + s * n_own + a]
+                    part[a, a] += scales[index] ** -2.0 if index >= 0 else 1.0
+                height -= _eliminate(part)
+                for b in range(n_shared):
+                    for a in range(n_own):
+                        for k in range(n_shared + 1):
+                            root[b, k] -= part[a, n_own + b] * part[a, n_own + k]
+                for a in range(n_own):
+                    height += 0.5 * part[a, first] ** 2
+            height -= _eliminate(root)
+            for a in range(n_shared):
+                height += 0.5 * root[a, n_shared] ** 2
+            chosen = 1 if side and level[c] < height - now else 0
+            now = height
+        if chosen:
+            scale[c] = other[c]
+        drawn, root = coefficient[c], shared[chosen]
+        for a in range(n_shared):
+            drawn[a] += root[a, n_shared]
+        _solve_back(root, drawn[:n_shared])
+        for s in range(n_systems):
+            mine, part = drawn[n_shared + s * n_own : n_shared + (s + 1) * n_own], own[chosen, s]
+            for a in range(n_own):
+                mine[a] += part[a, first]
+                for b in range(n_shared):
+                    mine[a] -= part[a, n_own + b] * drawn[b]
+            _solve_back(part, mine)
 
-    root: Floats
-    half: Floats
-    root_own: Floats
-    solved: Floats
-    log_density: Floats
 
-    def draw(self, chosen: Any, rngs: Streams) -> Floats:
-        """Draw the shared coefficients, then the systems' own given these, with the chosen scales of each chain."""
-        half, solved = self.half[chosen], self.solved[chosen]
-        noise = half + _each(rngs, lambda rng: rng.standard_normal((half.shape[1], 1)))
-        shared = np.linalg.solve(self.root[chosen].mT, noise)
-        centre = solved[..., -1:] - solved[..., :-1] @ shared[:, None]
-        noise = _each(rngs, lambda rng: rng.standard_normal(centre.shape[1:]))
-        own = centre + np.linalg.solve(self.root_own[chosen].mT, noise)
-        return np.concatenate([shared[:, :, 0], own.reshape(len(rngs), -1)], axis=1)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _eliminate(rows):
+    """Replace rows [A, B] by [L, L^-1 B], A = L L'; return the sum of the logs of L's diagonal."""
+    n, log_det = rows.shape[0], 0.0
+    for a in range(n):
+        for b in range(a):
+            for k in range(b):
+                rows[a, b] -= rows[a, k] * rows[b, k]
+            rows[a, b] /= rows[b, b]
+            rows[a, a] -= rows[a, b] ** 2
+        rows[a, a] = math.sqrt(rows[a, a])
+        log_det += math.log(rows[a, a])
+        for k in range(n, rows.shape[1]):
+            for b in range(a):
+                rows[a, k] -= rows[a, b] * rows[b, k]
+            rows[a, k] /= rows[a, a]
+    return log_det
 
 
-def _conditionals(data: Regression, moments: _Moments, scales: Floats) -> _Conditionals:
-    """Condition the coefficients on scales, shape (scales, chain, scale)."""
-    lead, n_shared, n_own = scales.shape[:2], data.shared.shape[1], data.own.shape[1]
-    sd = np.concatenate([scales, np.ones((*lead, 1))], axis=2)[:, :, data.scale_index]
-    own_sd = sd[:, :, n_shared:].reshape(*lead, data.n_systems, n_own)
-    own = moments.own + own_sd[..., None] ** -2 * np.eye(n_own)
-    solved = np.linalg.solve(own, np.concatenate([moments.between, moments.cross_own[..., None]], axis=3))
-    rows = data.n_systems * n_own
-    left = moments.between.reshape(lead[1], rows, n_shared).mT @ solved.reshape(*lead, rows, n_shared + 1)
-    schur = moments.shared + sd[:, :, :n_shared, None] ** -2 * np.eye(n_shared) - left[..., :-1]
-    root, root_own = np.linalg.cholesky(schur), np.linalg.cholesky(own)
-    half = np.linalg.solve(root, moments.cross_shared[..., None] - left[..., -1:])
-    explained = (half**2).sum(axis=(2, 3)) + (moments.cross_own * solved[..., -1]).sum(axis=(2, 3))
-    log_det = np.log(root.diagonal(axis1=2, axis2=3)).sum(axis=2)
-    log_det += np.log(root_own.diagonal(axis1=3, axis2=4)).sum(axis=(2, 3))
-    prior = np.log(scales).sum(axis=2) - 0.5 * ((scales / data.scale_prior) ** 2).sum(axis=2)
-    return _Conditionals(root, half, root_own, solved, 0.5 * explained - log_det - np.log(sd).sum(axis=2) + prior)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _solve_back(root, x):
+    """Replace x by L'^-1 x."""
+    for a in range(x.size - 1, -1, -1):
+        for b in range(a + 1, x.size):
+            x[a] -= root[b, a] * x[b]
+        x[a] /= root[a, a]
 
 
 def truncated_normal(mean: Floats, sd: Floats | float, sign: Floats, uniform: Floats) -> Floats:

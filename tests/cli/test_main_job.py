@@ -30,7 +30,7 @@ def files(tmp_path_factory):
 
 
 def test_demo_ends_with_intervals_and_a_probability():
-    code = "from bayesagree.cli import main; main()"
+    code = "from bayesagree.cli import process; process()"
     done = subprocess.run([sys.executable, "-c", code, "demo"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "95 % HDI" in done.stdout
@@ -116,7 +116,7 @@ def test_usage_errors_exit_with_2(run):
 def test_an_answer_that_cannot_be_written_ends_with_a_sentence(way, message, tmp_path):
     votes = tmp_path / "votes.csv"
     votes.write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n")
-    code = "from bayesagree.cli import main; main()"
+    code = "from bayesagree.cli import process; process()"
     script = f'"$0" -c "$1" contents "$2" {way}'
     words = ["sh", "-c", script, sys.executable, code, str(votes)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -68,14 +68,11 @@ class Judgments:
         return cls(item[kept], annotator[kept], (np.cumsum(kept) - 1)[judgment[of_kept]], label[of_kept], shape)
 
     @cached_property
-    def item_start(self) -> Integers:
-        """First judgment of each item, and the number of judgments."""
-        return np.searchsorted(self.item, np.arange(self.shape[0] + 1))
-
-    @cached_property
-    def mark_start(self) -> Integers:
-        """First mark of each judgment, and the number of marks."""
-        return np.searchsorted(self.judgment, np.arange(self.item.size + 1))
+    def places(self) -> tuple[Integers, ...]:
+        """First judgment of each item and first mark of each judgment, with their ends; annotators and labels."""
+        item_start = np.searchsorted(self.item, np.arange(self.shape[0] + 1))
+        mark_start = np.searchsorted(self.judgment, np.arange(self.item.size + 1))
+        return item_start, mark_start, self.annotator, self.label
 
     @cached_property
     def visits(self) -> Visits:

@@ -7,8 +7,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
-
 SMALLEST = 1e-8
 """Every denominator, and every AQS, is at least this."""
 
@@ -35,19 +33,13 @@ class Visits(NamedTuple):
     mark: NDArray[np.uint32]
 
 
-def pair_sums(visits: Visits, w: Floats, q: Floats, n_labels: int) -> tuple[Floats, Floats]:
+# Zeros come from outside: numba takes a sixth of a second to compile each `np.zeros`.
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _add_pairs(visits, w, q, seen, above, below):
     """Sum w_i w_j Pr(j marks a | i marks a), and w_i w_j, over ordered pairs i, j that met where i marked a.
 
     For each label a; the probability is a mean over these items, weighted by q. Items of weight 0 do not count.
     """
-    above, below = np.zeros(n_labels), np.zeros(n_labels)
-    _add_pairs(visits, w, q, np.zeros((w.size, 2)), above, below)
-    return above, below
-
-
-# Zeros come from outside: numba takes a sixth of a second to compile each `np.zeros`.
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _add_pairs(visits, w, q, seen, above, below):
     mark, item_start = visits.mark, visits.item_start
     for row in range(visits.row_label.size):
         a, i = visits.row_label[row], visits.row_annotator[row]
@@ -69,6 +61,42 @@ def _add_pairs(visits, w, q, seen, above, below):
                     below[a] += w[i] * w[j]
                     seen[j, 0] = seen[j, 1] = 0.0
         seen[i, 1] = 0.0
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def iterate(places, visits, own, present, closed, tolerance, most, first, last, new, room):
+    """Replace the qualities `last` until none moves by the tolerance; return the number of iterations and the move.
+
+    `first` takes the qualities of the first iteration; `places` are the first arguments of `add_cosines`.
+    """
+    at, sums, of_label, seen, pairs = room
+    moved = math.inf
+    for n in range(1, most + 1):
+        at[:] = last.uqs * present
+        sums[:] = 0.0
+        add_cosines(*places, own, last.wqs, at, last.aqs, of_label, new.uqs, sums)
+        for i in range(sums.shape[0]):
+            new.wwa[i] = sums[i, 0] / max(sums[i, 1], SMALLEST)
+            new.wsa[i] = sums[i, 2] / max(sums[i, 3], SMALLEST)
+            new.wqs[i] = new.wwa[i] * new.wsa[i]
+        new.aqs[:] = 1.0
+        if closed:
+            pairs[:] = 0.0
+            _add_pairs(visits, last.wqs, at, seen, pairs[0], pairs[1])
+            for a in range(new.aqs.size):
+                new.aqs[a] = max(pairs[0, a] / max(pairs[1, a], SMALLEST), SMALLEST)
+        moved = 0.0
+        for now, before in ((new.uqs, last.uqs), (new.wqs, last.wqs), (new.aqs, last.aqs)):
+            for k in range(now.size):
+                # Qualities that do not exist, NaN, do not move.
+                moved = max(moved, abs(now[k] - before[k])) if now[k] == now[k] else moved
+        for now, before, start in zip(new, last, first):
+            before[:] = now
+            if n == 1:
+                start[:] = now
+        if moved < tolerance:
+            return n, moved
+    return 0, moved
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -125,8 +153,7 @@ def add_cosines(item_start, mark_start, annotator, label, source, w, q, size, of
             sums[i, 1] += q[item] * (crowd - w[i])
             sums[i, 2] += q[item] * cosine
             sums[i, 3] += q[item]
-        if last > first:
-            uqs[item] = above / max(below, SMALLEST)
+        uqs[item] = above / max(below, SMALLEST) if last > first else math.nan
         for a in marks:
             weight[a] = pulled[a] = 0.0
 

@@ -17,7 +17,6 @@ Source: Dumitrache, Inel, Aroyo, Timmermans, Welty, "CrowdTruth 2.0: quality met
 disagreement" (2018), section 3.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,7 @@ from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, positive, positive_int
 from bayesagree.subjective.crowd_quality._judgments import Judgments
-from bayesagree.subjective.crowd_quality._kernels import SMALLEST, add_cosines, pair_sums
+from bayesagree.subjective.crowd_quality._kernels import SMALLEST, add_cosines, iterate
 
 
 class Quality(NamedTuple):
@@ -126,18 +125,14 @@ def solve(
     """
     n_items, n_annotators, n_labels = judgments.shape
     present = np.ones(n_items) if item_weight is None else item_weight
-    own = np.arange(judgments.item.size)
-    everyone, moved = np.ones(n_annotators), math.inf
-    first = last = Quality(np.ones(n_items), everyone, everyone, everyone, np.ones(n_labels))
-    for n in range(1, max_iterations + 1):
-        at = last.uqs * present
-        uqs, wwa, wsa = compare_vectors(judgments, own, last.wqs, at, last.aqs)
-        aqs = np.maximum(_ratio(*pair_sums(judgments.visits, last.wqs, at, n_labels)), SMALLEST) if closed else last.aqs
-        new = Quality(uqs, wwa * wsa, wwa, wsa, aqs)
-        moved = max(_furthest(new.uqs, last.uqs), _furthest(new.wqs, last.wqs), _furthest(new.aqs, last.aqs))
-        first, last = new if n == 1 else first, new
-        if moved < tolerance:
-            return Solution(first, last, n, moved)
+    sizes = n_items, n_annotators, n_annotators, n_annotators, n_labels
+    first, last, new = (Quality(*map(np.ones, sizes)) for _ in range(3))
+    shapes = n_items, (n_annotators, 4), (3, n_labels), (n_annotators, 2), (2, n_labels)
+    own, room = np.arange(judgments.item.size), tuple(map(np.zeros, shapes))
+    limits = closed, tolerance, max_iterations
+    n, moved = iterate(judgments.places, judgments.visits, own, present, *limits, first, last, new, room)
+    if n:
+        return Solution(first, last, n, moved)
     raise ConvergenceError(
         f"CrowdTruth qualities still move by {moved:g} after {max_iterations} iterations; "
         f"pass a tolerance above {tolerance:g} or more max_iterations"
@@ -151,17 +146,7 @@ def compare_vectors(judgments: Judgments, source: Integers, w: Floats, q: Floats
     others stay theirs.
     """
     n_items, n_annotators, n_labels = judgments.shape
-    uqs, sums, of_label = np.full(n_items, np.nan), np.zeros((n_annotators, 4)), np.zeros((3, n_labels))
-    places = judgments.item_start, judgments.mark_start, judgments.annotator, judgments.label
-    add_cosines(*places, source, w, q, aqs, of_label, uqs, sums)
-    return uqs, _ratio(sums[:, 0], sums[:, 1]), _ratio(sums[:, 2], sums[:, 3])
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    """Return a weighted mean from its two sums; 0 where nothing has a weight."""
-    return above / np.maximum(below, SMALLEST)
-
-
-def _furthest(new: Floats, old: Floats) -> float:
-    """Return the largest change; qualities that do not exist do not move."""
-    return float(np.nanmax(np.abs(new - old)))
+    uqs, sums, of_label = np.empty(n_items), np.zeros((n_annotators, 4)), np.zeros((3, n_labels))
+    add_cosines(*judgments.places, source, w, q, aqs, of_label, uqs, sums)
+    above, below = sums.T.reshape(2, 2, -1).swapaxes(0, 1)
+    return uqs, *(above / np.maximum(below, SMALLEST))

@@ -23,9 +23,6 @@ from bayesagree.errors import InputError, positive_int
 from bayesagree.subjective.crowd_quality._judgments import Judgments
 from bayesagree.subjective.crowd_quality.quality import Quality, compare_vectors, solve
 
-FEW = 5000
-"""Judgments below which threads take turns at the interpreter: NumPy works on so few for too short a time."""
-
 
 @checked
 def crowdtruth_posterior(
@@ -82,9 +79,9 @@ def crowdtruth_posterior(
         _, wwa, wsa = compare_vectors(judgments, dealt, quality.wqs, quality.uqs * weight, quality.aqs)
         return quality, wwa * wsa
 
-    _ = judgments.visits, judgments.item_start, judgments.mark_start  # built once, before threads share them
+    _ = judgments.visits, judgments.places  # built once, before threads share them
     places = np.argsort(judgments.annotator, kind="stable")
-    solved = list((map if judgments.item.size < FEW else map_blocks)(one, generators))
+    solved = list(map_blocks(one, generators))
     of = {"uqs": "item", "wqs": "annotator", "chance_wqs": "annotator", "aqs": "category"}
     drawn = [q._asdict() | {"chance_wqs": chance} for q, chance in solved]
     posterior = {
