@@ -52,12 +52,8 @@ class Shares:
         says = np.arange(self.item.size) - self.first[self.item] < data.positive[self.item]
         self.sign = np.where(says, 1.0, -1.0)
         self.free = np.zeros((len(rngs), 1))
+        self.values = _inside(self.free)  # rho of each chain
         self.effect = _each(rngs, lambda rng: rng.standard_normal(data.votes.size))
-
-    @property
-    def values(self) -> Floats:
-        """The sweep's rho, shape (chain, 1)."""
-        return _inside(self.free)
 
     def utilities(self, mean: Floats) -> tuple[Floats, Floats]:
         """Draw the utility of every vote; return their mean in each item and its precision."""
@@ -74,14 +70,6 @@ class Shares:
         centre = np.sqrt(rho) * n * (average - mean) / total
         noise = _each(self.rngs, lambda rng: rng.standard_normal(n.size))
         self.effect = centre + np.sqrt((1 - rho) / total) * noise
-
-    def log_posterior(self, free: Floats, mean: Floats) -> Floats:
-        """Log density of `free`, rho being uniform, and of the votes given the items' effects, shape (chain,)."""
-        rho = _inside(free)
-        z = (mean + np.sqrt(rho) * self.effect) / np.sqrt(1 - rho)
-        k, n = self.data.positive, self.data.votes
-        log_prior = np.log(rho * (1 - rho))[:, 0]
-        return sp.special.log_ndtr(z) @ k + sp.special.log_ndtr(-z) @ (n - k) + log_prior
 
 
 def sample_chains(data: Regression, *, draws: int, tune: int, thin: int, rngs: Streams) -> list[Draws]:
@@ -122,32 +110,19 @@ class _JointMoves:
 
     def move(self, coefficient: Floats, scale: Floats, mean: Floats, *, learn: bool) -> tuple[Floats, Floats, Floats]:
         """Return coefficients, scales and means after some moves."""
-        height = self._log_posterior(coefficient, scale, mean, self.observe.free)
-        for _ in range(JOINT_MOVES):
-            step = (self.root @ _each(self.rngs, self._direction))[:, :, 0]
-            factor, free = np.exp(step[:, 1:2]), self.observe.free + step[:, 2:]
-            other = factor * coefficient
-            other[:, 0] += step[:, 0]
-            moved = factor * mean + step[:, :1] * self.data.shared[0, 0]
-            reached = self._log_posterior(other, factor * scale, moved, free)
-            # Each coefficient and each log scale is mapped: own ones with their scales, of which the prior knows the
-            # ratio only, so that the Jacobian of the shared ones with a known scale is left.
-            level = _each(self.rngs, lambda rng: np.log(rng.random()))
-            goes = level < reached - height + self.known.sum() * step[:, 1]
-            height, at = np.where(goes, reached, height), goes[:, None]
-            coefficient, scale = np.where(at, other, coefficient), np.where(at, factor * scale, scale)
-            mean, self.observe.free = np.where(at, moved, mean), np.where(at, free, self.observe.free)
+        data, observe = self.data, self.observe
+        drawn = [_each(self.rngs, self._drawn) for _ in range(JOINT_MOVES)]
+        votes = mean, observe.effect, data.positive, data.votes, data.shared[0, 0]
+        _accept(np.array(drawn), self.root, self.known, data.scale_prior, *votes, observe.free, coefficient, scale)
+        observe.values = _inside(observe.free)
         if learn:
             self._learn(coefficient)
         return coefficient, scale, mean
 
-    def _direction(self, rng: np.random.Generator) -> Floats:
-        return LENGTHS[rng.integers(len(LENGTHS))] * rng.standard_normal((self.root.shape[1], 1))
-
-    def _log_posterior(self, coefficient: Floats, scale: Floats, mean: Floats, free: Floats) -> Floats:
-        """Log density of votes, people's parameters, coefficients of known scale, and log scales, shape (chain,)."""
-        squares = (coefficient[:, self.known] ** 2).sum(axis=1) + ((scale / self.data.scale_prior) ** 2).sum(axis=1)
-        return np.log(scale).sum(axis=1) - 0.5 * squares + self.observe.log_posterior(free, mean)
+    def _drawn(self, rng: np.random.Generator) -> Floats:
+        """Draw a direction, and the log of a uniform number."""
+        direction = LENGTHS[rng.integers(len(LENGTHS))] * rng.standard_normal(self.root.shape[1])
+        return np.append(direction, np.log(rng.random()))
 
     def _learn(self, coefficient: Floats) -> None:
         size = np.log(np.linalg.norm(coefficient[:, : self.data.shared.shape[1]], axis=1, keepdims=True) + 1e-9)
@@ -157,6 +132,62 @@ class _JointMoves:
             away = self.past - self.past.mean(axis=1, keepdims=True)
             covariance = away.mT @ away / (LEARNT_FROM - 1)
             self.root = np.linalg.cholesky(covariance + 1e-6 * np.eye(self.root.shape[1]))
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _accept(drawn, root, known, scale_prior, mean, effect, positive, votes, column, free, coefficient, scale):
+    """Make the moves (move, chain, direction) that are accepted, in place."""
+    for c in range(len(scale)):
+        votes_of = effect[c], positive, votes
+        prior = known, scale_prior, coefficient[c], scale[c]
+        height = _log_posterior(0.0, 1.0, free[c, 0], column, mean[c], *votes_of, *prior)
+        for m in range(len(drawn)):
+            shift = log_factor = other = 0.0
+            for k in range(root.shape[1]):
+                shift += root[c, 0, k] * drawn[m, c, k]
+                log_factor += root[c, 1, k] * drawn[m, c, k]
+                other += root[c, 2, k] * drawn[m, c, k]
+            factor, other = math.exp(log_factor), free[c, 0] + other
+            reached = _log_posterior(shift, factor, other, column, mean[c], *votes_of, *prior)
+            # Each coefficient and each log scale is mapped: own ones with their scales, of which the prior knows the
+            # ratio only, so that the Jacobian of the shared ones with a known scale is left.
+            if drawn[m, c, root.shape[1]] < reached - height + known.sum() * log_factor:
+                height, free[c, 0] = reached, other
+                coefficient[c] *= factor
+                coefficient[c, 0] += shift
+                scale[c] *= factor
+                mean[c] = factor * mean[c] + shift * column
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _log_posterior(shift, factor, free, column, mean, effect, positive, votes, known, scale_prior, coefficient, scale):
+    """Log density of votes, `free`, coefficients of known scale and log scales, after a move by shift and factor.
+
+    Rho is uniform; the votes are taken given the items' effects.
+    """
+    rho = min(max(1.0 / (1.0 + math.exp(-free)), 1e-9), 1 - 1e-9)
+    height, root, spread = math.log(rho * (1.0 - rho)), math.sqrt(rho), math.sqrt(1.0 - rho)
+    for k in range(known.size):
+        if known[k]:
+            height -= 0.5 * (factor * coefficient[k] + (shift if k == 0 else 0.0)) ** 2
+    for k in range(scale.size):
+        height += math.log(factor * scale[k]) - 0.5 * (factor * scale[k] / scale_prior[k]) ** 2
+    for i in range(votes.size):
+        z = (factor * mean[i] + shift * column + root * effect[i]) / spread
+        if positive[i] > 0:
+            height += positive[i] * _log_ndtr(z)
+        if votes[i] > positive[i]:
+            height += (votes[i] - positive[i]) * _log_ndtr(-z)
+    return height
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _log_ndtr(z):
+    """Log of the normal distribution function; below -37, where erfc underflows, by its asymptotic series."""
+    if z > -37.0:
+        return math.log(0.5 * math.erfc(-z * math.sqrt(0.5)))
+    q = 1.0 / (z * z)
+    return -0.5 * z * z - math.log(-z * math.sqrt(2.0 * math.pi)) + math.log1p(-q * (1.0 - q * (3.0 - q * 15.0)))
 
 
 class _Moments(NamedTuple):
