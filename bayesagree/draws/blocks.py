@@ -122,8 +122,8 @@ class Stream(NamedTuple):
 
 LOCAL = Schedule()
 """Threads of this process, all blocks, as they are."""
-CACHED = 512
-"""Draws whose best labels are found one after the other while a copy of them stays in the processor's cache."""
+MANY = 1_000_000
+"""Plausibilities of which NumPy finds the best sooner than compiled code is loaded."""
 
 
 def label_dtype(n_labels: int) -> DTypeLike:
@@ -135,14 +135,16 @@ def best_labels(plausibility: NDArray[np.float64], depth: int) -> NDArray[Any]:
     """Return the best labels of plausibilities (..., category), shape (..., rank); equal ones in label order."""
     n_labels = plausibility.shape[-1]
     rows = plausibility.reshape(-1, n_labels)
-    out = np.empty((len(rows), depth), label_dtype(n_labels))
-    for start in range(0, len(rows), CACHED):
-        left = rows[start : start + CACHED]
-        left, row = left if depth == 1 else left.copy(), np.arange(len(left))
+    out = np.zeros((len(rows), depth), label_dtype(n_labels))
+    if rows.size > MANY:
+        from bayesagree._numerics.draws import best_of_rows
+
+        best_of_rows(rows, out)
+    else:
+        left, row = rows.copy(), np.arange(len(rows))
         for rank in range(depth):
-            out[start : start + CACHED, rank] = best = left.argmax(axis=1)
-            if rank < depth - 1:
-                left[row, best] = -np.inf
+            out[:, rank] = best = left.argmax(axis=1)
+            left[row, best] = -np.inf
     return out.reshape(*plausibility.shape[:-1], depth)
 
 

@@ -13,7 +13,7 @@ from scipy import special
 from bayesagree import InputError, Labels, SizeError, annotation_certainty, dirichlet, label_certainty
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree.draws.blocks import best_labels
+from bayesagree.draws.blocks import MANY, best_labels
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dirichlet import _draws
 from bayesagree.plausibility.dirichlet._kernels import top_label_draws
@@ -237,9 +237,10 @@ def test_blocks_are_the_draws_of_the_tree():
         np.testing.assert_array_equal(block.top_label.swapaxes(0, 1), kept[:, block.items])
 
 
+@pytest.mark.parametrize("n_items", [50, MANY // 140 + 1])
 @pytest.mark.parametrize("depth", [1, 3, 7])
-def test_the_best_labels_are_those_of_a_stable_sort(depth):
+def test_the_best_labels_are_those_of_a_stable_sort(depth, n_items):
     """Few distinct values, so that most draws have ties: equal plausibilities stand in label order."""
-    plausibility = np.random.default_rng(3).integers(0, 4, (50, 20, 7)) / 4
+    plausibility = np.random.default_rng(3).integers(0, 4, (n_items, 20, 7)) / 4
     sorted_labels = np.argsort(-plausibility, axis=-1, kind="stable")[:, :, :depth]
     np.testing.assert_array_equal(best_labels(plausibility, depth), sorted_labels)
