@@ -61,10 +61,11 @@ def top_label_draws(rng, start, label, shape, rest, n_labels, out):
             for r in range(depth):
                 best[r], best_label[r] = -np.inf, -1
             for e in range(end - begin):
-                worth = math.log(gamma_draw(rng, constants[e, 0], constants[e, 1]))
+                g, fall = gamma_draw(rng, constants[e, 0], constants[e, 1]), 0.0
                 if constants[e, 2] > 0.0:
-                    worth -= rng.standard_exponential() * constants[e, 2]
-                insert_best(best, best_label, worth, int(label[begin + e]))
+                    fall = rng.standard_exponential() * constants[e, 2]
+                if g - 1.0 - fall >= best[depth - 1]:  # log g is at most g - 1
+                    insert_best(best, best_label, math.log(g) - fall, int(label[begin + e]))
             left = unpicked = n_unnamed
             while left > 0:
                 below, beyond, least = 0.0, 1.0, max(best[depth - 1], 0.0)
