@@ -21,6 +21,11 @@ EXPORTED = {
     "lm_eval": "`lm_eval --log_samples --output_path ...`: the files `samples_*.jsonl`.",
     "promptfoo": "`promptfoo eval -o results.json`.",
     "phoenix": "`client.spans.get_span_annotations_dataframe(...).to_csv(...)`.",
+    "langsmith": "`evaluate(...).to_pandas().to_csv(path)`, `client.get_test_results(...).to_csv(path)`, or the rows of "
+    "`client.list_feedback(...)` as CSV or JSON Lines.",
+    "braintrust": "*Export* of logs or of an experiment, as JSON or CSV; or the events that the server returns.",
+    "deepeval": "The file `test_run_*.json` in the folder that `DEEPEVAL_RESULTS_FOLDER` names.",
+    "snorkel": '`np.save("votes.npy", LFApplier(functions).apply(rows))`.',
     "comparisons": "A row per comparison: arena battles (JSON, JSON Lines, Parquet, CSV), MT-Bench, AlpacaEval.",
     "preflib": "Files of votes from preflib.org: `.soc`, `.soi`, `.toc`, `.toi`, `.cat`.",
     "long": "A row per annotation: columns item, annotator, label (or rating, or label and rank).",
@@ -162,6 +167,33 @@ EXAMPLES = {
         's1,mood,HUMAN,glad,ann\ns1,mood,HUMAN,sad,bob\ns1,mood,LLM,glad,judge\n"""',
         _TEXT,
     ),
+    "langsmith": (
+        "experiment.csv",
+        'content = """inputs.q,outputs.answer,feedback.correct,feedback.short,execution_time,example_id,id\n'
+        '1+1,2,True,True,0.1,e1,r1\n2+2,2,False,True,0.1,e2,r2\n"""',
+        _TEXT,
+    ),
+    "braintrust": (
+        "events.json",
+        "content = [\n"
+        '    {"span_id": item, "input": "...", "output": "...", "scores": {"correct": score, "short": 1}}\n'
+        '    for item, score in (("s1", 1), ("s2", 0))\n'
+        "]",
+        _JSON,
+    ),
+    "deepeval": (
+        "test_run.json",
+        'content = {"testCases": [\n'
+        '    {"name": "case 1", "metricsData": [{"name": "Answer Relevancy", "success": True, "score": 0.9},\n'
+        '                                       {"name": "Faithfulness", "success": False, "score": 0.2}]}\n'
+        "]}",
+        _JSON,
+    ),
+    "snorkel": (
+        "votes.npy",
+        "import numpy as np\n\ncontent = np.array([[0, 1, 0], [1, 1, -1]])",
+        "np.save(path, content)",
+    ),
     "long": ("votes.csv", 'content = "task,worker,answer\\n1,ann,cat\\n1,bob,dog\\n2,ann,cat\\n"', _TEXT),
     "wide": ("votes.csv", 'content = "image,Ann,Bob,Eve\\np1,cat,dog,cat\\np2,dog,dog,\\n"', _TEXT),
     "counts": ("votes.csv", 'content = "image,cat,dog\\np1,2,1\\np2,0,2\\n"', _TEXT),
@@ -216,4 +248,4 @@ def _story(record: Format) -> str:
     module = import_module(record.read.__module__)
     first = (getdoc(module) or "").split("\n\n")[0]
     second = (getdoc(record.read) or "").split("\n\n")[0].removeprefix("Read ")
-    return f"{first}\n\nRead are {second}"
+    return f"{first}\n\nWhat is read: {second}"

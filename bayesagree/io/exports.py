@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from bayesagree._inference.arguments import called_like, checked
-from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings
+from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
@@ -92,10 +92,10 @@ def read_annotations(
     format
         ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"labelbox"``, ``"cvat"``, ``"conll"``,
         ``"ground_truth"``, ``"mturk"``, ``"lewidi"``, ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``,
-        ``"preflib"``, ``"comparisons"`` (battles of an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of
-        left, right and winner), or the layout of a table: ``"long"`` (a row per annotation), ``"wide"`` (a column per
-        annotator), ``"counts"`` (a column per label), ``"lists"`` (a list of annotations in a cell). By default the
-        file decides.
+        ``"langsmith"``, ``"braintrust"``, ``"deepeval"``, ``"preflib"``, ``"snorkel"``, ``"comparisons"`` (battles of
+        an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of left, right and winner), or the layout of a
+        table: ``"long"`` (a row per annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per
+        label), ``"lists"`` (a list of annotations in a cell). By default the file decides.
     question
         Which question of a file that asks several (control, scorer's key, filter).
     kind
@@ -237,7 +237,8 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     if labels is None and isinstance(annotations, Labels) and found.outputs:
         used = {label for _, _, label, _ in found.outputs}
         labels = [*annotations.categories.tolist(), *sorted(used - set(annotations.categories.tolist()), key=str)]
-    predictions = found.predictions(labels)
+    annotated = annotations.items.tolist() if isinstance(annotations, Labels | Rankings | Ratings) else ()
+    predictions = found.predictions(labels, annotated)
     read: list[tuple[str, int]] = []
     if isinstance(annotations, Comparisons):
         read = [("models", annotations.models.size), ("comparisons", annotations.n_comparisons)]

@@ -73,16 +73,16 @@ LEWIDI = {  # 2023
     "1": {"text": "t", "annotations": "1,0,0", "annotators": "A1,A2,A3", "hard_label": "0"},
     "2": {"text": "u", "annotations": "1,1", "annotators": "A1,A3", "hard_label": "1"},
 }
-PROMPTFOO = {  # schema 3
-    "results": {
-        "results": [
-            {"promptIdx": 0, "testIdx": t, "success": t == 0, "provider": {"id": "openai:x"},
-             "gradingResult": {"pass": t == 0, "componentResults": [
-                 {"pass": True, "assertion": {"type": "llm-rubric"}},
-                 {"pass": t == 0, "assertion": {"type": "contains"}}]}}
-            for t in (0, 1)
-        ]
-    }
+PROMPTFOO = {  # written by promptfoo 0.118.0, `eval` with the provider echo, less costs and settings
+    "evalId": "eval", "config": {}, "shareableUrl": None, "metadata": {}, "results": {
+        "version": 3, "prompts": [], "stats": {}, "results": [
+            {"promptIdx": 0, "testIdx": k, "success": False, "score": 0.5, "vars": {"q": output}, "failureReason": 1,
+             "provider": {"id": "echo", "label": ""}, "response": {"output": output},
+             "error": f'Expected output to contain "{other}"',
+             "gradingResult": {"pass": False, "score": 0.5, "assertion": None, "componentResults": [
+                 {"pass": word in output, "score": 1, "assertion": {"type": "contains", "value": word}}
+                 for word in ("yes", "maybe")]}}
+            for k, (output, other) in enumerate([("yes or no", "maybe"), ("maybe", "yes")])]}
 }  # fmt: skip
 GROUND_TRUTH = [  # 2023
     {"datasetObjectId": "0", "annotations": [
@@ -190,9 +190,12 @@ def test_lewidi_and_ground_truth(tmp_path):
 
 def test_promptfoo_judges_outputs(tmp_path):
     export = read_export(write(tmp_path / "results.json", PROMPTFOO))
-    assert export.annotations.annotators.tolist() == ["contains 2", "llm-rubric 1"]
-    assert export.annotations.counts().tolist() == [[0, 2], [1, 1]]
-    assert set(export.system.values()) == {"openai:x"}
+    assert export.annotations.annotators.tolist() == ["contains 1", "contains 2"]
+    assert export.annotations.to_matrix().to_dict("index") == {
+        "test 0, echo": {"contains 1": "pass", "contains 2": "fail"},
+        "test 1, echo": {"contains 1": "fail", "contains 2": "pass"},
+    }
+    assert set(export.system.values()) == {"echo"}
 
 
 def test_lm_eval_holds_outputs_and_targets(tmp_path):

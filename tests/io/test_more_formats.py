@@ -65,19 +65,26 @@ def test_excel(tmp_path):
         read_annotations(path)
 
 
-def test_preflib(tmp_path):
-    path = tmp_path / "votes.toi"
-    path.write_text(f"{TOC}2: 1,{{2,3}}\n1: 3\n")
+@pytest.mark.parametrize(
+    ("kind", "votes", "expected"),
+    [
+        ("soc", "1: 1, 2, 3\n1: 3, 1, 2\n", [[["Ada"], ["Bo"], ["Cy"]], [["Cy"], ["Ada"], ["Bo"]]]),
+        ("soi", "1: 1, 2\n1: 3\n", [[["Ada"], ["Bo"]], [["Cy"]]]),
+        ("toc", "1: 1, {2, 3}\n1: {1, 2}, 3\n", [[["Ada"], ["Bo", "Cy"]], [["Ada", "Bo"], ["Cy"]]]),
+        ("toi", "2: 1, {2, 3}\n1: 3\n", [[["Ada"], ["Bo", "Cy"]]] * 2 + [[["Cy"]]]),
+        # Categories of a .cat file may be empty.
+        ("cat", "# CATEGORY NAME 1: Yes\n# CATEGORY NAME 2: Maybe\n1: {1,2},{},3\n", [[["Ada", "Bo"], ["Cy"]]]),
+    ],
+)
+def test_preflib(tmp_path, kind, votes, expected):
+    """The first four were written by preflibtools 2.0.33 (`OrdinalInstance.write`)."""
+    path = tmp_path / f"votes.{kind}"
+    path.write_text(f"# FILE NAME: {path.name}\n# DATA TYPE: {kind}\n{TOC}{votes}")
     rankings = read_annotations(path)
     assert isinstance(rankings, Rankings)
     assert rankings.items.tolist() == ["Council"]
-    assert rankings.n_annotations == 3
-    assert rankings.label_index.tolist() == [0, 1, 2, 0, 1, 2, 2]
-    assert rankings.block.tolist() == [0, 1, 1, 0, 1, 1, 0]
-    # Categories of a .cat file may be empty.
-    path = tmp_path / "votes.cat"
-    path.write_text(f"{TOC}# CATEGORY NAME 1: Yes\n# CATEGORY NAME 2: Maybe\n1: {{1,2}},{{}},3\n")
-    assert read_annotations(path).block.tolist() == [0, 0, 1]
+    blocks = rankings.to_long().groupby(["ranking", "rank"])["label"].agg(list)
+    assert [ranking.tolist() for _, ranking in blocks.groupby(level=0)] == expected
 
 
 @pytest.mark.parametrize(

@@ -96,9 +96,9 @@ class Found:
         asked = dict.fromkeys(map(itemgetter(0), self.answers))
         name = _one_question(asked, wanted.question, source)
         rows = self.answers if len(asked) == 1 else [row for row in self.answers if row[0] == name]
-        items, people, values = (objects(list(map(itemgetter(k), rows))) for k in (1, 2, 3))
-        frame: Any = pd.DataFrame({"item": items, "annotator": people})
-        frame, ranked = self._one_value_a_row(frame, values.tolist(), wanted)
+        items, people, values = (list(map(itemgetter(k), rows)) for k in (1, 2, 3))
+        frame: Any = pd.DataFrame({"item": objects(items), "annotator": objects(people)})
+        frame, ranked = self._one_value_a_row(frame, values, wanted)
         if ranked:
             return _as_wanted(Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels), wanted)
         if _as_ratings(frame["value"], wanted, name in self.ratings):
@@ -151,16 +151,19 @@ class Found:
             raise InputError(f"an answer is {shorten([nested])}, not a label or a number; choose another question")
         return frame.assign(value=objects(values)), False
 
-    def predictions(self, labels: Any, probabilities: bool = False) -> Predictions | None:
-        """Make the predictions, None where the file holds none."""
+    def predictions(self, labels: Any, items: Iterable[Any] = ()) -> Predictions | None:
+        """Make the predictions, None where the file holds none; other items have missing labels."""
         if not self.outputs:
             return None
         frame: Any = pd.DataFrame(self.outputs, columns=["model", "item", "label", "score"])
         scored = frame["score"].notna()
         if scored.any() and not scored.all():
             frame, scored = frame.assign(score=None), scored & False
-        score = "score" if scored.any() else None
-        return Predictions.from_long(frame, score=score, labels=labels, probabilities=probabilities)
+        if scored.any():
+            return Predictions.from_long(frame, score="score", labels=labels)
+        known = set(frame["item"])
+        others = pd.DataFrame({"item": objects([item for item in items if item not in known])})
+        return Predictions.from_long(pd.concat([frame, others.assign(model=self.outputs[0][0])]), labels=labels)
 
     def annotators(self) -> Annotators | None:
         """Make the table of the annotators' features, None where the file has none."""

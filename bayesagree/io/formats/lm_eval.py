@@ -29,15 +29,22 @@ def read(file: File, question: str | None) -> Found:
             continue
         item = row["doc_id"]
         found.gold[item] = _plain(row["target"])
-        found.outputs += [(model, item, label, score) for label, score in _response(list(row["filtered_resps"]))]
+        found.outputs += [(model, item, label, score) for label, score in _response(row)]
     found.notes.append(f"the model is {model!r}, the folder of the file: samples do not name it")
     return found
 
 
-def _response(response: list[Any]) -> list[tuple[Any, float | None]]:
-    """Labels of a response with their scores: the log likelihood of each choice, or one answer without score."""
+def _response(row: dict[str, Any]) -> list[tuple[Any, float | None]]:
+    """Labels of a response with their scores: the log likelihood of each choice, or one answer without score.
+
+    Choices are numbers, or their texts where the target is a text too.
+    """
+    response = list(row["filtered_resps"])
     if len(response) > 1 and all(isinstance(choice, list | tuple) for choice in response):
-        return [(k, float(choice[0])) for k, choice in enumerate(response)]
+        given, names = row.get("arguments"), range(len(response))
+        if isinstance(row["target"], str) and isinstance(given, dict) and len(given) == len(response):
+            names = [_plain(one["arg_1"]) for one in given.values()]
+        return [(name, float(choice[0])) for name, choice in zip(names, response)]
     return [(_plain(response[0]), None)]
 
 

@@ -10,6 +10,7 @@ from bayesagree.io.formats import (
     conll,
     cvat,
     doccano,
+    experiments,
     ground_truth,
     inspect_log,
     label_studio,
@@ -22,6 +23,7 @@ from bayesagree.io.formats import (
     preflib,
     prodigy,
     promptfoo,
+    snorkel,
 )
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
@@ -66,8 +68,12 @@ _BUILT_IN = (
     Format("inspect", "Inspect (.eval or JSON log)", inspect_log.recognise, inspect_log.read),
     Format("lm_eval", "lm-evaluation-harness (samples)", lm_eval.recognise, lm_eval.read),
     Format("promptfoo", "promptfoo (JSON)", promptfoo.recognise, promptfoo.read),
+    Format("langsmith", "LangSmith (feedback)", experiments.recognise_langsmith, experiments.read_langsmith),
+    Format("braintrust", "Braintrust (events)", experiments.recognise_braintrust, experiments.read_braintrust),
+    Format("deepeval", "DeepEval (test run)", experiments.recognise_deepeval, experiments.read_deepeval),
     Format("comparisons", "comparisons of two models", pairwise.recognise, pairwise.read),
     Format("phoenix", "Phoenix (span annotations)", phoenix.recognise, phoenix.read),
+    Format("snorkel", "Snorkel (matrix of votes)", snorkel.recognise, snorkel.read),
     Format("preflib", "PrefLib (votes of an election)", preflib.recognise, preflib.read),
 )
 

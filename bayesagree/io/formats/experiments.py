@@ -1,0 +1,109 @@
+"""Experiments of LangSmith, Braintrust and DeepEval: outputs with a score of each evaluator, and feedback of people."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from bayesagree.io._json import parse
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Found
+
+SOURCE = re.compile(r"""['"](\w+)['"]: *(?:UUID\()?['"]([^'"]*)""")
+"""A field of the source of LangSmith's feedback in a cell, written as JSON or as Python writes it."""
+
+
+def recognise_langsmith(file: File) -> bool:
+    """Return whether rows are feedback on runs, or runs with a column for each feedback."""
+    names = set(file.first) | file.columns
+    return {"run_id", "key", "score"} <= names or ("execution_time" in names and bool(_after("feedback.", names)))
+
+
+def read_langsmith(file: File, question: str | None) -> Found:
+    """Read each column of feedback as a judge of the runs of an experiment; or rows of feedback by their keys.
+
+    Rows by people are annotations, and those by models predictions. Where a row of a key has a score alone, the scores
+    of all its rows are read, else the values.
+    """
+    found, rows = Found(), list(_rows(file))
+    examples = [row.get("example_id") for row in rows]
+    item = "id" if None in examples or len(set(examples)) < len(rows) else "example_id"
+    unnamed = {row.get("key") for row in rows if row.get("value") is None}
+    for row in rows:
+        for name, key in _after("feedback.", row).items():
+            found.answers.append(("feedback", row[item], name, row[key]))
+        if "key" in row:
+            source = row.get("feedback_source") or {}
+            source = source if isinstance(source, dict) else dict(SOURCE.findall(source))
+            who = source.get("user_name") or source.get("user_id") or source.get("type")
+            value = row.get("score" if row["key"] in unnamed else "value")
+            if source.get("type") != "model":
+                found.answers.append((row["key"], row["run_id"], who, value))
+            elif question in (None, row["key"]) and value is not None:
+                found.outputs.append((str(who), row["run_id"], value, None))
+    return found
+
+
+def recognise_braintrust(file: File) -> bool:
+    """Return whether rows are events with scores."""
+    first = next(iter(_events(file)), None)
+    names = file.columns | (set(first) if isinstance(first, dict) else set())
+    return not names.isdisjoint({"scores", *_after("scores.", names).values()}) and (
+        "span_id" in names or {"input", "output"} <= names
+    )
+
+
+def read_braintrust(file: File, question: str | None) -> Found:
+    """Read each score of an event as that of a judge; scores by reviewers answer a question of that name.
+
+    What reviewers scored has their mean among the scores of the event, which is not read.
+    """
+    found, judged = Found(), []
+    for number, row in enumerate(_events(file) or file.lines()):
+        scores = _object(row.get("scores"), file) or {n: row.get(key) for n, key in _after("scores.", row).items()}
+        about = _object(row.get("span_attributes"), file)
+        if about.get("type") == "review":
+            parent, *_ = _object(row["span_parents"], file)
+            found.answers += [(name, parent, about["name"], score) for name, score in scores.items()]
+        else:
+            item = row.get("span_id", row.get("id", number))
+            judged += [("scores", item, name, score) for name, score in scores.items()]
+    reviewed = {name for name, *_ in found.answers}
+    found.answers += [row for row in judged if row[2] not in reviewed]
+    return found
+
+
+def recognise_deepeval(file: File) -> bool:
+    """Return whether the file is a run of tests."""
+    return isinstance(file.json, dict) and isinstance(file.json.get("testCases"), list)
+
+
+def read_deepeval(file: File, question: str | None) -> Found:
+    """Read whether each metric passes each test case; metrics that failed to run are left out."""
+    found = Found()
+    for case in [*file.json["testCases"], *file.json.get("conversationalTestCases", ())]:
+        for metric in case.get("metricsData") or ():
+            if metric.get("success") is None:
+                found.left_out["metrics with an error"] += 1
+            else:
+                verdict = "pass" if metric["success"] else "fail"
+                found.answers.append(("pass", case["name"], metric["name"], verdict))
+    return found
+
+
+def _rows(file: File) -> Iterable[dict[str, Any]]:
+    return file.json if isinstance(file.json, list) else file.lines()
+
+
+def _events(file: File) -> list[dict[str, Any]]:
+    """Events of a file in JSON: a list, or the answer of the server; none of a table."""
+    events = file.json.get("events") if isinstance(file.json, dict) else file.json
+    return events if isinstance(events, list) else []
+
+
+def _after(prefix: str, names: Iterable[str]) -> dict[str, str]:
+    """Names that begin with a prefix, by what follows it."""
+    return {name.removeprefix(prefix): name for name in names if name.startswith(prefix)}
+
+
+def _object(cell: Any, file: File) -> Any:
+    return parse(cell, f"{file.name}, cell {cell[:40]!r}") if isinstance(cell, str) else cell or {}
