@@ -21,8 +21,8 @@ EXPORTED = {
     "lm_eval": "`lm_eval --log_samples --output_path ...`: the files `samples_*.jsonl`.",
     "promptfoo": "`promptfoo eval -o results.json`.",
     "phoenix": "`client.spans.get_span_annotations_dataframe(...).to_csv(...)`.",
-    "langsmith": "`evaluate(...).to_pandas().to_csv(path)`, `client.get_test_results(...).to_csv(path)`, or the rows of "
-    "`client.list_feedback(...)` as CSV or JSON Lines.",
+    "langsmith": "`evaluate(...).to_pandas().to_csv(path)`, `client.get_test_results(...).to_csv(path)`, or the rows "
+    "of `client.list_feedback(...)` as CSV or JSON Lines.",
     "braintrust": "*Export* of logs or of an experiment, as JSON or CSV; or the events that the server returns.",
     "deepeval": "The file `test_run_*.json` in the folder that `DEEPEVAL_RESULTS_FOLDER` names.",
     "snorkel": '`np.save("votes.npy", LFApplier(functions).apply(rows))`.',

@@ -27,7 +27,7 @@ def read_langsmith(file: File, question: str | None) -> Found:
     found, rows = Found(), list(_rows(file))
     examples = [row.get("example_id") for row in rows]
     item = "id" if None in examples or len(set(examples)) < len(rows) else "example_id"
-    unnamed = {row.get("key") for row in rows if row.get("value") is None}
+    unnamed: set[Any] = {row["key"] for row in rows if "key" in row and row.get("value") is None}
     for row in rows:
         for name, key in _after("feedback.", row).items():
             found.answers.append(("feedback", row[item], name, row[key]))
