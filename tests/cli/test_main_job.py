@@ -53,6 +53,15 @@ def test_evaluate_keeps_draws_that_compare_reads(run, files, tmp_path):
     assert run("compare", out).returncode == 2
 
 
+def test_compare_of_files_is_that_of_the_kept_evaluation(run, files, tmp_path):
+    given = (files / "annotations.csv", files / "predictions.csv", "--item", "task", "--annotator", "worker")
+    assert run("evaluate", *given, "--draws", 60, "-o", tmp_path / "kept.nc").returncode == 0
+    kept, made = run("compare", tmp_path / "kept.nc", "--json"), run("compare", *given, "--draws", 60, "--json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads(kept.stdout) == json.loads(made.stdout)
+    assert "there are no predictions" in run("compare", given[0], *given[2:]).stderr
+
+
 def test_evaluate_notes_few_votes_and_names_the_target(run, files):
     given = (files / "annotations.csv", files / "predictions.csv")
     asked = ("evaluate", *given, "--item", "task", "--annotator", "worker", "--draws", 50)

@@ -23,6 +23,7 @@ BASES = {
     "gappy": "evaluate labels.csv gappy.csv --plausibility dirichlet --draws 40 --missing skip",
     "certainty": "certainty labels.csv",
     "compare": "compare kept.nc --reliability 1",
+    "compared": "compare labels.csv gappy.csv --plausibility dirichlet --draws 40 --missing skip",
     "check": "check labels.csv models.csv --plausibility dirichlet --draws 40 --new top --old mid --probability .01",
     "reliability": "reliability labels.csv",
     "conformal": "conformal labels.csv shares.csv --coverage .7",
@@ -55,6 +56,10 @@ EFFECTS = {
         "--draws 99", "--chains 3", "--seed 2", "--reliability 3", "--k 2", "--exact", "--plausibility dawid_skene",
     ],
     "compare": ["--metric f1_macro", "--reliability 4", "--ci-prob .5"],
+    "compared": [
+        "--items bootstrap", "--missing wrong", "--seed 2", "--draws 41", "--chains 3", "--reliability 3",
+        "--metric f1_macro", "--plausibility informed_dirichlet",
+    ],
     "check": [
         "--seed 2", "--chains 3", "--draws 41",
         "--new mid --old low", "--old low", "--not-worse .1", "--metric f1_macro", "--items bootstrap",
