@@ -98,12 +98,24 @@ format_pages = importlib.import_module("format_pages")
 
 @pytest.mark.docs
 @pytest.mark.parametrize("name", format_pages.names())
-def test_the_page_of_a_format_has_an_example_that_runs(name):
+def test_the_page_of_a_format_has_an_example_that_runs_and_makes_a_report(name, monkeypatch):
     page, names = format_pages.page(name), {}
     for kind, code in BLOCK.findall(page):
         if kind == "{code-cell} python":
             exec(compile(code, name, "exec"), names)
     assert names["export"].format == name
+    # The file makes a report by one command, all but what holds outputs of models alone.
+    reported = re.search("^bayesagree report .*", page, re.MULTILINE)
+    assert (reported is None) == (name == "lm_eval")
+    if reported is not None:
+        path = names["path"]
+        words = [str(path) if word == path.name else word for word in reported[0].split()[1:]]
+        options = ["--draws", "50", "--output", str(path.with_suffix(".html"))]
+        monkeypatch.setattr(sys, "argv", ["bayesagree", *words, *options])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert not stop.value.code
+        assert path.with_suffix(".html").stat().st_size > 10_000
 
 
 @pytest.mark.docs
