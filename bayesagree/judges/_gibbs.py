@@ -13,7 +13,7 @@ https://doi.org/10.1080/01621459.1993.10476321.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -79,12 +79,11 @@ def sample_chains(data: Regression, *, draws: int, tune: int, thin: int, rngs: S
     scale = np.maximum(np.abs(_each(rngs, lambda rng: rng.standard_normal(n_scales))) * data.scale_prior, 1e-3)
     coefficients, scales = np.empty((n_chains, draws, n_columns)), np.empty((n_chains, draws, n_scales))
     people = np.empty((n_chains, draws, len(observe.names)))
-    products = [(int(np.flatnonzero(data.votes == n)[0]), _products(data, data.votes == n)) for n in set(data.votes)]
+    products = [*map(np.stack, zip(*(_products(data, data.votes == n) for n in set(data.votes.tolist()))))]
     mean, joint = np.zeros((n_chains, data.votes.size)), _JointMoves(data, observe)
     for sweep in range(tune + draws * thin):
         average, precision = observe.utilities(mean)
-        moments = _moments(data, products, average, precision)
-        scale, coefficient = _draw_coefficients(data, moments, scale, rngs)
+        coefficient = _draw_coefficients(data, products, average, precision, scale, rngs)
         mean = data.mean(coefficient)
         observe.after(mean, average)
         coefficient, scale, mean = joint.move(coefficient, scale, mean, learn=sweep < tune)
@@ -190,48 +189,40 @@ def _log_ndtr(z):
     return -0.5 * z * z - math.log(-z * math.sqrt(2.0 * math.pi)) + math.log1p(-q * (1.0 - q * (3.0 - q * 15.0)))
 
 
-class _Moments(NamedTuple):
-    """X'WX and X'Ww of the latent regression, by blocks: own coefficients of two systems meet in no item."""
+def _products(data: Regression, rows: NDArray[np.bool_]) -> tuple[Any, ...]:
+    """Return the first of some items with equally many votes, which weigh the same, and their X'X by blocks.
 
-    shared: Floats
-    own: Floats
-    between: Floats
-    cross_shared: Floats
-    cross_own: Floats
-
-
-def _products(data: Regression, rows: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """Return X'X of some items: shared (column, column), own (system, own, own), between (system, own, column)."""
+    Shared (column, column), own (system, own, own) and between (system, own, column): own coefficients of two systems
+    meet in no item.
+    """
     shared, own, member = data.shared[rows], data.own[rows], data.member[:, rows]
-    within = np.einsum("si,ia,ib->sab", member, own, own, optimize=True)
-    return shared.T @ shared, within, np.einsum("si,ia,ib->sab", member, own, shared, optimize=True)
+    within, between = (np.einsum("si,ia,ib->sab", member, own, x, optimize=True) for x in (own, shared))
+    return rows.argmax(), shared.T @ shared, within, between
 
 
-def _moments(data: Regression, products: Any, average: Floats, precision: Floats) -> _Moments:
-    """Weight the items; those with equally many votes have equal weights."""
-    shared, own, between = (
-        np.sum([np.multiply.outer(precision[:, i], parts[k]) for i, parts in products], axis=0) for k in range(3)
-    )
-    weighted = precision * average
-    return _Moments(shared, own, between, weighted @ data.shared, data.member @ (data.own * weighted[:, :, None]))
-
-
-def _draw_coefficients(data: Regression, moments: _Moments, scale: Floats, rngs: Streams) -> tuple[Floats, Floats]:
-    """Draw the scales with the coefficients integrated out, then the coefficients."""
+def _draw_coefficients(
+    data: Regression, products: Any, average: Floats, precision: Floats, scale: Floats, rngs: Streams
+) -> Floats:
+    """Draw the scales, in place, with the coefficients integrated out, then the coefficients."""
     n_chains, n_scales = scale.shape
     other, level = scale.copy(), np.full(n_chains, np.inf)
     if n_scales:
         other *= np.exp(SCALE_STEP / np.sqrt(n_scales) * _each(rngs, lambda rng: rng.standard_normal(n_scales)))
         level = np.log(_each(rngs, lambda rng: rng.random()))
     coefficient = _each(rngs, lambda rng: rng.standard_normal(data.scale_index.size))
-    n_shared, n_own = moments.shared.shape[1], moments.own.shape[2]
+    n_shared, n_own = data.shared.shape[1], data.own.shape[1]
     own, shared = np.empty((2, data.n_systems, n_own, n_own + n_shared + 1)), np.empty((2, n_shared, n_shared + 1))
-    _given_utilities(moments, data.scale_index, data.scale_prior, other, level, own, shared, scale, coefficient)
-    return scale, coefficient
+    weighted = precision * average
+    known = *products, precision, weighted @ data.shared, data.member @ (data.own * weighted[:, :, None])
+    _given_utilities(*known, data.scale_index, data.scale_prior, other, level, own, shared, scale, coefficient)
+    return coefficient
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _given_utilities(moments, scale_index, scale_prior, other, level, own, shared, scale, coefficient):
+def _given_utilities(
+    items, by_shared, by_own, between, precision, cross_shared, cross_own,
+    scale_index, scale_prior, other, level, own, shared, scale, coefficient,
+):  # fmt: skip
     """Replace scales by the other ones where these are accepted, and the coefficients, of noise, by draws.
 
     The systems' own coefficients are eliminated first. `own` is room for the root of each system's precision beside
@@ -244,7 +235,13 @@ def _given_utilities(moments, scale_index, scale_prior, other, level, own, share
         for side in range(1 if other.shape[1] == 0 else 2):
             scales = other[c] if side else scale[c]
             root, height = shared[side], 0.0
-            root[:, :n_shared], root[:, n_shared] = moments.shared[c], moments.cross_shared[c]
+            root[:] = 0.0
+            root[:, n_shared] = cross_shared[c]
+            own[side] = 0.0
+            for v in range(items.size):
+                root[:, :n_shared] += precision[c, items[v]] * by_shared[v]
+                own[side, :, :, :n_own] += precision[c, items[v]] * by_own[v]
+                own[side, :, :, n_own:first] += precision[c, items[v]] * between[v]
             for k in range(scales.size):
                 height += math.log(scales[k]) - 0.5 * (scales[k] / scale_prior[k]) ** 2
             for k in range(scale_index.size):
@@ -253,8 +250,7 @@ def _given_utilities(moments, scale_index, scale_prior, other, level, own, share
                 root[a, a] += scales[scale_index[a]] ** -2.0 if scale_index[a] >= 0 else 1.0
             for s in range(n_systems):
                 part = own[side, s]
-                part[:, :n_own], part[:, n_own:first] = moments.own[c, s], moments.between[c, s]
-                part[:, first] = moments.cross_own[c, s]
+                part[:, first] = cross_own[c, s]
                 for a in range(n_own):
                     index = scale_index[n_shared + s * n_own + a]
                     part[a, a] += scales[index] ** -2.0 if index >= 0 else 1.0
