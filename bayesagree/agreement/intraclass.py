@@ -162,9 +162,10 @@ def icc(
         )
     k = max(round(size.mean()), 2) if k is None else k
     rng = np.random.default_rng(seed_sequence(seed))
-    fits = {two_way: VarianceComponents(ratings, two_way=two_way).draws(rng) for two_way in (False, True)}
-    rows = []
-    for name in KINDS if kind is None else (kind,):
+    rows, wanted = [], KINDS if kind is None else (kind,)
+    needed = sorted({name[0] != "1" for name in wanted})
+    fits = {two_way: VarianceComponents(ratings, two_way=two_way).draws(rng) for two_way in needed}
+    for name in wanted:
         top, drawn = fits[name[0] != "1"]
         mean = k if name.endswith("k") else 1
         lower, upper = hdi(correlation(name, drawn, mean), ci_prob)
