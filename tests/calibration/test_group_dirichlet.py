@@ -19,6 +19,7 @@ def simulate(form, rng, n_items=25, n_groups=3, n_votes=4):
     if form == "graded":
         similarity = np.exp(np.log(PRIOR.similarity) + PRIOR.similarity_sd * rng.standard_normal(n_groups))
         leaning, to = rng.beta(1, PRIOR.leaning, (n_groups, 1, 1)), rng.dirichlet(np.ones(2), n_groups)[:, None]
+        leaning[0] = 0.0  # of equally many votes the first group has the most
         seen = (1 - leaning) * common + leaning * to
         own = np.stack([[rng.dirichlet(np.maximum(s * m, 1e-9)) for m in row] for s, row in zip(similarity, seen)])
         parameter = np.stack([similarity, leaning.ravel()])
@@ -46,6 +47,6 @@ def test_ranks_of_the_truth_are_uniform(calibration, form, n, seed):
         drawn = tree["posterior"].to_dataset().isel(chain=0, draw=slice(None, None, 3))
         ranks.append([(drawn[name].values < true).sum(axis=0) for name, true in zip(names, parameter)])
         of_item.append((drawn["plausibility"].values[:, :, 0, 0] < own[:, 0, 0]).sum(axis=0))
-    for name, of_group in zip(names, np.array(ranks)[:, :, 0].T):
+    for name, of_group in zip(names, np.array(ranks)[:, :, 1].T):
         calibration.uniform(f"group_dirichlet {form}", name, of_group, DRAWS + 1)
     calibration.uniform(f"group_dirichlet {form}", "plausibility", np.array(of_item)[:, 1], DRAWS + 1)

@@ -50,7 +50,7 @@ class Chain:
         # From beyond the ends a slice step would never return.
         self.log_similarity = np.clip(start, kernels.LOWEST, kernels.HIGHEST)
         self.share = np.where(problem.free, rng.random(n_groups), 0.0)
-        self.leaning = np.tile(np.append(np.full(n_labels, 0.1 / n_labels), 0.9), (n_groups, 1))
+        self.leaning = np.tile(np.eye(n_labels + 1)[-1], (n_groups, 1))
         self.leaned = np.zeros((n_groups, n_labels + 1), np.int64)
         wide = n_groups + 1 if problem.divided else 1
         self.rows, self.row_item = np.zeros((n_items * wide, n_labels), np.int32), np.arange(n_items * wide)
@@ -98,7 +98,8 @@ class Chain:
             how = rng, self.votes, common, self.leaning, self.log_similarity
             kernels.draw_similarity(*how, centre, prior.similarity_sd)
             sources.draw_tables(*how, self.counts, self.leaned)
-            for g, (*own, others) in enumerate(self.leaned):
+            for g in np.flatnonzero(problem.leans):
+                *own, others = self.leaned[g]
                 share = rng.beta(1 + sum(own), prior.leaning + others)
                 self.leaning[g] = np.append(share * rng.dirichlet(np.add(own, 1)), 1 - share)
             self.rows = self.counts

@@ -116,12 +116,19 @@ class GroupProblem:
         return len(self.base) > 1
 
     @cached_property
+    def most(self) -> NDArray[np.bool_]:
+        """Whether a level is the one of most votes."""
+        return np.arange(self.levels.size) == self.votes.sum(axis=(1, 2)).argmax()
+
+    @property
     def free(self) -> NDArray[np.bool_]:
         """Groups that may be apart: of two groups one may, since only whether they differ can be known."""
-        free = np.ones(self.names.size, bool)
-        if free.size == 2:
-            free[self.votes.sum(axis=(1, 2)).argmax()] = False
-        return free
+        return (self.names.size > 2) | ~self.most
+
+    @property
+    def leans(self) -> NDArray[np.bool_]:
+        """Levels that may lean: without predictions not that of most votes, as all leaning alike is the common view."""
+        return self.informed | ~self.most
 
 
 def groups_of(labels: Labels, groups: Any) -> Groups:

@@ -33,10 +33,10 @@ def group_dirichlet_model(
     Returns
     -------
     pymc.Model
-        Free variables ``shape`` (category), ``common`` (item, category), and ``similarity``, ``leaning`` (group),
-        ``leaning_to`` (group, category) with ``plausibility`` (group, item, category) of the graded form, or
-        ``share_apart`` (group) of the divided one, whose own distributions and choices are summed out. Observed
-        ``votes`` (group, item, category).
+        Free variables ``shape`` (category), ``common`` (item, category), and ``similarity``, ``leaning`` (group), which
+        has no effect in the group of most votes, ``leaning_to`` (group, category) with ``plausibility`` (group, item,
+        category) of the graded form, or ``share_apart`` (group) of the divided one, whose own distributions and choices
+        are summed out. Observed ``votes`` (group, item, category).
 
     References
     ----------
@@ -68,7 +68,8 @@ def group_dirichlet_model(
         common: Any = dirichlet_variable("common", rows, dims=("item", "category"))
         if form == "graded":
             similarity: Any = pm.LogNormal("similarity", np.log(how.similarity), how.similarity_sd, dims="group")
-            leaning: Any = pm.Beta("leaning", 1, how.leaning, dims="group")
+            leans: Any = pm.Beta("leaning", 1, how.leaning, dims="group")
+            leaning: Any = leans * problem.leans
             to: Any = pm.Dirichlet("leaning_to", np.ones(n_labels), dims=("group", "category"))
             seen = (1 - leaning)[:, None, None] * common[None] + (leaning[:, None] * to)[:, None]
             around = similarity[:, None, None] * seen

@@ -16,7 +16,7 @@ class GroupDirichletPrior:
         groups that see everything alike would take s_g to infinity, where the likelihood is flat.
     leaning
         r_g ~ Beta(1, leaning), the share of a group's views that favours some labels whatever the item, b_g ~
-        Dirichlet(1, ..., 1) (graded form).
+        Dirichlet(1, ..., 1) (graded form). Without predictions the group of most votes does not lean.
     divided
         delta_g ~ Beta(1, divided): 1 is uniform.
     shape_sd
