@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,17 @@ def test_files(tmp_path):
 def test_refused(masks, message):
     with pytest.raises(InputError, match=message):
         Labels.from_masks(masks)
+
+
+def test_twenty_masks_of_512_pixels_take_less_than_ten_seconds():
+    rng = np.random.default_rng(1)
+    row, column = np.ogrid[:512, :512]
+    masks = np.stack(
+        [(row - a) ** 2 + (column - b) ** 2 < (c - 106) ** 2 for a, b, c in rng.integers(246, 267, (20, 3))]
+    )
+    start = time.process_time()
+    labels = Labels.from_masks(masks)
+    tree = dawid_skene(labels, variant="full", engine="em")
+    assert time.process_time() - start < 10
+    inside = masks.reshape(20, -1)[:, labels.items].all(axis=0)
+    assert tree["derived"]["label_probability"].sel(category=1).to_numpy()[inside].min() > 0.99
