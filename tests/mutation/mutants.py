@@ -62,7 +62,7 @@ MUTANTS = [
     Mutant("Phi: maximum likelihood of two camps stays at the grid", EXACT + "posterior.py", "        return -1.0\n", "        pass\n", "agreement/test_limits.py"),
     Mutant("Phi: joint mode without the truths", EXACT + "posterior.py", "return -0.5 * np.nan_to_num(away) ** 2", "return 0 * np.nan_to_num(away)", "agreement/test_limits.py"),
     Mutant("Phi: unanimous ends count as disagreement", "agreement/limits.py", "    if not inside.any():", "    if False:", "agreement/test_limits.py"),
-    Mutant("Phi: one end only is seen", "agreement/limits.py", "for end in (0.0, 1.0):", "for end in (0.0,):", "agreement/test_limits.py"),
+    Mutant("Phi: one end only is seen", "agreement/limits.py", "for end in (0.0, 1.0))", "for end in (0.0, 0.0))", "agreement/test_limits.py"),
     Mutant("Phi: conflicting readings of the ends", "agreement/limits.py", "(found := squeezed()).lower > 0", "(found := squeezed()).lower > 1", "agreement/test_limits.py -m long"),
     Mutant("Phi: squeezed by the ratings of the item", EXACT + "likelihood.py", "n = counts.size.max()", "n = counts.size[row]", "agreement/test_limits.py"),
     Mutant("Phi: grid of levels off by one", "agreement/limits.py", "return steps + 1", "return steps", "agreement/test_limits.py"),
