@@ -162,8 +162,9 @@ def test_pymc_has_the_same_posterior(form):
     from bayesagree._inference.nuts import sample_nuts
 
     labels, members = labels_of(np.random.default_rng(7).integers(0, 5, (3, 12, 2)), "ghi")
-    ours = group_dirichlet(labels, groups=members, form=form, draws=1000, seed=7)["posterior"].to_dataset()
-    model = group_dirichlet_model(labels, groups=members, form=form)
+    how = {"groups": members, "form": form, "prior": GroupDirichletPrior(similarity=10, similarity_sd=1)}
+    ours = group_dirichlet(labels, **how, draws=1000, seed=7)["posterior"].to_dataset()
+    model = group_dirichlet_model(labels, **how)
     theirs = sample_nuts(model, draws=1000, chains=2, seed=7, sampler={"target_accept": 0.95})["posterior"].to_dataset()
     if form == "graded":
         first, second = ours["plausibility"], theirs["plausibility"]
