@@ -213,7 +213,9 @@ def _draw_coefficients(
     n_shared, n_own = data.shared.shape[1], data.own.shape[1]
     own, shared = np.empty((2, data.n_systems, n_own, n_own + n_shared + 1)), np.empty((2, n_shared, n_shared + 1))
     weighted = precision * average
-    known = *products, precision, weighted @ data.shared, data.member @ (data.own * weighted[:, :, None])
+    items, by_shared, by_own, between = products
+    crossed = weighted @ data.shared, data.member @ (data.own * weighted[:, :, None])
+    known = items, by_shared, by_own, between, precision, *crossed
     _given_utilities(*known, data.scale_index, data.scale_prior, other, level, own, shared, scale, coefficient)
     return coefficient
 

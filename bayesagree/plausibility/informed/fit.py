@@ -134,7 +134,7 @@ def fit_parameters(
     return Fit(mode, root, 0.5 * float(away @ away) - lowest)
 
 
-def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> tuple[Any, ...]:
+def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> tuple[Any, Any, Any, Any, Any]:
     """Gather covariates and votes of a block of items, as the kernels take them."""
     size = np.diff(votes.start)[items]
     start = np.append(0, np.cumsum(size))

@@ -68,7 +68,7 @@ class Judgments:
         return cls(item[kept], annotator[kept], (np.cumsum(kept) - 1)[judgment[of_kept]], label[of_kept], shape)
 
     @cached_property
-    def places(self) -> tuple[Integers, ...]:
+    def places(self) -> tuple[Integers, Integers, Integers, Integers]:
         """First judgment of each item and first mark of each judgment, with their ends; annotators and labels."""
         item_start = np.searchsorted(self.item, np.arange(self.shape[0] + 1))
         mark_start = np.searchsorted(self.judgment, np.arange(self.item.size + 1))

@@ -70,11 +70,13 @@ def iterate(places, visits, own, present, closed, tolerance, most, first, last, 
     `first` takes the qualities of the first iteration; `places` are the first arguments of `add_cosines`.
     """
     at, sums, of_label, seen, pairs = room
+    item_start, mark_start, annotator, label = places
     moved = math.inf
     for n in range(1, most + 1):
         at[:] = last.uqs * present
         sums[:] = 0.0
-        add_cosines(*places, own, last.wqs, at, last.aqs, of_label, new.uqs, sums)
+        given = item_start, mark_start, annotator, label, own, last.wqs
+        add_cosines(*given, at, last.aqs, of_label, new.uqs, sums)
         for i in range(sums.shape[0]):
             new.wwa[i] = sums[i, 0] / max(sums[i, 1], SMALLEST)
             new.wsa[i] = sums[i, 2] / max(sums[i, 3], SMALLEST)
