@@ -112,8 +112,9 @@ class Density:
         self.cells, self.form, self.prior = cells, form, prior
         n, n_entries, n_covariates = cells.n_annotators, cells.entry_model.size, cells.covariates.shape[0]
         self.n_models = int(cells.entry_model.max()) + 1
+        sizes = (n_entries, n, n, n, n_covariates)
         by = {name: getattr(form, name) == "annotator" for name in ("ties", "order", "discrimination")}
-        self.ends = np.cumsum([n_entries, n, n, n])
+        self.parts = [slice(end - k, end) for k, end in zip(sizes, np.cumsum(sizes).tolist())]
         self.slopes = slice(n_entries, n_entries + n)
         # First natural parameter that an effect adds to, the coordinate that each of them takes, number of coordinates.
         who, one, entry = np.arange(n), np.zeros(n, np.int64), np.arange(n_entries)
@@ -140,8 +141,9 @@ class Density:
         self.size, self.n_normal = ends[-1], ends[-1] - len(self.scale_prior)
         n_natural = n_entries + 3 * n + n_covariates
         used = [(row + np.arange(c.size), c + self.place[name].start) for name, (row, c, k) in blocks.items() if k]
-        rows, columns = (np.concatenate(part) for part in zip(*used))
-        self.matrix = csr_array((np.ones(rows.size), (rows, columns)), shape=(n_natural, self.n_normal))
+        self.rows, self.columns = (np.concatenate(part) for part in zip(*used))
+        shape = (n_natural, self.n_normal)
+        self.matrix = csr_array((np.ones(self.rows.size), (self.rows, self.columns)), shape=shape)
         self.constant = np.zeros(n_natural)
         self.constant[n_entries + n : n_entries + 2 * n] = -math.inf if form.ties is None else prior.tie_mean
         self.fixed = np.ones(self.n_normal)
@@ -171,7 +173,7 @@ class Density:
 
     def log_scales(self, point: Floats) -> Floats:
         """Return the logarithms of the standard deviations at points (..., parameter)."""
-        return np.clip(point[..., self.n_normal :], -LARGEST, LARGEST)
+        return point[..., self.n_normal :].clip(-LARGEST, LARGEST)
 
     def effects(self, point: Floats) -> tuple[Floats, Floats]:
         """Return effects, factors times coordinates, and precisions of the coordinates at points (..., parameter)."""
@@ -180,13 +182,14 @@ class Density:
         factor = np.exp(away * (1 - self.share) + self.log_centre)[..., self.scale_of] * self.fixed
         return factor, np.exp(-2 * self.share * away)[..., self.scale_of]
 
-    def natural(self, point: Floats) -> Natural:
+    def natural(self, point: Floats, factor: Floats | None = None) -> Natural:
         """Return the parameters of the likelihood."""
-        at = self.matrix @ (self.effects(point)[0] * point[: self.n_normal]) + self.constant
+        effect = (self.effects(point)[0] if factor is None else factor) * point[: self.n_normal]
+        at = np.bincount(self.rows, effect[self.columns], self.constant.size) + self.constant
         at[self.slopes] -= at[self.slopes].mean()  # discriminations are relative to their mean
-        strength, slope, tie, order, covariate = np.split(at, self.ends)
-        tie = np.clip(tie, -LARGEST, LARGEST) if self.form.ties else tie
-        return Natural(strength, np.exp(np.clip(slope, -LARGEST, LARGEST)), tie, order, covariate)
+        strength, slope, tie, order, covariate = (at[part] for part in self.parts)
+        tie = tie.clip(-LARGEST, LARGEST) if self.form.ties else tie
+        return Natural(strength, np.exp(slope.clip(-LARGEST, LARGEST)), tie, order, covariate)
 
     def variables(self, points: Floats) -> dict[str, Floats]:
         """Return what a result keeps of points (..., parameter)."""
@@ -212,11 +215,11 @@ class Density:
         """Return the log density, up to a constant of the normal distributions, and its gradient."""
         normal, slope = point[: self.n_normal], np.empty(point.size)
         factor, precision = self.effects(point)
-        at = self.natural(point)
+        at = self.natural(point, factor)
         value, by = self.cells.log_likelihood(at, self.form.likelihood)
         by_natural = np.concatenate([by.strength, by.discrimination * at.discrimination, *by[2:]])
         by_natural[self.slopes] -= by_natural[self.slopes].mean()
-        by_normal = (by_natural @ self.matrix) * factor
+        by_normal = np.bincount(self.columns, by_natural[self.rows], self.n_normal) * factor
         slope[: self.n_normal] = by_normal - precision * normal
         of_scale = slice(0, len(self.scale_prior))
         share, logs = self.share[:-1], self.log_scales(point)

@@ -7,7 +7,8 @@ import pytest
 from bayesagree import Comparisons, davidson
 from bayesagree.comparisons._cells import outcome_probabilities
 
-DRAWS, THIN = 99, 3
+# Ten trajectories apart, draws of the slowest parameter, the spread of strengths or of items, are nearly independent.
+DRAWS, THIN = 29, 10
 MODELS, ANNOTATORS, ITEMS, GAMES = 4, 3, 6, 60
 COMMON = {"ties": "common", "order": "common", "discrimination": None}
 BY_ANNOTATOR = {"ties": "annotator", "order": "annotator", "discrimination": "annotator"}
@@ -21,7 +22,7 @@ VARIANTS = {
 SIZES = [
     (30, "common", 1),
     (30, "annotators", 2),
-    *(pytest.param(300, name, 3, marks=pytest.mark.slow) for name in VARIANTS),
+    *(pytest.param(500, name, 3, marks=pytest.mark.slow) for name in VARIANTS),
 ]
 
 
