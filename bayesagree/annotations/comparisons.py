@@ -244,18 +244,17 @@ class Comparisons(Displayed):
         if ranking.size == 0:
             raise InputError("no ranking compares two labels; comparisons need rankings of two labels or more")
         table = {"left": names[first], "right": names[second], "winner": OUTCOMES[outcome]}
-        table |= {"item": r.items[r.item_index[ranking]]}
-        if r.annotators_known:
-            table["annotator"] = r.annotators[r.annotator_index[ranking]]
-        who = "annotator" if r.annotators_known else None
+        table["item"], who = r.items[r.item_index[ranking]], "annotator" if r.annotators_known else None
+        if who:
+            table[who] = r.annotators[r.annotator_index[ranking]]
         return cls.from_long(pd.DataFrame(table), annotator=who, item="item", order_known=False)
 
     def overview(self) -> dict[str, Any]:
         """Sizes by what they are."""
-        names = {"annotators": self.annotators, "items": self.items}
-        known: dict[str, Any] = {role: found.size or "unknown" for role, found in names.items()}
-        sizes = {"comparisons": self.n_comparisons, "ties": int((self.outcome == TIE).sum())}
-        return {"models": self.models.size} | known | sizes | {"components": int(self._component().max()) + 1}
+        roles = ("models", "annotators", "items")
+        sizes: dict[str, Any] = {role: getattr(self, role).size or "unknown" for role in roles}
+        sizes |= {"comparisons": self.n_comparisons, "ties": int((self.outcome == TIE).sum())}
+        return sizes | {"components": int(self._component().max()) + 1}
 
     def shares(self) -> dict[str, float]:
         """Share of each outcome among all comparisons."""
@@ -356,9 +355,8 @@ def _outcomes(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArr
     """Return who wins each row."""
     values = [v if isinstance(v, Hashable) else repr(v) for v in column(table, name, "winner").to_list()]
     known = dict(zip(models.tolist(), range(models.size)))
-    numeric = models.dtype.kind in "iuf"
     words: dict[Any, int] = WORDS | NUMBERS
-    if numeric and any(value not in words and value == value for value in values):
+    if models.dtype.kind in "iuf" and any(value not in words and value == value for value in values):
         words = dict(WORDS)  # these are names of models
     ambiguous = [word for word in words if word in known and word in values]
     if ambiguous:

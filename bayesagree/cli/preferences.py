@@ -59,10 +59,10 @@ def preferences(
             f"{str(file)!r} holds {type(found).__name__}, not comparisons; name the columns of the two models and the "
             "winner with --first, --second and --winner"
         )
-    effects: Any = {"--ties": ties, "--order": order, "--discrimination": discrimination}
-    effects = {name[2:]: _options.one_of(value, name, EFFECTS) for name, value in effects.items()}
-    effects = {name: None if value == "none" else value for name, value in effects.items()}
-    how: Any = {"item_effects": item_effects, "likelihood": likelihood} | effects | vars(sampling)
+    how: Any = {"ties": ties, "order": order, "discrimination": discrimination}
+    for name, value in how.items():
+        how[name] = None if _options.one_of(value, f"--{name}", EFFECTS) == "none" else value
+    how |= {"item_effects": item_effects, "likelihood": likelihood} | vars(sampling)
     if report is None:
         tree = davidson(found, **how)
     else:

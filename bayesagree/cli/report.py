@@ -60,8 +60,7 @@ def report(
         from bayesagree.report import comparisons
 
         page = comparison_page(truth, _origin(source), output, title, **vars(sampling))
-        rows = [{"output": str(output), "version": page.version} | vars(sampling)]
-        return _show(rows, page.warnings, json, list(map(str, comparisons.panel(page))))
+        return _show(output, page, vars(sampling), json, list(map(str, comparisons.panel(page))))
     if threshold is None and isinstance(truth, Ratings):
         threshold = sum(truth.scale) / 2
         typer.echo(
@@ -88,20 +87,17 @@ def report(
         beside["gold"] = None if gold is None else _gold(gold, source, truth)
         data = report_data(truth, models, settings=settings, source=_origin(source), progress=advance, **beside)
         write_report(data, output, title=title)
-    rows = [
-        {"output": str(output), "version": data.version}
-        | vars(data.settings)
-        | {"plausibility": plausibility or data.settings.record.name}
-    ]
+    used = vars(data.settings) | {"plausibility": plausibility or data.settings.record.name}
     first = () if data.gold is None else data.gold.contradiction
     sentences = [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))]
-    _show(rows, data.warnings, json, sentences)
+    _show(output, data, used, json, sentences)
     if not json:
         typer.echo(f"{output} is written; open it in a browser.", err=True)
 
 
-def _show(rows: Any, warnings: tuple[str, ...], json: bool, sentences: list[str]) -> None:
-    listed = _output.Table("warnings", [{"warning": text} for text in warnings], most=0)
+def _show(output: Path, data: Any, settings: dict[str, Any], json: bool, sentences: list[str]) -> None:
+    rows = [{"output": str(output), "version": data.version} | settings]
+    listed = _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0)
     _output.show([_output.Table("settings", rows, most=0), listed], json=json, notes=sentences)
 
 

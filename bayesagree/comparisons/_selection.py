@@ -1,6 +1,6 @@
 """Which effects a model has: those that predict held-out comparisons best."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +22,10 @@ CERTAINTY = 1.0
 """Standard errors by which a richer effect must predict better; at 0, chance chooses it half of the time."""
 
 
-class Chosen(NamedTuple):
-    """A form, and the mean held-out log score of every form tried."""
-
-    form: Form
-    scores: dict[str, float]
-
-
 def choose_form(
     comparisons: Comparisons, form: Form, requested: dict[str, Any], prior: DavidsonPrior, seed: Seed
-) -> Chosen:
-    """Replace each "auto" by the effect that predicts best, one after the other."""
+) -> tuple[Form, dict[str, float]]:
+    """Replace each "auto" by the effect that predicts best, one after the other; return every form's score, too."""
     has_ties = bool((comparisons.outcome == TIE).any())
     several = comparisons.annotators.size > 1
     rng = np.random.default_rng(stream_apart(seed, "folds"))
@@ -57,7 +50,7 @@ def choose_form(
             if gain.mean() > CERTAINTY * gain.std() / np.sqrt(gain.size):
                 form = richer
     scores = {f"ties={f.ties}, order={f.order}, discrimination={f.discrimination}": v.mean() for f, v in known.items()}
-    return Chosen(form, {name: round(float(score), 5) for name, score in scores.items()})
+    return form, {name: round(float(score), 5) for name, score in scores.items()}
 
 
 def held_out_scores(comparisons: Comparisons, form: Form, prior: DavidsonPrior, fold: Floats) -> Floats:

@@ -206,9 +206,8 @@ def _win_probability(strength: Floats, odds: Floats, likelihood: Likelihood) -> 
 
 
 def _warn_unlinked(comparisons: Comparisons) -> None:
-    table = comparisons.components()
-    if comparisons.overview()["components"] > 1:
-        parts = [shorten(part["model"], 3) for _, part in table.groupby("component")]
+    parts = [shorten(part["model"], 3) for _, part in comparisons.components().groupby("component")]
+    if len(parts) > 1:
         warnings.warn(
             f"no comparison links the {len(parts)} components ({'; '.join(parts[:5])}): only the prior compares models "
             "of two components; collect comparisons between them (Comparisons.components() lists them)",
