@@ -15,6 +15,7 @@ from bayesagree import Comparisons, InputError, davidson, davidson_model
 from bayesagree.comparisons import DavidsonPrior
 from bayesagree.comparisons._cells import Natural, cells_of
 from bayesagree.comparisons._density import Density, Form
+from bayesagree.comparisons._selection import FOLDS, held_out_scores
 from bayesagree.draws.convergence import diagnostics
 
 FOODS = {"Burger": 0, "Pasta": 1, "Pizza": 2, "Sushi": 3, "Tacos": 4}
@@ -238,6 +239,18 @@ def test_held_out_scores_of_llmfao(public_data):
     settings = json.loads(davidson(llmfao(public_data), draws=10, chains=1, seed=1).attrs["settings"])
     scores = list(settings["held_out_log_score"].values())
     assert (scores[0], scores[1], scores[-1]) == pytest.approx((-1.0137, -0.9545, -0.9137), abs=0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["common", "annotator"])
+def test_strengths_by_prompt_predict_llmfao_better(public_data, by):
+    games, scores = llmfao(public_data), []
+    fold = np.random.default_rng(1).permutation(np.arange(games.n_comparisons) % FOLDS)
+    for item in (False, True):
+        scores.append(held_out_scores(games, Form(by, by, None, item, "davidson"), DavidsonPrior(), fold))
+    gain = scores[1] - scores[0]
+    assert gain.mean() > 4 * gain.std() / np.sqrt(gain.size)
+    assert by == "common" or scores[1].mean() > -0.89  # the three effects by annotator have -.9137
 
 
 @pytest.mark.parametrize(
