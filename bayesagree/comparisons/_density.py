@@ -21,6 +21,8 @@ EM = 10
 """Rounds in which the scales are fitted to start from."""
 WIDEST = 2.0
 """Prior scales up to which they may grow there: else discriminations of item effects grow while strengths vanish."""
+FARTHEST = 10.0
+"""A chain starts at most this and one per parameter below the centre, in log density: a normal one has half of it."""
 OF_SCALE = {
     "strength_sd": "strength",
     "item_sd": "item",
@@ -303,5 +305,8 @@ class Density:
 
     def chain(self, start: Floats, units: Floats, rng: Rng) -> Chain:
         """Return a chain that starts around a point."""
-        point = start + units @ rng.standard_normal(self.size)
-        return Chain(self, point, units, rng, shortest=SHORTEST, longest=LONGEST, centre=start)
+        away = units @ rng.standard_normal(self.size)
+        # The curvature vanishes where a scale is small: there one standard deviation may lead out of reach.
+        while not self(start + away)[0] > self(start)[0] - self.size - FARTHEST:
+            away /= 2
+        return Chain(self, start + away, units, rng, shortest=SHORTEST, longest=LONGEST, centre=start)

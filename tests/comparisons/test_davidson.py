@@ -14,7 +14,7 @@ from scipy.stats import multivariate_t
 from bayesagree import Comparisons, InputError, davidson, davidson_model
 from bayesagree.comparisons import DavidsonPrior
 from bayesagree.comparisons._cells import Natural, cells_of
-from bayesagree.comparisons._density import Density, Form
+from bayesagree.comparisons._density import FARTHEST, Density, Form
 from bayesagree.comparisons._selection import FOLDS, held_out_scores
 from bayesagree.draws.convergence import diagnostics
 
@@ -183,6 +183,22 @@ def test_information_is_the_mean_curvature(form):
     steps = 1e-4 * np.eye(density.size)
     curvature = np.array([density(point - step)[1] - density(point + step)[1] for step in steps]) / 2e-4
     np.testing.assert_allclose(density.precision(point), curvature, rtol=1e-4, atol=1e-4)
+
+
+def test_chains_start_within_reach_where_models_are_equal():
+    """At a scale near 0 the curvature vanishes; starts of one standard deviation once lay thousands of nats below."""
+    pairs = [(a, b) for a, b in ("AB", "BC", "CA")]
+    rows = [(a, b, winner) for a, b in pairs for winner in ("left", "right") * 8]
+    equal = Comparisons.from_long(pd.DataFrame(rows, columns=["left", "right", "winner"]))
+    form = Form(None, None, None, False, "davidson")
+    density = Density(cells_of(equal, **form.cells)[0], form, DavidsonPrior())
+    centre = density.start()
+    density.recentred(centre)
+    units, _ = density.units(centre)
+    rngs = [np.random.default_rng(seed) for seed in range(200)]
+    heights = np.array([density.chain(centre, units, rng).height for rng in rngs])
+    assert (heights > density(centre)[0] - density.size - FARTHEST).all()
+    assert np.isfinite(heights).all()
 
 
 def strengths(table, **options):
