@@ -276,7 +276,7 @@ def _held(
     return held
 
 
-BESIDE = "two cores beside a process of low priority"
+BESIDE = "two cores"
 
 
 def _timed(n_items: int) -> tuple[str, float, float]:

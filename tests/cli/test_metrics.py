@@ -9,6 +9,8 @@ import pytest
 import bayesagree as ba
 from bayesagree.metrics.registry import Metric
 
+pytestmark = pytest.mark.long
+
 RNG = np.random.default_rng(4)
 LEVELS = ["low", "mid", "high", "top"]
 WORLDS = {
