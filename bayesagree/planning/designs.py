@@ -154,8 +154,8 @@ def plan(
     Raises
     ------
     InputError
-        An empty grid, an unknown metric, one annotator where agreement is asked, ratings with predictions, `crossed`
-        with predictions, Phi or fewer than four annotators.
+        An empty grid, an unknown metric, one annotator without predictions, ratings with predictions, `crossed` with
+        predictions, Phi or fewer than four annotators.
 
     References
     ----------

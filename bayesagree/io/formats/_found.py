@@ -88,14 +88,14 @@ class Found:
         """Make the container of the answers to one question, None where there are no answers."""
         if self.container is not None:
             return _as_wanted(self.container, wanted)
-        asked = dict.fromkeys(name for name, _, _, start, *_ in self.spans if start is not None)
-        if asked and (not self.answers or wanted.question in asked):
-            return Labels.from_spans(self.marked(_one_question(asked, wanted.question, source)))
+        questions = dict.fromkeys(name for name, _, _, start, *_ in self.spans if start is not None)
+        if questions and (not self.answers or wanted.question in questions):
+            return Labels.from_spans(self.marked(_one_question(questions, wanted.question, source)))
         if not self.answers:
             return None
-        asked = dict.fromkeys(map(itemgetter(0), self.answers))
-        name = _one_question(asked, wanted.question, source)
-        rows = self.answers if len(asked) == 1 else [row for row in self.answers if row[0] == name]
+        questions = dict.fromkeys(map(itemgetter(0), self.answers))
+        name = _one_question(questions, wanted.question, source)
+        rows = self.answers if len(questions) == 1 else [row for row in self.answers if row[0] == name]
         items, people, values = (list(map(itemgetter(k), rows)) for k in (1, 2, 3))
         frame: Any = pd.DataFrame({"item": objects(items), "annotator": objects(people)})
         frame, ranked = self._one_value_a_row(frame, values, wanted)
@@ -118,7 +118,7 @@ class Found:
         name = next(iter(names)) if question is None and len(names) == 1 else question
         if name not in names:
             return None
-        rows = [row if asked == name else (*row[:2], None, None, None) for asked, *row in self.spans]
+        rows = [row if question == name else (*row[:2], None, None, None) for question, *row in self.spans]
         return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
 
     def count_repeats(self, number: int) -> None:
@@ -180,8 +180,8 @@ def _as_wanted(made: Annotations | Comparisons, wanted: Wanted) -> Annotations |
     return made
 
 
-def _one_question(asked: Iterable[str], wanted: str | None, source: str) -> str:
-    names = list(asked)
+def _one_question(questions: Iterable[str], wanted: str | None, source: str) -> str:
+    names = list(questions)
     if wanted is None and len(names) == 1:
         return names[0]
     if wanted is None:
