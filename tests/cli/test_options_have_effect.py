@@ -158,7 +158,8 @@ ELSEWHERE = {
     "--rank", "--model", "--predictions-item", "--predictions-label", "--dask", "--allow-unmixed", "--streamed",
     "--tool", "--contents", "--verdicts-item", "--verdicts-label", "--threshold", "--specification",
     "--simulated-models", "--people", "--annotators", "--item", "--annotator", "--new", "--crowd", "--risk",
-    "--system", "--missing", "--epsilon", "--baseline", "--bins", "--rate-share", "--truth", "--phi", "--metric", "--report",
+    "--system", "--missing", "--epsilon", "--baseline", "--bins", "--rate-share", "--truth", "--phi", "--metric",
+    "--report",
 }  # fmt: skip
 """How files are read and written has tests beside the readers and writers, one file of options each."""
 OTHERS = {"demo", "contents", "doctor", "report", "plausibility", "crowdtruth", "blind"}
