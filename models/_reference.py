@@ -51,6 +51,14 @@ def write_draws(
            | {"checks": checks, "checks_made": passed})  # fmt: skip
 
 
+def summary(value: np.ndarray, weight: np.ndarray) -> dict:
+    """Return mean, deviation and Monte-Carlo error of weighted samples, weights adding up to 1."""
+    mean = np.tensordot(weight, value, 1)
+    gap = (value - mean) ** 2
+    sd, error = np.sqrt(np.tensordot(weight, gap, 1)), np.sqrt(np.tensordot(weight**2, gap, 1))
+    return {key: np.round(x, 6).tolist() for key, x in (("mean", mean), ("sd", sd), ("error", error))}
+
+
 def write_exact(script: str, *, data: Mapping[str, Any], posterior: Mapping[str, Any], source: str) -> None:
     """Write posterior quantities known without Monte-Carlo error, and say how exactly."""
     errors = [e for v in posterior.values() if isinstance(v, Mapping) for e in np.ravel(v.get("error", []))]

@@ -20,7 +20,7 @@ Wrong    when the model was trained on these votes; when voters are no random sa
 """
 
 import numpy as np
-from _reference import write_exact
+from _reference import summary, write_exact
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln, logsumexp, softmax
 
@@ -106,13 +106,6 @@ def exact(data: dict) -> dict:
     values |= {name: theta[:, 11 + j] for j, name in enumerate(NAMES)} | {"plausibility": plausibility}
     print(f"effective samples: {1 / (weight**2).sum():.0f} of {N_SAMPLES}")
     return {name: summary(value, weight) for name, value in values.items()}
-
-
-def summary(value: np.ndarray, weight: np.ndarray) -> dict:
-    mean = np.tensordot(weight, value, 1)
-    gap = (value - mean) ** 2
-    sd, error = np.sqrt(np.tensordot(weight, gap, 1)), np.sqrt(np.tensordot(weight**2, gap, 1))
-    return {key: np.round(x, 6).tolist() for key, x in (("mean", mean), ("sd", sd), ("error", error))}
 
 
 def main() -> None:

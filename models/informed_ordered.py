@@ -13,7 +13,7 @@ Wrong    when the model was trained on these votes, and where many truths lie at
 """
 
 import numpy as np
-from _reference import write_exact
+from _reference import summary, write_exact
 from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp, softmax
 
@@ -70,13 +70,6 @@ def exact(data: dict) -> dict:
     print(f"effective samples: {1 / (weight**2).sum():.0f} of {N_SAMPLES}")
     values = {"parameters": theta, "plausibility": np.concatenate([mean for _, mean in parts])}
     return {name: summary(value, weight) for name, value in values.items()}
-
-
-def summary(value: np.ndarray, weight: np.ndarray) -> dict:
-    mean = np.tensordot(weight, value, 1)
-    gap = (value - mean) ** 2
-    sd, error = np.sqrt(np.tensordot(weight, gap, 1)), np.sqrt(np.tensordot(weight**2, gap, 1))
-    return {key: np.round(x, 6).tolist() for key, x in (("mean", mean), ("sd", sd), ("error", error))}
 
 
 def main() -> None:
