@@ -307,6 +307,7 @@ class Density:
         """Return a chain that starts around a point."""
         away = units @ rng.standard_normal(self.size)
         # The curvature vanishes where a scale is small: there one standard deviation may lead out of reach.
-        while not self(start + away)[0] > self(start)[0] - self.size - FARTHEST:
+        lowest = self(start)[0] - self.size - FARTHEST
+        while not self(start + away)[0] > lowest:
             away /= 2
         return Chain(self, start + away, units, rng, shortest=SHORTEST, longest=LONGEST, centre=start)
