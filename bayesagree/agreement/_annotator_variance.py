@@ -69,9 +69,9 @@ class AnnotatorVariance(NamedTuple):
         return (4 * self.own + 2 * self.pair / (n - 1)) / n
 
 
-def annotator_variance(items: Items, name: str, A: Floats, rng: np.random.Generator) -> AnnotatorVariance:
-    """Find the components of the pairs of annotators, from the items that both annotated."""
-    return _components(*pair_values(_matrix(items, rng), items.values.size, name, A))
+def annotator_variance(code: Integers, n_values: int, name: str, A: Floats) -> AnnotatorVariance:
+    """Find the components of the pairs of annotators, from the items that both annotated, (item, annotator)."""
+    return _components(*pair_values(code, n_values, name, A))
 
 
 def pair_values(code: Integers, n_values: int, name: str, A: Floats) -> tuple[Floats, Floats, Floats]:
@@ -99,7 +99,7 @@ def pair_values(code: Integers, n_values: int, name: str, A: Floats) -> tuple[Fl
     return mean, noise.T @ noise, member
 
 
-def _matrix(items: Items, rng: np.random.Generator) -> Integers:
+def codes_of_annotators(items: Items, rng: np.random.Generator) -> Integers:
     """Return the codes of (item, annotator), -1 where there is none, of `MOST` annotators at most."""
     named = (items.item < items.n_named) & (items.annotator >= 0)
     found, annotator = np.unique(items.annotator[named], return_inverse=True)

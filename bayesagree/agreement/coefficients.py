@@ -18,7 +18,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance
+from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, codes_of_annotators
 from bayesagree.agreement._coefficients import (
     CI_KIND,
     REPLICATES,
@@ -288,11 +288,11 @@ def _of_other_annotators(
     replicates: Iterator[tuple[str, Coefficient, Floats]], items: Items, kind: Weights, rng: np.random.Generator
 ) -> Iterator[tuple[str, Coefficient, Floats]]:
     """Move the replicates as other annotators would; a remark names the coefficients for which this is not known."""
-    n = items.n_annotators
+    n, code = items.n_annotators, codes_of_annotators(items, rng)
     A = formula.agreement_weights(kind, items.values) if items.values.size <= MOST_VALUES else np.empty((0, 0))
     for name, found, drawn in replicates:
         if name in CHANCE and drawn.size:
-            variance = annotator_variance(items, name, A, rng).of(n)
+            variance = annotator_variance(code, items.values.size, name, A).of(n)
             drawn = np.minimum(drawn + np.sqrt(variance) * rng.standard_t(n - 1, drawn.size), 1.0)
         elif drawn.size:
             found = found._replace(remark="; ".join(filter(None, [found.remark, "about these annotators"])))

@@ -13,7 +13,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._annotator_variance import FEWEST, annotator_variance
+from bayesagree.agreement._annotator_variance import FEWEST, annotator_variance, codes_of_annotators
 from bayesagree.agreement._items import items_of
 from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.agreement.phi import common_agreement
@@ -235,7 +235,8 @@ def _over_annotators(
 ) -> Floats:
     """Return the width that other annotators of every item add, by the number of annotators."""
     items = items_of(pilot)
-    variance = annotator_variance(items, metric, np.eye(items.values.size), rng).of(votes)
+    n_values = items.values.size
+    variance = annotator_variance(codes_of_annotators(items, rng), n_values, metric, np.eye(n_values)).of(votes)
     return 2 * sp.special.stdtrit(votes - 1, (1 + CI_PROB) / 2) * np.sqrt(variance)
 
 

@@ -6,7 +6,7 @@ import pytest
 from _errors_of_draws import SIGMAS
 
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, pair_values
+from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, codes_of_annotators, pair_values
 from bayesagree.agreement._items import items_of
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Labels, Ratings
@@ -31,6 +31,10 @@ def crossed(items, annotators, rng):
     return np.where(rng.random((items, annotators)) < skill, truth, guess)
 
 
+def variance_of(labels, name, rng):
+    return annotator_variance(codes_of_annotators(items_of(labels), rng), 3, name, A)
+
+
 def coefficient(code, name):
     counts = (code[:, :, None] == np.arange(3)).sum(axis=1).astype(float)
     return FORMULAS[name](np.ones((1, len(counts))), counts)[0]
@@ -44,7 +48,7 @@ def test_variance_is_that_of_studies_with_new_annotators(name):
     predicted = np.empty(30)
     for k in range(30):
         labels = Labels.from_matrix(crossed(400, 12, rng), labels=[0, 1, 2])
-        predicted[k] = annotator_variance(items_of(labels), name, A, rng).of(5)
+        predicted[k] = variance_of(labels, name, rng).of(5)
     of_items = np.mean([_item_variance(code, name) for code in found])
     expected, error = values.var(ddof=1) - of_items, values.var() * np.sqrt(2 / 199)
     assert abs(predicted.mean() - expected) < SIGMAS * np.hypot(error, predicted.std() / np.sqrt(30))
@@ -70,13 +74,12 @@ def test_names_of_annotators_and_missing_labels():
     rng = np.random.default_rng(3)
     code = crossed(300, 8, rng)
     once, twice = (
-        annotator_variance(items_of(Labels.from_matrix(c, labels=[0, 1, 2])), "fleiss_kappa", A, rng)
-        for c in (code, code[:, ::-1])
+        variance_of(Labels.from_matrix(c, labels=[0, 1, 2]), "fleiss_kappa", rng) for c in (code, code[:, ::-1])
     )
     np.testing.assert_allclose(once, twice, rtol=1e-9)
     sparse = code.astype(object)
     sparse[rng.random(code.shape) < 0.05] = None
-    fewer = annotator_variance(items_of(Labels.from_matrix(sparse, labels=[0, 1, 2])), "fleiss_kappa", A, rng)
+    fewer = variance_of(Labels.from_matrix(sparse, labels=[0, 1, 2]), "fleiss_kappa", rng)
     assert 0.7 < fewer.of(5) / once.of(5) < 1.4
     assert once.of(5) > once.of(10) > 0
 
