@@ -180,11 +180,13 @@ def _stop_spinner() -> None:
 def progress(what: str, total: float | None) -> Iterator[Any]:
     """Show a bar with the time left on stderr, where that is a terminal; yields a function that advances it."""
     _stop_spinner()
+    console = stderr()
+    if not console.is_terminal:
+        yield lambda n=1: None
+        return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console = stderr()
     columns = (TextColumn(what), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda n=1: bar.advance(task, n)

@@ -141,10 +141,11 @@ def best_labels(plausibility: NDArray[np.float64], depth: int) -> NDArray[Any]:
 
         best_of_rows(rows, out)
     else:
-        left, row = rows.copy(), np.arange(len(rows))
-        for rank in range(depth):
-            out[:, rank] = best = left.argmax(axis=1)
-            left[row, best] = -np.inf
+        out[:, 0] = rows.argmax(axis=1)
+        left = rows.copy() if depth > 1 else rows
+        for rank in range(1, depth):
+            np.put_along_axis(left, out[:, rank - 1 : rank], -np.inf, axis=1)
+            out[:, rank] = left.argmax(axis=1)
     return out.reshape(*plausibility.shape[:-1], depth)
 
 
