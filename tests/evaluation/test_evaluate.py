@@ -168,7 +168,7 @@ def test_the_test_set_part_of_few_items_is_the_variance_of_their_flat_dirichlet_
 
 def test_a_file_of_other_annotations_is_refused(tmp_path):
     models = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
-    first, other = (Labels.from_counts(counts) for counts in ([[3, 1], [0, 2]], [[3, 1], [1, 2]]))
+    first, other = (Labels.from_counts(counts) for counts in ([[3, 1], [0, 2]], [[3, 1], [1, 1]]))
     evaluate(first, models, draws=5, seed=1, to=tmp_path / "run.nc")
     with pytest.raises(InputError, match="belongs to another run"):
         evaluate(other, models, draws=5, seed=1, to=tmp_path / "run.nc")
