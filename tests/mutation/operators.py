@@ -116,6 +116,9 @@ class Finder(ast.NodeVisitor):
         self.body(node.body)
         self.owner.pop()
 
+    def visit_TypeAlias(self, node: ast.TypeAlias) -> None:
+        """Leave out types."""
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.visit(node.value)

@@ -14,6 +14,7 @@ stands there is not run again.
 
 import argparse
 import ast
+import hashlib
 import json
 import os
 import random
@@ -189,10 +190,11 @@ class Copy:
         moved = {p: kept / f"{n}" for n, p in enumerate(caches())}
         for was, to in moved.items():
             was.rename(to)
+        stamp = None if stale else (module, hashlib.sha256(module.read_bytes()).digest())
         module.write_bytes(site.apply((self.root / site.file).read_bytes()))
         log = self.folder / "log.txt"
         try:
-            code = self._fork(tests, log, seconds)
+            code = self._fork(tests, log, seconds, stamp)
         finally:
             shutil.copy2(self.root / site.file, module)
             for new in caches():
@@ -210,7 +212,7 @@ class Copy:
             return "killed", broken[2] if broken else f"exit {code}"
         return "error", text[-600:]
 
-    def _fork(self, tests: list[str], log: Path, seconds: float) -> int:
+    def _fork(self, tests: list[str], log: Path, seconds: float, stamp: tuple[Path, bytes] | None) -> int:
         child = os.fork()
         if child == 0:
             try:
@@ -224,8 +226,13 @@ class Copy:
                 sys.dont_write_bytecode = True
                 resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 2))
                 import pytest
+                from numba.core import caching
 
-                options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--tb=line", "-rfE"]
+                # A mutant outside kernels leaves the compiled ones of its file valid.
+                own = caching._hash_source_file
+                if stamp is not None:
+                    caching._hash_source_file = lambda p, *of: stamp[1] if Path(p) == stamp[0] else own(p, *of)
+                options = ["-q", "-x", "-n", "0", "-m", "", "-p", "no:cacheprovider", "--tb=line", "-rfE"]
                 options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
                 os._exit(pytest.main([*options, *tests]))
             except BaseException:  # noqa: BLE001  the child must end here, whatever it is
@@ -299,6 +306,7 @@ def main() -> None:
     parser.add_argument("--room", nargs="*")
     parser.add_argument("--limit", type=float, default=30)
     parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--worker", default="1/1", help="2/3: every third mutant, from the second on")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no mutant after this time")
     options = parser.parse_args()
     tree = Tree(ROOT, options.maps)
@@ -319,7 +327,8 @@ def main() -> None:
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(ROOT, Path(folder))
-        for site in draw(tree, options.seed, options.each, options.room):
+        worker, of = map(int, options.worker.split("/"))
+        for site in draw(tree, options.seed, options.each, options.room)[worker - 1 :: of]:
             if (site.file, site.start, site.text) in done:
                 continue
             if time.monotonic() - begun > 60 * options.minutes:
