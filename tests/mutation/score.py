@@ -80,7 +80,9 @@ class Tree:
         found = set()
         for file, tree in self.tree.items():
             for node in ast.walk(tree):
-                if isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in node.decorator_list):
+                if isinstance(node, ast.FunctionDef) and any(
+                    word in ast.unparse(d) for d in node.decorator_list for word in ("njit", "_compiled")
+                ):
                     found.add((file, node.name))
             found |= {(file, name) for name in re.findall(r"njit\([^)]*\)\((\w+)\)", self.text[file])}
         return found
