@@ -39,7 +39,24 @@ def evaluated(name, metric, key, samples, logs):
     return {"log": log.location, "values": values, "error": log.error.message if log.error else ""}
 
 
+def record_reports(written):
+    """Note, by task, the reports that the hook writes while Inspect awaits its `on_task_end`."""
+    hook = metrics.ReportBesideLog.on_task_end
+
+    async def on_task_end(self, data):
+        folder = Path(sys.argv[2])
+        before = set(folder.glob("*.html"))
+        await hook(self, data)
+        written[data.log.eval.task] = [path.name for path in set(folder.glob("*.html")) - before]
+
+    metrics.ReportBesideLog.on_task_end = on_task_end
+
+
 if __name__ == "__main__":
+    written = {}
+    record_reports(written)
     tasks, logs = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), sys.argv[2]
     results = {name: evaluated(name, *task, logs) for name, task in tasks.items()}
+    for name, result in results.items():
+        result["on_task_end"] = written.get(name, [])
     Path(logs, "results.json").write_text(json.dumps(results), encoding="utf-8")

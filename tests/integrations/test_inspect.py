@@ -62,8 +62,10 @@ def test_accuracy_against_votes_is_that_of_evaluate(logs):
     assert found["lower"] < found["accuracy"] < found["upper"]
 
 
-def test_report_stands_beside_the_log_of_the_metric_alone(logs):
+def test_on_task_end_writes_the_report_beside_the_log_of_the_metric_alone(logs):
     log = Path(logs["words"]["log"])
+    written = {name: result["on_task_end"] for name, result in logs.items()}
+    assert written == {name: [f"{log.stem}.word.report.html"] if name == "words" else [] for name in logs}
     assert list(log.parent.glob("*.report.html")) == [log.with_name(f"{log.stem}.word.report.html")]
     assert "words: mockllm/model" in log.with_name(f"{log.stem}.word.report.html").read_text(encoding="utf-8")
 

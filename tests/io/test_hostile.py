@@ -16,6 +16,7 @@ import xarray as xr
 import bayesagree as ba
 from bayesagree import io
 from bayesagree.errors import InputError, SizeError
+from bayesagree.io import _json
 from bayesagree.subjective import EvaluationSpecification
 
 TREE = xr.DataTree.from_dict({"/posterior": xr.Dataset({"phi": (("chain", "draw"), np.arange(6.0).reshape(2, 3))})})
@@ -214,6 +215,27 @@ def test_stores_that_could_unpickle_are_refused(tmp_path):
     (path / ".zgroup").write_text('{"zarr_format": 2}')
     with pytest.raises(InputError, match="no zarr store of version 3"):
         io.read_result(path)
+
+
+TEXTS = (
+    "18446744073709551616", "-9223372036854775809", "9007199254740993", "[1234567890123456789, -1]", "1e400",
+    "-0", "NaN", "[Infinity, -Infinity]", '"\\ud800"', '"\\u003a"', '{"a\\u003a": {"b:c": ":"}}', "[" * 300 + "]" * 300,
+    "\ufeff[1]", '{"id": "1234567890123456789012"}', "0.000123456789012345678901", '"\\u0000"', "  [ ]  ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_json_is_parsed_as_python_parses_it(tmp_path, text):
+    """orjson makes floats of numbers over 64 bits, and refuses NaN and half a surrogate."""
+    (tmp_path / "a.json").write_text(text, encoding="utf-8")
+    assert repr(_json.read_json(tmp_path / "a.json")) == repr(json.loads(text.removeprefix("\ufeff")))
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": "\\u003a"}', '[{"b": {"c": ":", "c": 1}}]', '{"a": NaN, "a": 1}'])
+def test_a_key_twice_is_found_at_any_depth(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(InputError, match=r"column '[ac]' is there twice"):
+        _json.read_json(tmp_path / "a.json")
 
 
 def test_a_key_twice_in_json_is_refused(tmp_path):

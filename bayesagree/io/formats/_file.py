@@ -4,6 +4,7 @@ import zipfile
 from collections.abc import Iterator
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,14 @@ import pandas as pd
 
 from bayesagree.errors import InputError, opening, require_file
 from bayesagree.io._json import MOST_UNPACKED, read_json, read_rows
-from bayesagree.io.tables import arrow_frame, frame_of, read_table
+from bayesagree.io.tables import arrow_frame, read_table
 
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx")
+LINES = (".jsonl", ".ndjson")
+
+HEAD = 1000
+"""Rows of JSON Lines whose fields tell the format: to look at more would parse the file twice."""
+
 ZSTD = 93
 """Number of the Zstandard method in ZIP files, which the standard library reads from Python 3.14."""
 
@@ -42,20 +48,13 @@ class File:
         """All rows, None where the file is no table."""
         if self._given is not None:
             return self._given
-        if self.rows is not None:
-            return frame_of(self.rows)
         return read_table(self.path) if self.path is not None and self.suffix in TABLES else None
 
     @cached_property
-    def rows(self) -> list[dict[str, Any]] | None:
-        """Objects of JSON Lines, None where the file is no such list."""
-        return read_rows(self.path) if self.path is not None and self.suffix in (".jsonl", ".ndjson") else None
-
-    @cached_property
     def columns(self) -> set[str]:
-        """Names of the columns, none where the file is no table."""
-        if self.rows is not None:
-            return set().union(*self.rows)
+        """Names of the columns, none where the file is no table; those of the first `HEAD` rows of JSON Lines."""
+        if self.suffix in LINES and self.path is not None:
+            return set().union(*islice(read_rows(self.path), HEAD))
         return set() if self.table is None else {str(name) for name in self.table.columns}
 
     @cached_property
@@ -101,8 +100,8 @@ class File:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of a table as dictionaries, missing cells left out."""
-        if self.rows is not None:
-            yield from self.rows
+        if self.suffix in LINES and self.path is not None:
+            yield from read_rows(self.path)
         elif self.table is not None:
             names = [str(name) for name in self.table.columns]
             for row in zip(*(self.table.iloc[:, k].tolist() for k in range(len(names)))):

@@ -128,28 +128,27 @@ class Found:
 
     def _one_value_a_row(self, frame: Any, values: list[Any], wanted: Wanted) -> tuple[Any, bool]:
         """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
-        if not LISTS.isdisjoint(map(type, values)):
-            listed = [value if type(value) in LISTS else [value] for value in values]
+        kinds = set(map(type, values))
+        if not LISTS.isdisjoint(kinds):
+            listed = values if kinds <= LISTS else [value if type(value) in LISTS else [value] for value in values]
             sizes = np.fromiter(map(len, listed), np.int64, len(listed))
             values = list(chain.from_iterable(listed))
             if (sizes != 1).any():
                 self.left_out["answers that chose nothing"] += int((sizes == 0).sum())
                 frame = frame.iloc[np.repeat(np.arange(sizes.size), sizes)].reset_index(drop=True)
-        if wanted.na_values or wanted.merge_similar:
-            values = wanted.cleaned(values).tolist()
-        missing = pd.isna(objects(values))
+        array = wanted.cleaned(values) if wanted.na_values or wanted.merge_similar else objects(values)
+        missing = pd.isna(array)
         if missing.any():
             self.left_out["answers without a value"] += int(missing.sum())
-            frame = frame[~missing].reset_index(drop=True)
-            values = [value for value, gone in zip(values, missing) if not gone]
-        kinds = set(map(type, values))
-        if kinds == {dict} and all({"rank", "value"} <= value.keys() for value in values):
-            ranks, named = [value["rank"] for value in values], objects([value["value"] for value in values])
+            frame, array = frame[~missing].reset_index(drop=True), array[~missing]
+        kinds = set(map(type, array))
+        if kinds == {dict} and all({"rank", "value"} <= value.keys() for value in array):
+            ranks, named = [value["rank"] for value in array], objects([value["value"] for value in array])
             return frame.assign(value=named, rank=ranks), True
         if not kinds.isdisjoint({dict, *LISTS}):
-            nested = next(value for value in values if type(value) in {dict, *LISTS})
+            nested = next(value for value in array if type(value) in {dict, *LISTS})
             raise InputError(f"an answer is {shorten([nested])}, not a label or a number; choose another question")
-        return frame.assign(value=objects(values)), False
+        return frame.assign(value=array), False
 
     def predictions(self, labels: Any, items: Iterable[Any] = ()) -> Predictions | None:
         """Make the predictions, None where the file holds none; other items have missing labels."""

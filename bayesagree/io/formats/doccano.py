@@ -23,7 +23,7 @@ def read(file: File, question: str | None) -> Found:
     found = Found()
     for name, text in file.contents(file.members):
         who = PurePosixPath(name).stem
-        for row in parse_lines(text.decode("utf-8-sig").split("\n"), f"{file.name}, {name}"):
+        for row in parse_lines(text.split(b"\n"), f"{file.name}, {name}"):
             labels = row.get("label", row.get("labels", []))
             marked = [tuple(span) for span in labels if isinstance(span, list)] if isinstance(labels, list) else []
             marked += [(one["start_offset"], one["end_offset"], one["label"]) for one in row.get("entities", [])]

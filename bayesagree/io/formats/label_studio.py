@@ -31,7 +31,7 @@ def read(file: File, question: str | None) -> Found:
     """Read tasks; cancelled and empty annotations are left out, ground-truth annotations are gold."""
     if _is_minimal(file):
         return _read_minimal(file, question)
-    found, unmarked = Found(), []
+    found = Found()
     for task in file.json:
         item = task["id"]
         for annotation in task.get("annotations", ()):
@@ -40,16 +40,14 @@ def read(file: File, question: str | None) -> Found:
                 continue
             who = _name(annotation.get("completed_by"))
             answers, spans = _answers(annotation, found)
-            if spans:
-                found.spans += [(name, item, who, *span) for name, *span in spans]
-            else:
-                unmarked.append(("", item, who, None, None, None))
+            found.spans += [(name, item, who, *span) for name, *span in spans]
             if not answers and not spans:
                 found.left_out[NOTHING] += 1
             for name, value in answers:
                 if annotation.get("ground_truth") and isinstance(value, list) and question in (None, name):
                     found.gold[item] = value[0]
-                found.answers.append((name, item, who, value))
+                one = value[0] if isinstance(value, list) and len(value) == 1 else value
+                found.answers.append((name, item, who, one))
         for prediction in task.get("predictions", ()):
             model = str(prediction.get("model_version") or "model")
             for name, value in _answers(prediction, found)[0]:
@@ -57,9 +55,17 @@ def read(file: File, question: str | None) -> Found:
                     found.outputs.append((model, item, value[0], None))
     if found.spans:
         del found.left_out[NOTHING]  # they marked nothing
-        found.spans += unmarked
-    sides = {task["id"]: sides_of(task.get("data", ())) for task in file.json}
-    if found.answers and all(sides.values()) and all(value in PAIRWISE for *_, value in found.answers):
+        readers = {
+            (task["id"], _name(one.get("completed_by"))): None
+            for task in file.json
+            for one in task.get("annotations", ())
+            if not one.get("was_cancelled")
+        }
+        marked = {row[1:3] for row in found.spans}
+        found.spans += [("", *who, None, None, None) for who in readers if who not in marked]
+    compared = bool(found.answers) and all(value in PAIRWISE for *_, value in found.answers)
+    sides = {task["id"]: sides_of(task.get("data", ())) for task in file.json} if compared else {}
+    if compared and all(sides.values()):
         models = {task["id"]: [task["data"][side] for side in sides[task["id"]] or ()] for task in file.json}
         rows = [(*models[item], item, who, value) for _, item, who, value in found.answers]
         table = pd.DataFrame(rows, columns=["left", "right", "item", "annotator", "winner"]).replace(

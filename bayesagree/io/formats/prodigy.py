@@ -26,7 +26,7 @@ def read(file: File, question: str | None) -> Found:
             continue
         who, item = row.get("_annotator_id") or row.get("_session_id"), row["_input_hash"]
         view = row.get("_view_id", "")
-        chosen = list(row.get("accept", [])) if view == "choice" or "accept" in row else None
+        chosen = row.get("accept", []) if view == "choice" or "accept" in row else None
         marked = row.get("spans", []) if view in MANUAL or (view == "blocks" and "spans" in row) else None
         typed = row.get("user_input") if view in ("text_input", "blocks") else None
         if chosen is marked is typed is None:
@@ -34,8 +34,10 @@ def read(file: File, question: str | None) -> Found:
         elif row["answer"] == "reject":
             found.left_out["rejected choices" if marked is None else "rejected spans"] += 1
         else:
-            values = (("choice", chosen), ("user_input", typed))
-            found.answers += [(name, item, who, value) for name, value in values if value is not None]
+            if chosen is not None:
+                found.answers.append(("choice", item, who, chosen[0] if len(chosen) == 1 else list(chosen)))
+            if typed is not None:
+                found.answers.append(("user_input", item, who, typed))
             for span in [] if marked is None else marked or [{}]:
                 found.spans.append(("spans", item, who, span.get("start"), span.get("end"), span.get("label")))
     return found
