@@ -374,7 +374,7 @@ class Evaluation:
         self, annotations: Annotations, passes: list[Posterior], scoring: BlockScoring, checkpoint: Checkpoint | None
     ) -> tuple[ScoreSums, dict[str, Any]]:
         """Score all blocks of items under each posterior; return also the settings that posteriors chose."""
-        request = replace(self.request, top_labels=scoring.scorer.depth, to=None)
+        request = replace(self.request, top_labels=scoring.scorer.depth)
         if scoring.scorer.numeric:
             request = replace(request, numbers=True)
         state = None if checkpoint is None else checkpoint.load()

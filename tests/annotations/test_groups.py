@@ -31,5 +31,8 @@ def test_bins_of_disagreement_have_a_stated_range():
     assert rate.values.tolist() == [0, 0, 0, 0.5]
     groups = Groups.by_disagreement(rate, bins=2)
     assert groups.sizes().tolist() == [3, 1]
+    table = groups.composition(labels)
+    assert (table.index.name, table.index.tolist()) == ("group", groups.names.tolist())
+    assert table.to_dict("list") == {"annotators": [3, 1], "annotations": [12, 4], "items": [4, 4]}
     narrow = Groups.by_disagreement(rate, bins=2, value_range=(0, 0.2))
     assert narrow.index.tolist() == [0, 0, 0, -1]

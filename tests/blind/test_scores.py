@@ -57,6 +57,10 @@ def test_consensus_ranks_systems_of_independent_errors_as_the_truth_does(method,
 
 def test_posterior_draws_follow_the_score():
     systems, crowd, _ = simulated(missing=0.1)
+    engines = {m: blind_posterior(systems, method=m, draws=2, chains=1, seed=1).attrs for m in ("em", "dawid_skene")}
+    assert [(of["model"], of["engine"]) for of in engines.values()] == [
+        ("blind_em", "exact"), ("blind_dawid_skene", "gibbs"),
+    ]  # fmt: skip
     for method in ("majority", "round_robin", "sampling", "glm"):
         tree = blind_posterior(systems, method=method, crowd=crowd, metrics=METRICS, draws=250, seed=2)
         for metric in METRICS:

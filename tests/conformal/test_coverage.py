@@ -13,6 +13,7 @@ import bayesagree as ba
 from bayesagree import InputError, Predictions, conformalize
 from bayesagree.conformal import certainty_groups, cross_sets, exchangeability_check, set_coverage, widest_sets
 from bayesagree.conformal.coverage import _mean_interval
+from bayesagree.conformal.exchangeability import _same_labels
 from bayesagree.plots import plot_set_size
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "conformal.json").read_text())
@@ -144,6 +145,22 @@ class TestExchangeability:
             sets = conformalize(truth[:60], predictions)
             small += exchangeability_check(sets, new, truth=truth[60:])["p_value"].lt(0.05).to_numpy()
         assert (small <= 60 * 0.05 + 4.5 * np.sqrt(60 * 0.05 * 0.95)).all()
+
+    @pytest.mark.parametrize(
+        ("counts", "pooled"),
+        [
+            ([[30, 14, 9, 7], [40, 12, 3, 5]], [[30, 14, 9, 7], [40, 12, 3, 5]]),
+            ([[30, 23, 6, 1], [40, 18, 1, 1]], [[30, 23, 7], [40, 18, 2]]),
+        ],
+    )
+    def test_labels_expected_fewer_than_five_times_are_pooled(self, counts, pooled):
+        """Sixty items before and after: labels of 12 and 12 are expected six times, of 7 and 2 less than five."""
+        found = _same_labels(*(np.repeat(np.arange(4), row) for row in counts), 4)
+        chi2 = sp.stats.chi2_contingency(pooled, correction=False)
+        assert found == pytest.approx((np.sqrt(chi2.statistic / 120), chi2.pvalue))
+
+    def test_one_label_is_no_difference(self):
+        assert _same_labels(np.zeros(3, int), np.zeros(5, int), 1) == (0, 1)
 
     def test_bad_input(self):
         truth, predictions = cases.items(40)

@@ -129,6 +129,11 @@ def test_probabilities_of_being_served_worse(uneven):
     assert float(worse.sel(model="A", group="m", other_group="f")) > 0.999
     assert float(worse.sel(model="B", group="f", other_group="m")) > 0.999
     assert float(prob_worse(tree, margin=0.5).sel(model="A", group="m", other_group="f")) < 0.01
+    f, m = (tree["posterior"]["performance"].sel(model="A", group=group).values for group in "fm")
+    assert worse.sel(model="A", group="f", other_group="m").item() == np.mean(m > f)
+    middle = float(np.median(f - m))
+    found = prob_worse(tree, margin=middle).sel(model="A", group="m", other_group="f")
+    assert found.item() == np.mean(f - m > middle) == pytest.approx(0.5, abs=0.01)
     dispersion = tree["posterior"]["dispersion"].sel(model="A")
     assert abs(float(dispersion.mean()) - 0.85) < 4.5 * float(dispersion.std())
 

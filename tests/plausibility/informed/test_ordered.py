@@ -65,6 +65,11 @@ def test_items_are_drawn_from_their_mixture():
     assert (np.abs(out.mean(axis=1) - mean) < 4.5 * out.std(axis=1) / np.sqrt(20_000)).all()
 
 
+def test_the_prior_mean_is_a_sum_over_places():
+    shapes, at = parts(PROBLEM.fit.mode, PROBLEM.x)
+    np.testing.assert_allclose(PROBLEM.prior_means(), at @ (shapes / shapes.sum(axis=1, keepdims=True)), rtol=1e-9)
+
+
 def test_reference_posterior():
     """The plain twin, by importance sampling."""
     model = json.loads((ROOT / "models" / "informed_ordered.json").read_text())
