@@ -35,8 +35,7 @@ from .errors import ConvergenceError, InputError, SizeError, UnmixedError
 from .evaluation import assert_better, compare, evaluate
 from .io import LabelBatches, LabelPatterns, read_annotations, read_predictions, read_result, write_result, write_table
 from .judges import alternative_annotator_test, corrected_rate, corrected_rate_model
-from .metrics import make_scorer, score
-from .metrics.auc import auc
+from .metrics import auc, make_scorer, score
 from .planning import annotate_next, plan
 from .plausibility import calibrate, majority_vote
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model

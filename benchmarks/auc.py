@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from bayesagree._inference.streams import n_threads
-from bayesagree.metrics.auc import concordance
+from bayesagree.metrics import concordance
 
 
 def seconds(work: Callable[[], object], repeats: int) -> float:

@@ -19,8 +19,8 @@ import numpy as np
 
 from bayesagree import Labels, Predictions
 from bayesagree._numerics.intervals import hdi
-from bayesagree.metrics.auc import posterior
-from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
+from bayesagree.metrics import posterior_auc as posterior
+from bayesagree.metrics.concordant_pairs import ScoreOrder
 
 SETS, ITEMS, NOISE, VOTES = 100, (15, 30, 100, 300), (0.1, 0.5, 2.0), (1, 3, 10)
 PAGE = Path(__file__).parent / "results" / "auc_intervals.md"

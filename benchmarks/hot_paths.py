@@ -22,7 +22,7 @@ from bayesagree.datasets import load
 from bayesagree.draws.blocks import best_labels
 from bayesagree.io.patterns import RatingPatterns
 from bayesagree.metrics import _distribution_kernels as terms
-from bayesagree.metrics.auc.concordant_pairs import GradedTruth, ScoreOrder
+from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
 from bayesagree.plausibility.dawid_skene import _em_kernels as passes
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler

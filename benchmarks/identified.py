@@ -27,7 +27,7 @@ from informed import chaosnli, cifar10h, dices350, entropy
 
 from bayesagree import Labels, Predictions, informed_dirichlet
 from bayesagree.metrics import identified_accuracy
-from bayesagree.metrics.identified import _matched, _patterns, identified_range
+from bayesagree.metrics.votes_alone import _matched, _patterns, identified_range
 
 SETS = {
     "chaosnli-snli": (chaosnli, (1, 3, 5, 10)),

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions, dirichlet, informed_dirichlet, score
 from bayesagree.datasets import load
-from bayesagree.metrics._unbiased import unbiased_terms
 from bayesagree.metrics.registry import Metric
+from bayesagree.metrics.votes_alone import unbiased_terms
 
 LINEAR = ("agreement", "cross_entropy", "soft_brier")
 OTHER = ("total_variation", "jensen_shannon", "entropy_calibration_error")

@@ -227,7 +227,7 @@ def auc() -> list[Row]:
     from scipy.stats import kendalltau
     from sklearn.metrics import roc_auc_score
 
-    from bayesagree.metrics.auc import concordance
+    from bayesagree.metrics import concordance
 
     rng, rows = np.random.default_rng(0), []
     for n in (1000, 100_000):

@@ -29,7 +29,7 @@ from bayesagree import (
     krippendorff_alpha,
     simulate,
 )
-from bayesagree.metrics.auc import concordance
+from bayesagree.metrics import concordance
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 
 LIMIT = 60.0

@@ -36,7 +36,7 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive_int, shorten
-from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
+from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
 from bayesagree.simulate import CrowdsourcedBinary, crowdsourced_binary
 
 CASES: Mapping[str, tuple[float, float]] = {

@@ -25,6 +25,7 @@ FLOORS = [
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
 OPEN: list[list[str]] = []
 """Circles that are still to be opened; the list only gets shorter."""
+APART = {"bayesagree", "docs", "notebooks", "tests"}
 REGISTRY_READS = {"_inference", "annotations", "draws", "errors", "plausibility"}
 
 
@@ -47,6 +48,14 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py") if folder(path) != "__in
 
 def test_every_folder_has_its_floor():
     assert {folder(path) for path in MODULES} == set(FLOOR)
+
+
+def test_the_house_stays_small():
+    """Rooms of the package and beside it, floors, files of the metrics, lines of a file."""
+    beside = [f.name for f in ROOT.iterdir() if f.is_dir() and f.name not in APART and any(f.glob("*.py"))]
+    assert len(FLOOR) + len(beside) <= 26
+    assert len(FLOORS) <= 10
+    assert len([path for path in MODULES if folder(path) == "metrics"]) <= 18
 
 
 def test_imports_go_down():

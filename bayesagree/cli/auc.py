@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from bayesagree.annotations import Labels
     from bayesagree.annotations.predictions import Predictions
-    from bayesagree.metrics.auc.estimates import AucMethod
+    from bayesagree.metrics.crowd_auc import AucMethod
 
 
 def auc(
@@ -63,8 +63,8 @@ def _areas(labels: "Labels", predictions: "Predictions", sampling: _options.Samp
 
     from bayesagree._numerics.intervals import column_hdi
     from bayesagree._numerics.ranks import rank_probabilities
-    from bayesagree.metrics.auc import auc as estimate
-    from bayesagree.metrics.auc import auc_posterior
+    from bayesagree.metrics import auc as estimate
+    from bayesagree.metrics import auc_posterior
 
     n_models, drawing = predictions.models.size, vars(sampling)
     tree = auc_posterior(labels, predictions, truth_is="labels", **drawing)["posterior"].to_dataset()

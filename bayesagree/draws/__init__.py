@@ -6,6 +6,7 @@
 - `trace`: a posterior whose draws exist.
 - `blocks`: draws of a block of items.
 - `top_labels`: the best labels of each draw, kept instead of all plausibilities.
+- `item_weights`: groups of items, to report or to resample, and weights of a Bayesian bootstrap of them.
 - `group_scores`: scores against the truth of each group of annotators.
 - `convergence`: rank-normalised split R-hat and bulk ESS.
 """

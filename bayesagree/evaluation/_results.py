@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.item_weights import ItemGroups
 from bayesagree.evaluation._sums import ScoreSums
-from bayesagree.metrics._block_sums import BlockScoring
-from bayesagree.metrics._item_groups import ItemGroups
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
+from bayesagree.metrics.another_annotator import BlockScoring
 from bayesagree.metrics.posterior_scores import warn_undefined
 from bayesagree.metrics.registry import Metric
 

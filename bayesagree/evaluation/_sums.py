@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import MAX_BYTES, check_size
 from bayesagree._numerics.types import Floats
 from bayesagree.draws.blocks import DrawBlock, label_dtype
-from bayesagree.metrics._block_sums import BlockScoring, BlockSums
-from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics._scorer import BlockSums, Scorer
+from bayesagree.metrics.another_annotator import BlockScoring
 
 
 class ScoredBlock(NamedTuple):

@@ -11,9 +11,9 @@ from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.item_weights import ItemGroups
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
-from bayesagree.metrics._item_groups import ItemGroups
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.registry import PosteriorRecord
 from bayesagree.plausibility.votes import majority_vote

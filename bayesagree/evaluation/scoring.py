@@ -29,6 +29,7 @@ from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.convergence import warn_not_converged
+from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError, one_of
 from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
@@ -36,11 +37,9 @@ from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.batches import over_batches
 from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
 from bayesagree.io.files import is_zarr, read_result, write_result
-from bayesagree.metrics._block_sums import BlockScoring
-from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._parts import check_order
 from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
-from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, has_one_label
+from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring, has_one_label
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
 from bayesagree.plausibility.informed.gold import GoldTruth

@@ -155,7 +155,7 @@ def add_terms(plausibility, p, log_p, order, kinds, weights, out, square, item):
 def add_soft_counts(plausibility, p, weights, right, true, given):
     """Add for each label what probability and plausibility share, the plausibility, and the probability.
 
-    `right`, `given` (label, model, sample), `true` (label, sample): the counts of `_confusion` for soft labels.
+    `right`, `given` (label, model, sample), `true` (label, sample): the counts of `hard_labels` for soft labels.
     """
     n_items, n_samples, n_labels = plausibility.shape
     for i in range(n_items):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, one_of
-from bayesagree.metrics import _confusion, _distribution_kernels, _label_kernels
+from bayesagree.metrics import _distribution_kernels, _label_kernels, hard_labels
 
 DEFAULT_K = 3
 
@@ -196,19 +196,19 @@ class ConfusionScore:
     """A score of confusion counts: (counts, number, label) to values."""
 
     # Of the counts and beta.
-    ratio: Callable[..., _confusion.Ratio]
-    # Name in `_confusion.AVERAGES`; ``"positive"`` for the last of two labels, ``"label"`` for one by name.
+    ratio: Callable[..., hard_labels.Ratio]
+    # Name in `hard_labels.AVERAGES`; ``"positive"`` for the last of two labels, ``"label"`` for one by name.
     average: str
 
-    def __call__(self, counts: _confusion.Counts, number: float | None, label: int | None) -> Floats:
+    def __call__(self, counts: hard_labels.Counts, number: float | None, label: int | None) -> Floats:
         """Return the score of all counts."""
         ratio = self.ratio(counts) if number is None else self.ratio(counts, number)
-        if self.average in _confusion.AVERAGES:
-            return _confusion.AVERAGES[self.average](ratio, counts)
-        return _confusion.of_one(ratio, counts, 1 if label is None else label)
+        if self.average in hard_labels.AVERAGES:
+            return hard_labels.AVERAGES[self.average](ratio, counts)
+        return hard_labels.of_one(ratio, counts, 1 if label is None else label)
 
 
-def _whole(score: Callable[[_confusion.Counts], Floats]) -> Callable[..., Floats]:
+def _whole(score: Callable[[hard_labels.Counts], Floats]) -> Callable[..., Floats]:
     return lambda counts, number, label: score(counts)
 
 
@@ -302,9 +302,9 @@ KERNELS: dict[str, Any] = {
     "accuracy": hits,
     "log_loss": log_losses,
     "brier": brier_losses,
-    "balanced_accuracy": _whole(_confusion.balanced_accuracy),
-    "matthews_corrcoef": _whole(_confusion.matthews_corrcoef),
-    "cohen_kappa": _whole(_confusion.cohen_kappa),
+    "balanced_accuracy": _whole(hard_labels.balanced_accuracy),
+    "matthews_corrcoef": _whole(hard_labels.matthews_corrcoef),
+    "cohen_kappa": _whole(hard_labels.cohen_kappa),
     "entropy_rank_correlation": UserMetric(entropy_rank_correlation, takes="plausibilities"),
 }
 """Functions of metrics that have no code among the kernels of their family."""
@@ -327,7 +327,7 @@ def _records() -> Iterator[MetricRecord]:
                 "title": row["title"] + suffix.replace("_", " "),
                 "meaning": row["meaning"].replace("{of}", way["of"]),
                 "formula": (rf"\text{{{way['how']}}} " if way["how"] else "") + row["formula"],
-                "kernel": ConfusionScore(getattr(_confusion, row["kernel"]), way["average"]),
+                "kernel": ConfusionScore(getattr(hard_labels, row["kernel"]), way["average"]),
             }
             yield _record(pattern.replace("{average}", suffix), **row | texts)
 

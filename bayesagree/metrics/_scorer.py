@@ -16,7 +16,6 @@ from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.draws.top_labels import Truth, TruthDraws, number_draws, truth_draws
 from bayesagree.errors import InputError, one_of, positive_int
 from bayesagree.metrics._label_kernels import pick_labels
-from bayesagree.metrics._numbers import NumberPart
 from bayesagree.metrics._parts import (
     BlockScores,
     CalibrationPart,
@@ -26,6 +25,7 @@ from bayesagree.metrics._parts import (
     Part,
     RankPart,
 )
+from bayesagree.metrics._whole_parts import NumberPart
 from bayesagree.metrics.registry import METRICS, Metric
 
 type TruthIs = Literal["top", "sampled"]

@@ -2,10 +2,12 @@
 
 In each draw the other annotator's label of an item is drawn from the plausibilities of that draw. A label stands for
 the model that always gives it, so that every metric of models is one of annotators too: the sums of these models, each
-on the draws in which the annotator gives its label.
+on the draws in which the annotator gives its label. `BlockScoring` sums a block of draws of the truth with this line
+beside the models, slice by slice, plain and weighted.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,14 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Floats, Places
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock
+from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.top_labels import Truth
 from bayesagree.errors import InputError
-from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._label_kernels import pick_labels
-from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, draws_for
+from bayesagree.metrics._scorer import BlockSums, GroupSums, Scorer, TruthIs, draws_for, sampled_block
 from bayesagree.metrics._whole_parts import WHOLE_PARTS
 from bayesagree.metrics.registry import Metric
 
@@ -164,3 +166,64 @@ def human_ceiling(
     coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": [ANOTHER_ANNOTATOR]}
     attrs = {"higher_is_better": int(requested.record.higher_is_better)}
     return xr.DataArray(shaped, dims=("chain", "draw", "model"), coords=coords, name=requested.name, attrs=attrs)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockScoring:
+    """How a block of draws is scored."""
+
+    # Models and metrics.
+    scorer: Scorer
+    # Groups of items that are summed apart.
+    slices: ItemGroups | None = None
+    # Bootstrap of the items.
+    weights: ItemWeights | None = None
+    # Stream of the sampled truths, where the truth is one.
+    sampled: np.random.SeedSequence | None = None
+    # The line "another annotator", the last model of the sums.
+    annotator: AnotherAnnotator | None = None
+    # Whether the true labels leave the block.
+    keep_labels: bool = False
+
+    def __call__(self, block: DrawBlock) -> BlockSums:
+        """Sum a block."""
+        if self.sampled is not None:
+            block = sampled_block(block, self.sampled)
+        rows = None if self.weights is None else self.weights.rows(block.items)
+        drawn = None if self.annotator is None else self.annotator.labels(block)
+        n_items = len(block.top_label)
+        n_models = self.scorer.n_models + (drawn is not None)
+        square = np.zeros((self.scorer.n_components, n_models))
+        groups, total, weighted, size, weight = [], [], [], [], []
+        for group, inside in self._inside(block.items):
+            part = block.some(inside)
+            some = None if rows is None else np.ascontiguousarray(rows[inside])
+            sums = self.scorer.score(part, some)
+            totals, weights = [sums.total], [sums.weighted]
+            if self.annotator is not None and drawn is not None:
+                totals.append(self.annotator.sums(part, drawn[inside]))
+                weights.append(totals[-1] if some is None else self.annotator.sums(part, drawn[inside], some))
+            groups.append(group)
+            total.append(np.concatenate(totals, axis=1))
+            size.append(float(inside.size))
+            square += np.pad(sums.square, ((0, 0), (0, n_models - self.scorer.n_models)), constant_values=np.nan)
+            if some is not None:
+                weighted.append(np.concatenate(weights, axis=1))
+                weight.append(some.sum(axis=0))
+        labels = block.truth if self.keep_labels else np.empty((n_items, 0), block.top_label.dtype)
+        return BlockSums(
+            np.array(groups),
+            np.stack(total),
+            np.stack(weighted) if weighted else np.empty(0),
+            np.array(size),
+            np.stack(weight) if weight else np.empty(0),
+            square,
+            labels,
+        )
+
+    def _inside(self, items: slice) -> list[tuple[int, Places]]:
+        """Return the slices of a block of items, and which of its items are in each."""
+        if self.slices is None:
+            return [(0, np.arange(items.stop - items.start))]
+        code = self.slices.code[items]
+        return [(int(g), np.flatnonzero(code == g)) for g in np.unique(code)]

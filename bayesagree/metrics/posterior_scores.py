@@ -19,15 +19,15 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.group_scores import each_group
+from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
 from bayesagree.errors import InputError
-from bayesagree.metrics._block_sums import BlockScoring
-from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._parts import check_order
 from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, draws_for, over_draws
-from bayesagree.metrics._unbiased import vote_scores
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
+from bayesagree.metrics.another_annotator import BlockScoring
 from bayesagree.metrics.registry import AnyMetric, Metric
+from bayesagree.metrics.votes_alone import vote_scores
 from bayesagree.plausibility.informed.covariates import on_items_of
 
 SIDES = ("slice", "rest", "difference")

@@ -18,7 +18,14 @@ plug-in metric as a single draw. Equal scores of a model are ordered by label, a
 point estimate.
 
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, section 2.4.
+
+Top-k accuracy is also here without Monte-Carlo error, on the items of a risk level, and against the k best labels of a
+draw.
 """
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -26,212 +33,126 @@ import xarray as xr
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.top_labels import Truth
-from bayesagree.metrics._scorer import over_draws, prepare
-from bayesagree.metrics.registry import DEFAULT_K, Metric
+from bayesagree.certainty import label_certainty, level_probability
+from bayesagree.draws.top_labels import Truth, truth_draws
+from bayesagree.errors import InputError, positive_int
+from bayesagree.metrics._scorer import mass_of_best, over_draws, per_draw, prepare
+from bayesagree.metrics.registry import DEFAULT_K, METRICS, Metric
 
 _shared = shared(
     truth="A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).",
     predictions="Models to score, on the same items and labels.",
+    k="Size of the model's prediction set.",
     threshold='For ratings: the labels are then "below" and "at_or_above".',
-    rank_metric="""
-    Parameters
-    ----------
-    {truth, predictions}
-    k
-        Number of best labels compared, of the draw and of the model.
-    {threshold}
-
-    Returns
-    -------
-    DataArray
-        One value per draw, between 0 and 1, dims (chain, draw, model).
-    """,
 )
 
 
-@_shared
-@checked
-def top_k_accuracy(
-    truth: Truth, predictions: Predictions, *, k: int = 1, threshold: float | None = None
-) -> xr.DataArray:
-    """Share of items whose most plausible label is among the k best labels of a model.
-
-    A point estimate gives each of T labels that tie on top 1/T.
-
-    Parameters
-    ----------
-    {truth, predictions}
-    k
-        Size of the model's prediction set.
-    {threshold}
-
-    Returns
-    -------
-    DataArray
-        One value per draw, between 0 and 1, dims (chain, draw, model).
-
-    Raises
-    ------
-    InputError
-        Other items or labels than those of the truth, fewer labels than k, ratings without a threshold.
-
-    See Also
-    --------
-    expected_top_k_accuracy, accuracy_given_risk, set_accuracy, overlap, per_item, evaluate
-
-    References
-    ----------
-    .. [1] D. Stutz et al., arXiv:2307.02191, section 2.4, uncertainty-adjusted top-k accuracy.
-
-    Examples
-    --------
-    >>> from bayesagree import Labels, majority_vote
-    >>> vote = majority_vote(Labels.from_counts([[3, 1, 0], [0, 2, 2]]))
-    >>> top_k_accuracy(vote, Predictions.from_labels({"A": [0, 1]}, labels=[0, 1, 2])).values.tolist()
-    [[[0.75]]]
-    """
-    return over_draws("top_{}_accuracy", truth, predictions, k, threshold)
+RANK_METRICS = {
+    "top_k_accuracy": (
+        "top_{}_accuracy",
+        "Share of items whose most plausible label is among the k best labels of a model",
+        "A point estimate gives each of T labels that tie on top 1/T.",
+        [0.94, 0.94, 0.9],
+    ),
+    "set_accuracy": (
+        "set_{}_accuracy",
+        "Share of items whose k most plausible labels are the model's k best, in any order",
+        "The strictest of the metrics of k labels: an item with one wrong label counts nothing.",
+        [0.47, 0.45, 0.4],
+    ),
+    "overlap": (
+        "overlap_{}",
+        "Mean share of the k most plausible labels that are among the model's k best",
+        "The order of the k labels does not matter.",
+        [0.73, 0.72, 0.69],
+    ),
+    "average_overlap": (
+        "average_overlap_{}",
+        "Mean over j = 1 .. k of the overlap at j, so that the first places weigh most",
+        "See W. Webber, A. Moffat, J. Zobel, ACM TOIS 28(4), 2010, doi:10.1145/1852102.1852106.",
+        [0.72, 0.73, 0.65],
+    ),
+    "kendall_tau": (
+        "kendall_tau_{}",
+        "Agreement in the order of the k best labels: 1 - Kendall distance / its largest value",
+        "A pair of labels in one of the lists alone counts one half. With k = number of labels this is the share of "
+        "label pairs in the same order, (tau + 1) / 2.",
+        [0.83, 0.83, 0.79],
+    ),
+    "spearman_footrule": (
+        "spearman_footrule_{}",
+        "Nearness of the k best labels to their places: 1 - Spearman's footrule / its largest value",
+        "A label that a list lacks has place k + 1.",
+        [0.73, 0.73, 0.67],
+    ),
+}
+"""Of each function: its pattern, what it is, a detail, and its scores in the example."""
 
 
-@_shared
-@checked
-def set_accuracy(
-    truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
-) -> xr.DataArray:
-    """Share of items whose k most plausible labels are the model's k best, in any order.
+def _rank_metric(name: str, default: int = DEFAULT_K):
+    """Return the function of a metric of `RANK_METRICS`."""
+    pattern, first, detail, values = RANK_METRICS[name]
 
-    {rank_metric}
+    def metric(
+        truth: Truth, predictions: Predictions, *, k: int = default, threshold: float | None = None
+    ) -> xr.DataArray:
+        """{first}.
 
-    See Also
-    --------
-    top_k_accuracy, overlap, average_overlap
+        {detail}
 
-    Examples
-    --------
-    >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> score = set_accuracy(dirichlet(given.labels, seed=1), given.predictions, k=2)
-    >>> score.mean(("chain", "draw")).values.round(2).tolist()
-    [0.47, 0.45, 0.4]
-    """
-    return over_draws("set_{}_accuracy", truth, predictions, k, threshold)
+        Parameters
+        ----------
+        truth
+            A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
+        predictions
+            Models to score, on the same items and labels.
+        k
+            Number of best labels compared, of the draw and of the model.
+        threshold
+            For ratings: the labels are then "below" and "at_or_above".
 
+        Returns
+        -------
+        DataArray
+            One value per draw, between 0 and 1, dims (chain, draw, model).
 
-@_shared
-@checked
-def overlap(
-    truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
-) -> xr.DataArray:
-    """Mean share of the k most plausible labels that are among the model's k best.
+        Raises
+        ------
+        InputError
+            Other items or labels than those of the truth, fewer labels than k, ratings without a threshold.
 
-    {rank_metric}
+        See Also
+        --------
+        {others}, per_item, evaluate
 
-    See Also
-    --------
-    set_accuracy, average_overlap, kendall_tau
+        References
+        ----------
+        .. [1] {reference}
 
-    Examples
-    --------
-    >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> score = overlap(dirichlet(given.labels, seed=1), given.predictions, k=2)
-    >>> score.mean(("chain", "draw")).values.round(2).tolist()
-    [0.73, 0.72, 0.69]
-    """
-    return over_draws("overlap_{}", truth, predictions, k, threshold)
+        Examples
+        --------
+        >>> from bayesagree import dirichlet, simulate
+        >>> given = simulate.labelled_test_set(seed=1)
+        >>> score = {name}(dirichlet(given.labels, seed=1), given.predictions, k=2)
+        >>> score.mean(("chain", "draw")).values.round(2).tolist()
+        {values}
+        """
+        return over_draws(pattern, truth, predictions, k, threshold)
 
-
-@_shared
-@checked
-def average_overlap(
-    truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
-) -> xr.DataArray:
-    """Mean over j = 1 .. k of the overlap at j, so that the first places weigh most.
-
-    {rank_metric}
-
-    See Also
-    --------
-    overlap, partial_average_overlap, kendall_tau
-
-    References
-    ----------
-    .. [1] W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28(4), 2010,
-       doi:10.1145/1852102.1852106.
-
-    Examples
-    --------
-    >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> score = average_overlap(dirichlet(given.labels, seed=1), given.predictions, k=2)
-    >>> score.mean(("chain", "draw")).values.round(2).tolist()
-    [0.72, 0.73, 0.65]
-    """
-    return over_draws("average_overlap_{}", truth, predictions, k, threshold)
+    others = ", ".join(other for other in RANK_METRICS if other != name)
+    metric.__name__ = metric.__qualname__ = name
+    metric.__doc__ = inspect.cleandoc(metric.__doc__ or "").format(
+        first=first, detail=detail, values=values, name=name, others=others, reference=METRICS[pattern].reference
+    )
+    return checked(metric)
 
 
-@_shared
-@checked
-def kendall_tau(
-    truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
-) -> xr.DataArray:
-    """Agreement in the order of the k best labels: 1 - Kendall distance / its largest value.
-
-    A pair of labels in one of the lists alone counts one half. With k = number of labels this is the share of label
-    pairs in the same order, (tau + 1) / 2.
-
-    {rank_metric}
-
-    See Also
-    --------
-    spearman_footrule, average_overlap
-
-    References
-    ----------
-    .. [1] R. Fagin, R. Kumar, D. Sivakumar, "Comparing top k lists", SIAM J. Discrete Math. 17, 2003, section 3.1,
-       doi:10.1137/S0895480102412856.
-
-    Examples
-    --------
-    >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> score = kendall_tau(dirichlet(given.labels, seed=1), given.predictions)
-    >>> score.mean(("chain", "draw")).values.round(2).tolist()
-    [0.74, 0.74, 0.71]
-    """
-    return over_draws("kendall_tau_{}", truth, predictions, k, threshold)
-
-
-@_shared
-@checked
-def spearman_footrule(
-    truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
-) -> xr.DataArray:
-    """Nearness of the k best labels to their places: 1 - Spearman's footrule / its largest value.
-
-    A label that a list lacks has place k + 1.
-
-    {rank_metric}
-
-    See Also
-    --------
-    kendall_tau, average_overlap
-
-    References
-    ----------
-    .. [1] R. Fagin, R. Kumar, D. Sivakumar, "Comparing top k lists", SIAM J. Discrete Math. 17, 2003, section 3.2,
-       doi:10.1137/S0895480102412856.
-
-    Examples
-    --------
-    >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> score = spearman_footrule(dirichlet(given.labels, seed=1), given.predictions)
-    >>> score.mean(("chain", "draw")).values.round(2).tolist()
-    [0.65, 0.65, 0.6]
-    """
-    return over_draws("spearman_footrule_{}", truth, predictions, k, threshold)
+top_k_accuracy = _rank_metric("top_k_accuracy", 1)
+set_accuracy = _rank_metric("set_accuracy")
+overlap = _rank_metric("overlap")
+average_overlap = _rank_metric("average_overlap")
+kendall_tau = _rank_metric("kendall_tau")
+spearman_footrule = _rank_metric("spearman_footrule")
 
 
 @_shared
@@ -270,3 +191,158 @@ def per_item(
     value = np.concatenate([scorer.score(b).item[0] / b.top_label.shape[1] for b in draws.blocks], axis=1)
     coords = {"model": predictions.models, "item": draws.items}
     return xr.DataArray(value, dims=("model", "item"), coords=coords, name=requested.name)
+
+
+@_shared
+@checked
+def expected_top_k_accuracy(
+    truth: xr.DataTree, predictions: Predictions, *, k: int = 1, threshold: float | None = None
+) -> xr.DataArray:
+    """Posterior mean of the top-k accuracy, without Monte-Carlo error.
+
+    The sum over the model's k best labels of their exact certainty, averaged over items.
+
+    Parameters
+    ----------
+    truth
+        A posterior with a closed form: `dirichlet`, `prirn`, or `normal_inverse_gamma` with `threshold`.
+    {predictions, k, threshold}
+
+    Returns
+    -------
+    DataArray
+        Expected accuracy (model).
+
+    See Also
+    --------
+    top_k_accuracy, label_certainty
+
+    Examples
+    --------
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = expected_top_k_accuracy(dirichlet(given.labels, seed=1), given.predictions)
+    >>> score.values.round(2).tolist()
+    [0.72, 0.73, 0.62]
+    """
+    certainty = label_certainty(truth, exact=True, threshold=threshold)
+    aligned = predictions.aligned(np.asarray(certainty["item"]), np.asarray(certainty["category"]))
+    value = mass_of_best(certainty.values, aligned, k)
+    return xr.DataArray(value, dims="model", coords={"model": predictions.models}, name=f"top_{k}_accuracy")
+
+
+@_shared
+@checked
+def accuracy_given_risk(
+    truth: xr.DataTree,
+    predictions: Predictions,
+    risk: Mapping[Any, float],
+    level: float,
+    *,
+    k: int = 1,
+    threshold: float | None = None,
+) -> xr.DataArray:
+    """Top-k accuracy on the items of a risk level, each weighted by its probability of being one.
+
+    "The high-risk items" are not known when the truth is not; the weight of an item is the probability that the risk of
+    its most plausible label is `level`.
+
+    Parameters
+    ----------
+    {truth, predictions}
+    risk, level
+        Label to level, and the requested level.
+    {k, threshold}
+
+    Returns
+    -------
+    DataArray
+        One value per draw, dims (chain, draw, model).
+
+    Raises
+    ------
+    InputError
+        A level that no label has.
+
+    See Also
+    --------
+    top_k_accuracy, risk_certainty
+
+    Examples
+    --------
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> risk = {0: 0, 1: 0, 2: 1, 3: 1}
+    >>> score = accuracy_given_risk(dirichlet(given.labels, seed=1), given.predictions, risk, 1)
+    >>> score.mean(("chain", "draw")).values.round(2).tolist()
+    [0.73, 0.73, 0.61]
+    """
+    probability = level_probability(truth, risk, threshold=threshold)
+    if level not in probability["level"]:
+        raise InputError(f"risk level {level!r} is not one of {probability['level'].values.tolist()}")
+    weight = probability.sel(level=level).values
+    return over_draws("top_{}_accuracy", truth, predictions, k, threshold, weight)
+
+
+@_shared
+@checked
+def top_k_in_top_m(
+    truth: Truth,
+    predictions: Predictions,
+    *,
+    k: int = 2,
+    m: int = 3,
+    whole: bool = False,
+    threshold: float | None = None,
+) -> xr.DataArray:
+    """Mean share of the k most plausible labels that are among the model's m best.
+
+    With k = 1 it is `top_k_accuracy` of m, with k = m `overlap`, and with ``whole`` and k = m `set_accuracy`.
+
+    Parameters
+    ----------
+    {truth, predictions}
+    k, m
+        Number of best labels of the draw, and of the model.
+    whole
+        Count an item only where all k labels are among the m.
+    {threshold}
+
+    Returns
+    -------
+    DataArray
+        One value per draw, between 0 and 1, dims (chain, draw, model).
+
+    Raises
+    ------
+    InputError
+        Other items or labels than those of the truth, fewer labels than k or m.
+
+    See Also
+    --------
+    top_k_accuracy, overlap, set_accuracy
+
+    References
+    ----------
+    .. [1] D. Stutz et al., arXiv:2307.02191, section 2.4, a target set against a prediction set of another size.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, majority_vote
+    >>> vote = majority_vote(Labels.from_counts([[3, 1, 0], [0, 2, 3]]))
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]]})
+    >>> top_k_in_top_m(vote, models, k=2, m=1).values.tolist()
+    [[[0.5]]]
+    """
+    draws = truth_draws(truth, positive_int(k, "k"), threshold=threshold)
+    best = predictions.aligned(draws.items, draws.labels).top_labels(positive_int(m, "m"))
+    if max(k, m) > draws.labels.size:
+        raise InputError(f"k={k} and m={m}: there are {draws.labels.size} labels")
+    total = np.zeros((len(best), draws.chains * draws.draws))
+    for block in draws.blocks:
+        wanted = block.top_label[..., :k]
+        for model, sets in enumerate(best[:, block.items]):
+            found = (wanted[..., None] == sets[:, None, None, :]).any(axis=-1)
+            total[model] += (found.all(axis=-1) if whole else found.mean(axis=-1)).sum(axis=0)
+    name = f"top_{k}_in_top_{m}"
+    return per_draw(total / draws.items.size, draws, predictions, name)

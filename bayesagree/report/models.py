@@ -11,7 +11,7 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.conformal.coverage import cross_sets, set_coverage, widest_sets
 from bayesagree.judges.annotator_test import alternative_annotator_test
-from bayesagree.metrics.auc.posterior import auc_posterior
+from bayesagree.metrics.posterior_auc import auc_posterior
 from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.report.settings import Case
 from bayesagree.subjective.disagreement import recode

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from bayesagree import Labels, auc, read_predictions
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.metrics.auc import auc_posterior
+from bayesagree.metrics import auc_posterior
 
 ITEMS, LABELS = np.array(["p", "q"]), np.array(["x", "y"])
 SCORES = hnp.arrays(

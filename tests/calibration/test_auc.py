@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
-from bayesagree.metrics.auc.posterior import auc_posterior
+from bayesagree.metrics.concordant_pairs import ScoreOrder
+from bayesagree.metrics.posterior_auc import auc_posterior
 from bayesagree.simulate import crowdsourced_binary
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")

@@ -63,8 +63,8 @@ def test_golden_other_models_and_the_perfect_one(snli):
 
 def test_golden_unbiased_forms(snli):
     labels, predictions = snli
-    from bayesagree.metrics._unbiased import unbiased_terms
     from bayesagree.metrics.registry import Metric
+    from bayesagree.metrics.votes_alone import unbiased_terms
 
     brier = unbiased_terms(Metric.named("soft_brier"), labels, predictions).mean(axis=1)
     at = predictions.models.tolist().index("T2")
@@ -152,8 +152,8 @@ def test_unbiased_forms_are_right_on_average(name, truth_is):
     rng = np.random.default_rng(3)
     q, p = rng.dirichlet(np.full(3, 0.5), 40), rng.dirichlet(np.ones(3), (1, 40))
     given, found = models(p), []
-    from bayesagree.metrics._unbiased import unbiased_terms
     from bayesagree.metrics.registry import Metric
+    from bayesagree.metrics.votes_alone import unbiased_terms
 
     metric = Metric.named(name)
     for _ in range(400):
@@ -172,8 +172,8 @@ def test_votes_give_a_bootstrap_of_items():
     votes = thinned_votes(q, 3, rng)
     found = score(votes, models(p), "agreement", seed=1)
     assert dict(found.sizes) == {"chain": 4, "draw": 1000, "model": 2}
-    from bayesagree.metrics._unbiased import unbiased_terms
     from bayesagree.metrics.registry import Metric
+    from bayesagree.metrics.votes_alone import unbiased_terms
 
     terms = unbiased_terms(Metric.named("agreement"), votes, models(p))
     np.testing.assert_allclose(found.mean(("chain", "draw")), terms.mean(axis=1), atol=0.005)

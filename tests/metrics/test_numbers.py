@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn import metrics as sk
 
 from bayesagree import InputError, Predictions, Ratings, compare, evaluate, normal_inverse_gamma, score
-from bayesagree.metrics._numbers import crps
+from bayesagree.metrics._whole_parts import crps
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.normal(50, 1, 70)  # spread over two blocks of items, far from 0

@@ -49,7 +49,7 @@ MUTANTS = [
     Mutant("Calibration error: bins unweighted", "plausibility/calibration/recalibration.py", "float(np.nansum(np.abs(per_bin[0] - per_bin[1]) * count) / truth.size)", "float(np.nanmean(np.abs(per_bin[0] - per_bin[1])))", "calibration/test_recalibration.py -m long"),
     Mutant("Certainty of sets: code overflows", "certainty.py", "        if size > 2**62 // n_labels:", "        if size < 0:", "test_certainty.py"),
     Mutant("Partial average overlap: best annotator", "metrics/partial_rankings.py", "_overlap(ours, theirs, normalise).mean()", "_overlap(ours, theirs, normalise).max()", "metrics/test_uncertainty_adjusted.py"),
-    Mutant("AUC ceiling: pairs of an item with itself", "metrics/auc/posterior.py", "(total**2 - np.square(weight).sum(axis=1))", "total**2", "metrics/auc"),
+    Mutant("AUC ceiling: pairs of an item with itself", "metrics/posterior_auc.py", "(total**2 - np.square(weight).sum(axis=1))", "total**2", "metrics/test_posterior_auc.py"),
     Mutant("Smallest group: intra-class term", "subjective/group_model.py", "(1 + (n - 1) * posterior", "(1 + n * posterior", "subjective/test_group_model.py"),
     Mutant("Bootstrap: test-set variance over n", "evaluation/_sums.py", "/ (n_items + 1)", "/ n_items", "evaluation/test_evaluate.py"),
     Mutant("Kept draws: a block too many is done", "_inference/storage.py", "self.store.done(items.start // BLOCK + 1)", "self.store.done(items.stop // BLOCK + 1)", "inference/test_kept_draws.py"),
@@ -121,7 +121,7 @@ MUTANTS = [
     Mutant('Corrected rate: shift to the other side', 'judges/estimators.py', '(-(1 - centre) * of_q0 + centre * of_q1)', '((1 - centre) * of_q0 - centre * of_q1)', 'judges/test_estimators.py'),
     Mutant('Prediction-powered mean: sum of the means', 'judges/estimators.py', '(others.mean() - f.mean())', '(others.mean() + f.mean())', 'judges/test_estimators.py'),
     Mutant('Prediction sets: unseen labels by the wrong side', 'conformal/calibration.py', 'side="right")]', 'side="left")]', 'conformal/'),
-    Mutant('Brier of votes: biased', 'metrics/_unbiased.py', 'size - 1, out=', 'size, out=', 'metrics/test_posterior_scores.py metrics/test_distribution_metrics.py'),
+    Mutant('Brier of votes: biased', 'metrics/votes_alone.py', 'size - 1, out=', 'size, out=', 'metrics/test_posterior_scores.py metrics/test_distribution_metrics.py'),
 ]  # fmt: skip
 
 

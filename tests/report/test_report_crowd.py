@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bayesagree import Labels, Predictions, Ratings
-from bayesagree.metrics.auc import auc_posterior
+from bayesagree.metrics import auc_posterior
 from bayesagree.report.annotators import level_results
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render

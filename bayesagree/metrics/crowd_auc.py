@@ -28,7 +28,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive, shorten
-from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
+from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
 
 type AucMethod = Literal["dgt", "sgt", "pgt"]
 type Multiclass = Literal["one_vs_rest", "hand_till"]

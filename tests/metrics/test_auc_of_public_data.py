@@ -10,8 +10,8 @@ import pytest
 
 from bayesagree.annotations import Labels
 from bayesagree.datasets import load
-from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
-from bayesagree.metrics.auc.estimates import auc
+from bayesagree.metrics.concordant_pairs import ScoreOrder
+from bayesagree.metrics.crowd_auc import auc
 
 pytestmark = pytest.mark.usefixtures("public_data")
 

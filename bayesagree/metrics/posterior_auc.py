@@ -17,8 +17,8 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten
-from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
-from bayesagree.metrics.auc.estimates import label_scores
+from bayesagree.metrics.concordant_pairs import ScoreOrder
+from bayesagree.metrics.crowd_auc import label_scores
 
 type Axis = Literal["item", "annotator"]
 

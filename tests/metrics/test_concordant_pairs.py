@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
 from bayesagree.errors import InputError
-from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder, concordance
+from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder, concordance
 
 
 def ordered_alike(scores):

@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 
 from bayesagree import InputError, Labels, Predictions, dirichlet, simulate
 from bayesagree.metrics import identified_accuracy
-from bayesagree.metrics.identified import _matched, _patterns
+from bayesagree.metrics.votes_alone import _matched, _patterns
 
 
 def posterior(plausibility):
