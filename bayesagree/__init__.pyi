@@ -2,7 +2,6 @@ from . import (
     agreement,
     annotations,
     blind,
-    certainty,
     comparisons,
     conformal,
     datasets,
@@ -16,7 +15,6 @@ from . import (
     plots,
     predictive,
     report,
-    simulate,
     subjective,
 )
 from .agreement import (
@@ -28,16 +26,17 @@ from .agreement import (
 )
 from .annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
 from .blind import blind_scores
-from .certainty import annotation_certainty, label_certainty
 from .comparisons import davidson, davidson_model
 from .conformal import conformalize
+from .datasets import simulate
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
 from .evaluation import assert_better, compare, evaluate
 from .io import LabelBatches, LabelPatterns, read_annotations, read_predictions, read_result, write_result, write_table
 from .judges import alternative_annotator_test, corrected_rate, corrected_rate_model
 from .metrics import auc, make_scorer, score
 from .planning import annotate_next, plan
-from .plausibility import calibrate, majority_vote
+from .plausibility import calibrate, certainty, majority_vote
+from .plausibility.certainty import annotation_certainty, label_certainty
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model
 from .plausibility.group_dirichlet import group_dirichlet, group_dirichlet_model

@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from bayesagree import evaluate, plackett_luce
 from bayesagree._inference.streams import n_threads
 from bayesagree.datasets import load
-from bayesagree.simulate import noisy_models
+from bayesagree.datasets.simulate import noisy_models
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:

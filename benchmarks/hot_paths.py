@@ -19,6 +19,7 @@ from timing import Spread
 from bayesagree import prirn
 from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.blocks import best_labels
 from bayesagree.io.patterns import RatingPatterns
 from bayesagree.metrics import _distribution_kernels as terms
@@ -34,7 +35,6 @@ from bayesagree.plausibility.plackett_luce._cases import read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
 from bayesagree.plausibility.plackett_luce._stages import stages_of
-from bayesagree.simulate import crowd_labels
 
 
 class HotPath(NamedTuple):

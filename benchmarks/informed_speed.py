@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesagree import Labels, Predictions, informed_dirichlet
-from bayesagree.simulate import labelled_test_set
+from bayesagree.datasets.simulate import labelled_test_set
 
 
 class Size(NamedTuple):

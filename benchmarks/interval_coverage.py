@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import bayesagree as ba
 from bayesagree._numerics.intervals import hdi
-from bayesagree.simulate import crowd_labels, ratings
+from bayesagree.datasets.simulate import crowd_labels, ratings
 
 SETS, FEW = 100, {"draws": 250, "chains": 4}
 PAGE = Path(__file__).parent / "results" / "interval_coverage.md"

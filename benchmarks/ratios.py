@@ -194,8 +194,8 @@ def fleiss() -> list[Row]:
 def em() -> list[Row]:
     import pandas as pd
 
+    from bayesagree.datasets.simulate import crowd_labels
     from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
-    from bayesagree.simulate import crowd_labels
 
     labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, seed=1).labels
     triple = (labels.item_index, labels.annotator_index, labels.label_index)

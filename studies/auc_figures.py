@@ -10,9 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
+from bayesagree.datasets.simulate._test_sets import rate_shapes
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import Panels, new_panels, one_panel, write_cells
-from bayesagree.simulate._test_sets import rate_shapes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -35,9 +35,9 @@ from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.types import Floats
+from bayesagree.datasets.simulate import CrowdsourcedBinary, crowdsourced_binary
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
-from bayesagree.simulate import CrowdsourcedBinary, crowdsourced_binary
 
 CASES: Mapping[str, tuple[float, float]] = {
     "extreme": (0.525, 0.475),

@@ -11,10 +11,10 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.certainty import annotation_certainty, label_certainty
 from bayesagree.cli import _options, _output
 from bayesagree.datasets import load
 from bayesagree.errors import InputError
+from bayesagree.plausibility.certainty import annotation_certainty, label_certainty
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from bayesagree.plots.certainty import plot_certainty

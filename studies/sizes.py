@@ -77,7 +77,7 @@ def agreement_by_size(
 
     Examples
     --------
-    >>> from bayesagree.simulate import ratings
+    >>> from bayesagree.datasets.simulate import ratings
     >>> found = agreement_by_size(ratings(n_items=40, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
     >>> dict(found.sizes)
     {'share': 2, 'repeat': 2}
@@ -132,7 +132,7 @@ def plot_agreement_by_size(result: xr.Dataset, *, axes: Panels | None = None) ->
 
     Examples
     --------
-    >>> from bayesagree.simulate import ratings
+    >>> from bayesagree.datasets.simulate import ratings
     >>> result = agreement_by_size(ratings(n_items=20, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
     >>> plot_agreement_by_size(result).size
     2

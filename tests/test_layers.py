@@ -15,8 +15,8 @@ FLOORS = [
     ["_numerics", "_inference"],
     ["annotations"],
     ["draws", "io"],
-    ["plausibility", "certainty"],
-    ["agreement", "metrics", "datasets", "simulate", "comparisons"],
+    ["plausibility"],
+    ["agreement", "metrics", "datasets", "comparisons"],
     ["evaluation", "conformal"],
     ["blind", "judges", "planning", "subjective", "predictive", "plots"],
     ["report"],
@@ -53,7 +53,7 @@ def test_every_folder_has_its_floor():
 def test_the_house_stays_small():
     """Rooms of the package and beside it, floors, files of the metrics, lines of a file."""
     beside = [f.name for f in ROOT.iterdir() if f.is_dir() and f.name not in APART and any(f.glob("*.py"))]
-    assert len(FLOOR) + len(beside) <= 26
+    assert len(["__init__", *FLOOR, *beside]) <= 26
     assert len(FLOORS) <= 10
     assert len([path for path in MODULES if folder(path) == "metrics"]) <= 18
 

@@ -36,8 +36,8 @@ def certainty(
     """
     import pandas as pd
 
-    from bayesagree.certainty import annotation_certainty
     from bayesagree.evaluation.tables import OPEN
+    from bayesagree.plausibility.certainty import annotation_certainty
 
     truth, _ = source.read()
     size: dict[str, Any] = vars(sampling) | ({"draws": 1} if exact else {})

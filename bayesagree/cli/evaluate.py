@@ -149,7 +149,7 @@ def _simulated(truth: "Annotations", number: int, seed: int) -> "Predictions":
     from bayesagree.annotations import Ratings
 
     if number and not isinstance(truth, Ratings):
-        from bayesagree.simulate import noisy_models
+        from bayesagree.datasets.simulate import noisy_models
 
         return noisy_models(truth, n_models=number, seed=seed)
     raise InputError("there are no predictions: give a file of predictions, or --simulated-models N to try it out")

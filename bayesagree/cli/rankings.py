@@ -34,9 +34,9 @@ def rankings(
     Example: bayesagree rankings --data derm-ddx --draws 250
     """
     from bayesagree.annotations import Rankings
+    from bayesagree.datasets.simulate import noisy_models
     from bayesagree.evaluation.rankings import ranking_study
     from bayesagree.io.files import write_result
-    from bayesagree.simulate import noisy_models
 
     truth, models = source.read(predictions, columns)
     if not isinstance(truth, Rankings):

@@ -1,3 +1,4 @@
+from . import simulate
 from ._catalogue import Dataset, available, load
 
-__all__ = ["Dataset", "available", "load"]
+__all__ = ["Dataset", "available", "load", "simulate"]

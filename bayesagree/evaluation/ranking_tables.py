@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Rankings
-from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.rankings import OPEN, RISE, SCORES, certainty_correlation, model_ranks, saturated_items
+from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.plausibility.prirn import irn, prirn
 

@@ -22,9 +22,9 @@ from bayesagree._inference.streams import Seed
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.certainty import annotation_certainty, expected_risk, risk_certainty
 from bayesagree.errors import InputError
 from bayesagree.metrics.uncertainty_adjusted import average_overlap, set_accuracy, top_k_accuracy
+from bayesagree.plausibility.certainty import annotation_certainty, expected_risk, risk_certainty
 from bayesagree.plausibility.plackett_luce._sampler import Unranked
 from bayesagree.plausibility.plackett_luce.likelihood import plackett_luce_ml
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
@@ -97,7 +97,7 @@ def ranking_study(
 
     Examples
     --------
-    >>> from bayesagree.simulate import noisy_models, rankings
+    >>> from bayesagree.datasets.simulate import noisy_models, rankings
     >>> simulated = rankings(n_items=20, seed=1).rankings
     >>> tree = ranking_study(simulated, noisy_models(simulated, seed=1), draws=500, seed=1)
     >>> dict(tree["certainty"].sizes)

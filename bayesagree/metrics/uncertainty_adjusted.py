@@ -33,11 +33,11 @@ import xarray as xr
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.certainty import label_certainty, level_probability
 from bayesagree.draws.top_labels import Truth, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._scorer import mass_of_best, over_draws, per_draw, prepare
 from bayesagree.metrics.registry import DEFAULT_K, METRICS, Metric
+from bayesagree.plausibility.certainty import label_certainty, level_probability
 
 _shared = shared(
     truth="A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).",

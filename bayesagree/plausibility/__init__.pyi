@@ -1,4 +1,5 @@
 from . import (
+    certainty,
     dawid_skene,
     dirichlet,
     group_dirichlet,
@@ -42,6 +43,7 @@ __all__ = [
     "PrIRN",
     "calibrate",
     "calibration_scores",
+    "certainty",
     "dawid_skene",
     "dirichlet",
     "fitting_posteriors",

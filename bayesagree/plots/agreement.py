@@ -42,7 +42,7 @@ def plot_item_fits(
     Examples
     --------
     >>> from bayesagree import common_agreement
-    >>> from bayesagree.simulate import ratings
+    >>> from bayesagree.datasets.simulate import ratings
     >>> given = ratings(n_items=3, seed=1).ratings
     >>> plot_item_fits(common_agreement(given, keep_item_means=True, draws=20, seed=1), given).size
     3
@@ -97,7 +97,7 @@ def plot_bland_altman(
 
     Examples
     --------
-    >>> from bayesagree.simulate import ratings
+    >>> from bayesagree.datasets.simulate import ratings
     >>> plot_bland_altman(ratings(n_items=20, ratings_per_item=3, seed=1).ratings).size
     3
     """

@@ -33,7 +33,7 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
     Examples
     --------
     >>> from bayesagree.blind.experiment import blind_experiment
-    >>> from bayesagree.simulate import simulated_systems
+    >>> from bayesagree.datasets.simulate import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
@@ -72,7 +72,7 @@ def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", a
     Examples
     --------
     >>> from bayesagree.blind.experiment import blind_experiment
-    >>> from bayesagree.simulate import simulated_systems
+    >>> from bayesagree.datasets.simulate import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)

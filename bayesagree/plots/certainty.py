@@ -145,7 +145,7 @@ def plot_risk(
     Examples
     --------
     >>> from bayesagree import Labels, annotation_certainty, dirichlet
-    >>> from bayesagree.certainty import expected_risk, risk_certainty
+    >>> from bayesagree.plausibility.certainty import expected_risk, risk_certainty
     >>> tree = dirichlet(Labels.from_counts([[4, 0, 1], [3, 1, 0]]), draws=50, seed=1)
     >>> risk = {0: 0, 1: 1, 2: 1}
     >>> certainty = annotation_certainty(tree, exact=True)

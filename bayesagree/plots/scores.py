@@ -179,7 +179,7 @@ def plot_ranking_study(result: xr.DataTree, *, axes: Panels | None = None) -> Pa
 
     Examples
     --------
-    >>> from bayesagree.simulate import noisy_models, rankings
+    >>> from bayesagree.datasets.simulate import noisy_models, rankings
     >>> from bayesagree.evaluation.rankings import ranking_study
     >>> given = rankings(n_items=5, seed=1).rankings
     >>> models = noisy_models(given, n_models=2, seed=1)
@@ -236,7 +236,7 @@ def plot_annotation_statistics(result: xr.DataTree, *, axes: Panels | None = Non
 
     Examples
     --------
-    >>> from bayesagree.simulate import noisy_models, rankings
+    >>> from bayesagree.datasets.simulate import noisy_models, rankings
     >>> from bayesagree.evaluation import ranking_study
     >>> given = rankings(n_items=5, seed=1).rankings
     >>> options = {"prirn_reliability": (2,), "plackett_luce_reliability": (), "draws": 50}

@@ -62,7 +62,7 @@ def annotator_table(result: xr.DataTree) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from bayesagree.simulate import crowd_labels
+    >>> from bayesagree.datasets.simulate import crowd_labels
     >>> tree = dawid_skene(crowd_labels(n_items=60, n_annotators=4, seed=1).labels, draws=100, seed=1)
     >>> annotator_table(tree)["n_labels_given"].sum()
     np.int64(180)
@@ -183,7 +183,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
 
     Examples
     --------
-    >>> from bayesagree.simulate import crowd_labels
+    >>> from bayesagree.datasets.simulate import crowd_labels
     >>> labels = crowd_labels(n_items=60, n_annotators=4, seed=1).labels
     >>> check = agreement_check(labels, dawid_skene(labels, draws=100, seed=1), seed=1)
     >>> check["statistic"].values.tolist()

@@ -17,10 +17,10 @@ from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.certainty import label_certainty
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN, given_notes
+from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
 from bayesagree.report.annotators import GroupResults, annotator_results, group_results, level_results
 from bayesagree.report.items import OpenItem, open_items
@@ -161,7 +161,7 @@ def report_data(
 
     Examples
     --------
-    >>> from bayesagree.simulate import labelled_test_set
+    >>> from bayesagree.datasets.simulate import labelled_test_set
     >>> test_set = labelled_test_set(n_items=40, seed=1)
     >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=100))
     >>> list(data.scores.comparison), len(data.open_items)

@@ -35,7 +35,7 @@ def render(data: ReportData | ComparisonReport, *, title: str | None = None) -> 
     Examples
     --------
     >>> from bayesagree.report.data import ReportSettings, report_data
-    >>> from bayesagree.simulate import labelled_test_set
+    >>> from bayesagree.datasets.simulate import labelled_test_set
     >>> test_set = labelled_test_set(n_items=20, seed=1)
     >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=50))
     >>> page = render(data, title="<Trial>")

@@ -81,7 +81,7 @@ def disagreement_groups(
 
     Examples
     --------
-    >>> from bayesagree.simulate import crowd_labels
+    >>> from bayesagree.datasets.simulate import crowd_labels
     >>> labels = crowd_labels(n_items=40, n_annotators=8, seed=1).labels
     >>> found = disagreement_groups(labels, bins=2, rate_share=0.25, seed=1)
     >>> found.groups.names.size, found.annotations.items.size

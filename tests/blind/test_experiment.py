@@ -9,11 +9,11 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.cases import blind_case
 from bayesagree.blind.experiment import blind_experiment
 from bayesagree.blind.scores import blind_scores
+from bayesagree.datasets.simulate import simulated_systems
 from bayesagree.errors import InputError
 from bayesagree.evaluation.paired_tests import copeland_rank, paired_t_test, paired_terms
 from bayesagree.evaluation.rank_correlation import correlation, williams_test
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.simulate import simulated_systems
 
 
 @pytest.fixture(scope="module")

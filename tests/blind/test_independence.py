@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.independence import independence_check, jaccard_overlap
-from bayesagree.simulate import simulated_systems
+from bayesagree.datasets.simulate import simulated_systems
 
 
 def test_independence_check_sees_shared_errors_and_nothing_else():

@@ -6,6 +6,7 @@ from scipy import special, stats
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.calibration.recalibration import calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
@@ -15,7 +16,6 @@ from bayesagree.plausibility.dawid_skene.em import vote_shares
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.simulate import crowd_labels
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
 THIN = {

@@ -2,8 +2,8 @@
 
 import pytest
 
+from bayesagree.datasets.simulate import rankings
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
-from bayesagree.simulate import rankings
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from arviz_stats.base.array import array_stats
 from scipy import special
 
 from bayesagree.annotations import Labels
-from bayesagree.certainty import annotation_certainty
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.calibration._vector_scaling import draw_parameters
 from bayesagree.plausibility.calibration.recalibration import (
@@ -19,9 +19,9 @@ from bayesagree.plausibility.calibration.recalibration import (
     label_probability,
     pool_with_votes,
 )
+from bayesagree.plausibility.certainty import annotation_certainty
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
-from bayesagree.simulate import crowd_labels
 
 
 def claims(n_items: int, eta: float, seed: int, offset: Sequence[float] = (0, 0, 0)) -> tuple[xr.DataTree, dict]:

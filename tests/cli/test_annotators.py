@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree.simulate import crowd_labels
+from bayesagree.datasets.simulate import crowd_labels
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import pytest
 
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.datasets.simulate import labelled_test_set, noisy_models
 from bayesagree.errors import InputError
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.io.files import read_predictions
 from bayesagree.io.patterns.patterns import LabelBatches
-from bayesagree.simulate import labelled_test_set, noisy_models
 
 METRICS = ("top_1_accuracy", "total_variation")
 

@@ -6,9 +6,9 @@ import xarray as xr
 
 from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet
 from bayesagree._inference.results import settings_of
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation.tables import score_intervals, sensitivity_table
 from bayesagree.metrics import top_k_accuracy
-from bayesagree.simulate import labelled_test_set
 
 SHORT = {"draws": 40, "chains": 2, "seed": 1}
 

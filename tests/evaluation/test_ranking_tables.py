@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Rankings
+from bayesagree.datasets.simulate import noisy_models, rankings
 from bayesagree.evaluation import ranking_tables
 from bayesagree.evaluation.rankings import OPEN, certainty_correlation, ranking_study
-from bayesagree.simulate import noisy_models, rankings
 
 
 @pytest.fixture(scope="module")

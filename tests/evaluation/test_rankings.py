@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from bayesagree.annotations import Rankings
-from bayesagree.certainty import annotation_certainty
+from bayesagree.datasets.simulate import noisy_models, rankings
 from bayesagree.errors import InputError
 from bayesagree.evaluation.rankings import SCORES, certainty_correlation, model_ranks, ranking_study, saturated_items
+from bayesagree.plausibility.certainty import annotation_certainty
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
-from bayesagree.simulate import noisy_models, rankings
 
 SIMULATED = rankings(n_items=40, n_labels=8, n_annotators=4, seed=3).rankings
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree import compare, evaluate
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation import tables
-from bayesagree.simulate import labelled_test_set
 
 
 @pytest.fixture(scope="module")

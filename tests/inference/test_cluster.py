@@ -27,9 +27,9 @@ from bayesagree import (
     prirn,
 )
 from bayesagree.datasets import load
+from bayesagree.datasets.simulate import labelled_test_set, noisy_models
 from bayesagree.io.files import read_result, write_result
 from bayesagree.metrics import top_k_accuracy
-from bayesagree.simulate import labelled_test_set, noisy_models
 from studies.auc_simulation import auc_study
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*items have not converged"), pytest.mark.cluster]
@@ -154,7 +154,7 @@ KILLED_RUN = """
 import os, signal, sys
 from bayesagree import evaluate, plackett_luce
 from bayesagree._inference.storage import Store
-from bayesagree.simulate import labelled_test_set
+from bayesagree.datasets.simulate import labelled_test_set
 from inference.test_cluster import ARGUMENTS, rankings_of
 
 seen = []

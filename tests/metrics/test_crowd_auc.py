@@ -10,10 +10,10 @@ from sklearn.metrics import roc_auc_score
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.datasets.simulate import crowdsourced_binary
 from bayesagree.errors import InputError
 from bayesagree.metrics.concordant_pairs import concordance
 from bayesagree.metrics.crowd_auc import auc
-from bayesagree.simulate import crowdsourced_binary
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*(items without labels|annotators used one label):UserWarning")
 

@@ -11,10 +11,10 @@ from scipy.stats import beta
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.datasets.simulate import crowdsourced_binary
 from bayesagree.errors import InputError
 from bayesagree.metrics.concordant_pairs import concordance
 from bayesagree.metrics.posterior_auc import auc_posterior, ceiling
-from bayesagree.simulate import crowdsourced_binary
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")
 

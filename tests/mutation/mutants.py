@@ -47,7 +47,7 @@ MUTANTS = [
     Mutant("Dirichlet: bound of the unnamed labels", "plausibility/dirichlet/_kernels.py", "excess = (1.0 - rest) * (worth - least)", "excess = 0.0", "plausibility/dirichlet/test_dirichlet.py"),
     Mutant("Dawid-Skene EM: prior of labels never given", "plausibility/dawid_skene/_em_kernels.py", "log_prior -= unseen[r] * math.log(total[r])", "pass", "plausibility/dawid_skene/test_em.py"),
     Mutant("Calibration error: bins unweighted", "plausibility/calibration/recalibration.py", "float(np.nansum(np.abs(per_bin[0] - per_bin[1]) * count) / truth.size)", "float(np.nanmean(np.abs(per_bin[0] - per_bin[1])))", "calibration/test_recalibration.py -m long"),
-    Mutant("Certainty of sets: code overflows", "certainty.py", "        if size > 2**62 // n_labels:", "        if size < 0:", "test_certainty.py"),
+    Mutant("Certainty of sets: code overflows", "plausibility/certainty.py", "        if size > 2**62 // n_labels:", "        if size < 0:", "plausibility/test_certainty.py"),
     Mutant("Partial average overlap: best annotator", "metrics/partial_rankings.py", "_overlap(ours, theirs, normalise).mean()", "_overlap(ours, theirs, normalise).max()", "metrics/test_uncertainty_adjusted.py"),
     Mutant("AUC ceiling: pairs of an item with itself", "metrics/posterior_auc.py", "(total**2 - np.square(weight).sum(axis=1))", "total**2", "metrics/test_posterior_auc.py"),
     Mutant("Smallest group: intra-class term", "subjective/group_model.py", "(1 + (n - 1) * posterior", "(1 + n * posterior", "subjective/test_group_model.py"),

@@ -7,10 +7,10 @@ from bayesagree.agreement import agreement_table
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.datasets.simulate import ratings
 from bayesagree.errors import InputError
 from bayesagree.planning import plan
 from bayesagree.planning._worlds import RatingWorld
-from bayesagree.simulate import ratings
 
 
 def crowd(rng, n_items, n_votes):

@@ -25,11 +25,11 @@ from bayesagree import (
 )
 from bayesagree.agreement import annotator_agreement
 from bayesagree.blind.experiment import blind_experiment
-from bayesagree.certainty import expected_risk, risk_certainty
+from bayesagree.datasets.simulate import labelled_test_set, noisy_models, rankings, ratings, simulated_systems
 from bayesagree.evaluation.rankings import ranking_study
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility import irn
-from bayesagree.simulate import labelled_test_set, noisy_models, rankings, ratings, simulated_systems
+from bayesagree.plausibility.certainty import expected_risk, risk_certainty
 from bayesagree.subjective import EvaluationSpecification, check_specification
 from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from bayesagree.annotations import Labels
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
@@ -17,7 +18,6 @@ from bayesagree.predictive.annotator_checks import (
     label_switching,
     prior_sensitivity,
 )
-from bayesagree.simulate import crowd_labels
 
 CAREFUL = np.full((3, 3), 0.05) + 0.85 * np.eye(3)
 LIAR = np.full((3, 3), 0.475) - 0.425 * np.eye(3)

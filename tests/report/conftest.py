@@ -6,9 +6,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.report.data import report_data
 from bayesagree.report.settings import ReportSettings
-from bayesagree.simulate import labelled_test_set
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HAS_BROWSER = any(map(shutil.which, BROWSERS)) and find_spec("playwright") is not None

@@ -23,6 +23,7 @@ from bayesagree import (
     majority_vote,
 )
 from bayesagree.annotations.groups import Groups
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.planning import value_of_votes
 from bayesagree.report import wording
@@ -32,7 +33,6 @@ from bayesagree.report.page import render
 from bayesagree.report.panel import contenders, panel
 from bayesagree.report.settings import ReportSettings
 from bayesagree.report.wording import number
-from bayesagree.simulate import labelled_test_set
 from bayesagree.subjective import EvaluationSpecification
 
 METRIC = "top_1_accuracy"

@@ -23,6 +23,7 @@ from bayesagree import (
     plackett_luce,
 )
 from bayesagree.annotations.groups import Groups
+from bayesagree.datasets.simulate import noisy_models, rankings, ratings
 from bayesagree.metrics import expected_top_k_accuracy, set_accuracy, top_k_accuracy
 from bayesagree.metrics.registry import METRICS
 from bayesagree.plausibility import irn
@@ -31,7 +32,6 @@ from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.page import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
-from bayesagree.simulate import noisy_models, rankings, ratings
 from bayesagree.subjective import EvaluationSpecification
 
 SHORT = ReportSettings(draws=200, chains=2, seed=1)

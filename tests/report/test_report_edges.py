@@ -8,10 +8,10 @@ import pytest
 from _report import said
 
 from bayesagree import InputError, Labels, Predictions, Rankings, Ratings
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
-from bayesagree.simulate import labelled_test_set
 
 QUICK = ReportSettings(draws=50)
 

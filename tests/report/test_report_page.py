@@ -12,13 +12,13 @@ from _report import VOID, said
 
 from bayesagree import Annotators, Labels, Predictions
 from bayesagree.annotations.groups import Groups
+from bayesagree.datasets.simulate import rankings, ratings
 from bayesagree.plausibility.registry import POSTERIORS, Reference
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.page import methods_paragraph, references, render, write_report
 from bayesagree.report.settings import ReportSettings
-from bayesagree.simulate import rankings, ratings
 from bayesagree.subjective import EvaluationSpecification
 
 EVIL = "<script>alert('x')</script>\"'><img src=x onerror=alert(1)>&{{ 7 * 7 }}"

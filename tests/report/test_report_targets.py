@@ -8,13 +8,13 @@ import pytest
 from _report import said, sentence
 
 from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet, label_certainty
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.report.data import report_data
 from bayesagree.report.page import methods_paragraph, render
 from bayesagree.report.panel import contenders, panel
 from bayesagree.report.settings import ReportSettings
-from bayesagree.simulate import labelled_test_set
 
 INFORMED = ReportSettings("informed_dirichlet", draws=40, chains=2)
 METRIC = "top_1_accuracy"

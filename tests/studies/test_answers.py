@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree import Ratings, common_agreement, krippendorff_alpha
+from bayesagree.datasets.simulate import ratings
 from bayesagree.errors import InputError
-from bayesagree.simulate import ratings
 from studies.answers import random_answers
 from studies.sizes import _items, agreement_by_size, plot_agreement_by_size
 

@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
+from bayesagree.datasets.simulate import crowdsourced_binary
 from bayesagree.errors import InputError
 from bayesagree.metrics import concordance
-from bayesagree.simulate import crowdsourced_binary
 from studies import auc_claims as claims
 from studies.auc_simulation import CASES, ESTIMATORS, LEVELS, METHODS, auc_study, label_level_auc
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Labels, Predictions, Ratings, annotation_certainty, dirichlet, normal_inverse_gamma
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import overlap, set_accuracy, top_k_accuracy, top_k_in_top_m
-from bayesagree.simulate import labelled_test_set
 from studies.certainty import certainty_by_reliability
 from studies.toy import toy_classes
 

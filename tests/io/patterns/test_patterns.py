@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.certainty import annotation_certainty
 from bayesagree.errors import InputError
 from bayesagree.io.patterns import _sorted_file
 from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
+from bayesagree.plausibility.certainty import annotation_certainty
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 

@@ -7,6 +7,7 @@ import scipy as sp
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dawid_skene import _engines
 from bayesagree.plausibility.dawid_skene._average import (
@@ -22,7 +23,6 @@ from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._results import choice_notes
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
-from bayesagree.simulate import crowd_labels
 
 FEW = {"draws": 200, "chains": 2, "tune": 200, "seed": 1}
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from bayesagree.annotations import Labels
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, _layout
 from bayesagree.plausibility.dawid_skene.em import vote_shares
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
-from bayesagree.simulate import crowd_labels
 
 
 def ordered_crowd(n_items: int, seed: int) -> Labels:

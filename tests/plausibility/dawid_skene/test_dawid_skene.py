@@ -13,15 +13,15 @@ from _paths import ROOT
 from arviz_stats.base.array import array_stats
 
 from bayesagree.annotations import Labels
-from bayesagree.certainty import annotation_certainty
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, SizeError
+from bayesagree.plausibility.certainty import annotation_certainty
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 from bayesagree.plausibility.dawid_skene._results import warn_unless_converged
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.simulate import crowd_labels
 
 TESTS = ROOT / "tests"
 GOLDEN = json.loads((TESTS / "golden" / "dawid_skene.json").read_text())

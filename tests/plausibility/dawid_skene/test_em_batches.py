@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from bayesagree.annotations import Labels
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.dawid_skene import em_batches
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.em_batches import label_probability
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.simulate import crowd_labels
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from arviz_stats.base.array import array_stats
 from scipy import special
 
 from bayesagree._numerics.gamma import log_gamma_draw, log_rising
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.dawid_skene import _item_difficulty as item_difficulty
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
@@ -25,7 +26,6 @@ from bayesagree.plausibility.dawid_skene._population_kernels import (
     row_sizes,
 )
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.simulate import crowd_labels
 
 
 def _cells(seed: int = 1):

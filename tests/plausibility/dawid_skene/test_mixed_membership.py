@@ -6,6 +6,7 @@ from _errors_of_draws import assert_mean
 from scipy import special
 
 from bayesagree.annotations import Labels
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
@@ -15,7 +16,6 @@ from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
 )
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.simulate import crowd_labels
 
 
 def crowd(seed: int, n_labels: int = 4, candidates: str = "all", n_annotators: int = 6) -> AnnotationCells:

@@ -9,10 +9,10 @@ import xarray as xr
 from scipy.special import softmax
 
 from bayesagree import InputError, Labels, Predictions, dirichlet, informed_dirichlet, score
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.votes_alone import unbiased_terms
 from bayesagree.plausibility import informed_prior_mean
-from bayesagree.simulate import labelled_test_set
 
 VOTED, ITEMS = 150, 600
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.plausibility.informed.guards import SUSPICIOUS, fit_to_votes, warn_of_chains
-from bayesagree.simulate import labelled_test_set
 
 
 def perfect(seed, n_items=400, votes=3):

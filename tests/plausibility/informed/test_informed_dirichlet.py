@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Labels, Predictions, annotation_certainty, informed_dirichlet
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility import InformedDirichlet
-from bayesagree.simulate import labelled_test_set
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ from _paths import ROOT
 from scipy.optimize import minimize
 
 from bayesagree import Labels, Predictions
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.draws.convergence import diagnostics
 from bayesagree.plausibility.informed import fit, sampler
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
-from bayesagree.simulate import labelled_test_set
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
 

@@ -7,8 +7,8 @@ import pytest
 from _paths import ROOT
 
 from bayesagree import Labels, Predictions, informed_dirichlet
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import top_k_accuracy
-from bayesagree.simulate import labelled_test_set
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 from bayesagree import Predictions, informed_dirichlet, score
-from bayesagree.simulate import labelled_test_set
+from bayesagree.datasets.simulate import labelled_test_set
 
 DRAWS = {"draws": 250, "chains": 4, "seed": 1}
 

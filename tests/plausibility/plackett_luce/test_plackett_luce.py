@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesagree.annotations import Rankings
-from bayesagree.certainty import label_certainty
 from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, SizeError
+from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.plackett_luce import _tied_blocks as kernel
 from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce, plackett_luce
 

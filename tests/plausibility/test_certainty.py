@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from bayesagree import InputError, Labels, Rankings, annotation_certainty, dirichlet, label_certainty
 from bayesagree.agreement import annotator_agreement
-from bayesagree.certainty import (
+from bayesagree.plausibility import irn
+from bayesagree.plausibility.certainty import (
     expected_risk,
     level_probability,
     most_frequent_set,
     plausibility_entropy,
     risk_certainty,
 )
-from bayesagree.plausibility import irn
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "stutz.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
 
 
 def tree_of(draws):
