@@ -33,9 +33,11 @@ if sys.version_info < (3, 12):  # noqa: UP036 - a checkout has no installer that
 import lazy_loader as lazy
 
 __getattr__, __dir__, _names = lazy.attach_stub(__name__, __file__)
-# A star import brings functions and classes, no sub-package: `io` would hide Python's own.
+# A star import brings functions and classes, no sub-package: `io` would hide Python's own. `certainty` and `simulate`
+# are modules of `plausibility` and `datasets`, where no file of this folder shows them.
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     name
     for name in _names
-    if not any(map(isfile, (f"{dirname(__file__)}/{name}{end}" for end in (".py", "/__init__.py"))))
+    if name not in ("certainty", "simulate")
+    and not any(map(isfile, (f"{dirname(__file__)}/{name}{end}" for end in (".py", "/__init__.py"))))
 ]

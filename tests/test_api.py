@@ -7,6 +7,7 @@ import pkgutil
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -115,6 +116,15 @@ def test_shared_parameters_have_one_order_and_one_default(name, function):
     expected = DEFAULTS | ({"draws": 250} if function.__name__ in CHECKS else {})
     assert given == {p: expected[p] for p in given}
     assert all(parameters[p].kind is inspect.Parameter.KEYWORD_ONLY for p in given)
+
+
+def test_ties_have_one_vocabulary():
+    """In `comparisons` a tie is an outcome, and ``ties=`` says whose rate it has."""
+    rules = {"split", "full", "first", "random", "redrawn", "exclude"}
+    for name, function in public_functions().items():
+        kind = inspect.signature(function).parameters.get("ties")
+        if kind is not None and not function.__module__.startswith("bayesagree.comparisons"):
+            assert set(get_args(getattr(kind.annotation, "__value__", kind.annotation))) <= rules, name
 
 
 def test_no_two_parameters_change_places():

@@ -27,7 +27,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, positive, shorten
+from bayesagree.errors import InputError, as_python, one_of, positive, shorten
 from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
 
 type AucMethod = Literal["dgt", "sgt", "pgt"]
@@ -46,12 +46,8 @@ class AucOptions:
 
     def checked(self) -> "AucOptions":
         """Return the same options, or refuse a choice that does not exist."""
-        for name, value, choices in (
-            ("method", self.method, ("dgt", "sgt", "pgt")),
-            ("ties", self.ties, ("random", "redrawn", "exclude")),
-        ):
-            if value not in choices:
-                raise InputError(f"{name}={value!r} is not one of {shorten(choices)}")
+        one_of(self.method, "method", ("dgt", "sgt", "pgt"))
+        one_of(self.ties, "ties", ("random", "redrawn", "exclude"))
         return replace(self, prior=positive(self.prior, "prior", zero=True))
 
 

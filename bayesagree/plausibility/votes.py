@@ -9,7 +9,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.draws.blocks import category_axis
-from bayesagree.errors import InputError
+from bayesagree.errors import one_of
 
 type TieRule = Literal["split", "first", "random", "exclude"]
 
@@ -39,6 +39,7 @@ def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None)
     >>> majority_vote(votes).values.tolist()
     [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
     """
+    one_of(ties, "ties", ("split", "first", "random", "exclude"))
     counts = labels.counts()
     top = counts == counts.max(axis=1, keepdims=True)
     n_top = top.sum(axis=1, keepdims=True)
@@ -51,10 +52,8 @@ def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None)
         best = np.where(top, order, -np.inf).argmax(axis=1)
         vote = np.zeros(top.shape)
         vote[np.arange(top.shape[0]), best] = 1.0
-    elif ties == "exclude":
-        vote = np.where(n_top > 1, np.nan, top.astype(float))
     else:
-        raise InputError(f"ties={ties!r} is not one of 'split', 'first', 'random', 'exclude'")
+        vote = np.where(n_top > 1, np.nan, top.astype(float))
     return xr.DataArray(
         vote,
         dims=("item", "category"),

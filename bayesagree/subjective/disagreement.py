@@ -34,7 +34,7 @@ SETUPS: dict[int, dict[int, Any]] = {
 def disagreement_rate(
     labels: Labels,
     *,
-    ties: Literal["agree", "exclude"] = "agree",
+    ties: Literal["full", "exclude"] = "full",
     own_vote: bool = True,
     items: Iterable[Any] | None = None,
 ) -> xr.DataArray:
@@ -45,7 +45,7 @@ def disagreement_rate(
     labels
         One label per (item, annotator); turn ratings into labels with `recode`.
     ties
-        An item with several modes, of the votes that count: a label that is one of them agrees (``"agree"``), or the
+        An item with several modes, of the votes that count: a label that is one of them agrees (``"full"``), or the
         item does not count (``"exclude"``).
     own_vote
         Whether the majority includes the annotator's own label, as in the paper. Without it the rate is not biased
@@ -82,7 +82,7 @@ def disagreement_rate(
     ----------
     Balayn and Bozzon, section "Illustration of the specifications", point 1.
     """
-    one_of(ties, "ties", ("agree", "exclude"))
+    one_of(ties, "ties", ("full", "exclude"))
     require_one_each(labels, "the disagreement rate")
     counts = labels.counts()
     item, chosen = labels.item_index, labels.label_index

@@ -26,7 +26,7 @@ def sparse_votes(draw):
 
 
 @pytest.mark.filterwarnings("ignore:.*annotators have no item")
-@given(sparse_votes(), st.sampled_from(["agree", "exclude"]), st.booleans())
+@given(sparse_votes(), st.sampled_from(["full", "exclude"]), st.booleans())
 def test_disagreement_rate_equals_its_definition(cells, ties, own_vote):
     ours = disagreement_rate(Labels.from_matrix(cells, labels=[0, 1, 2]), ties=ties, own_vote=own_vote)
     for j in range(cells.shape[1]):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError, positive
+from bayesagree.errors import InputError, one_of, positive
 from bayesagree.plausibility.dirichlet._draws import Concentration, Prior, prior_shape
 
 type Ties = Literal["split", "full"]
@@ -71,8 +71,7 @@ def concentration(rankings: Rankings, reliability: float, prior: Prior, ties: Ti
 
 def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> NDArray[np.float64]:
     """Return the inverse rank of each ranked label, 1/(m |B_m|) or 1/m, shape (entry,)."""
-    if ties not in ("split", "full"):
-        raise InputError(f"ties={ties!r} is not one of 'split', 'full'")
+    one_of(ties, "ties", ("split", "full"))
     if rankings.offered is not None:
         raise InputError("inverse ranks know nothing of labels that were not on offer; use plackett_luce")
     score = 1.0 / (rankings.block + 1)
