@@ -27,7 +27,7 @@ def shared[F: Callable[..., Any]](**parameters: str) -> Callable[[F], F]:
 
     def paragraph(name: str) -> str:
         lines = inspect.cleandoc(parameters[name]).splitlines()
-        if set(lines[1:2]) <= {"-" * len(lines[0])} and lines[1:]:  # whole sections
+        if lines[1:2] == ["-" * len(lines[0])]:  # whole sections
             return _NAMES.sub(text, "\n".join(lines))
         return "\n    ".join([name, *lines])
 

@@ -28,6 +28,14 @@ SHOWN = [
         Predictions.from_labels({"A": [0, 1]}),
         "Predictions(models 'A', 2 items, categories 0, 1, predicted labels, 0 missing)",
     ),
+    (
+        Predictions.from_labels({"A": [0, None, 2]}, labels=[0, 1, 2]),
+        "Predictions(models 'A', 3 items, categories 0, 1, 2, predicted labels, 1 missing)",
+    ),
+    (
+        Predictions.from_numbers({"A": [[0.5, 1], [2, 3], [4, 5]]}),
+        "Predictions(models 'A', 3 items, predicted numbers, 2 values per item)",
+    ),
 ]
 
 

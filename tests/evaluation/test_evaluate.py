@@ -14,6 +14,7 @@ from bayesagree import (
     prirn,
     simulate,
 )
+from bayesagree._inference.results import settings_of
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.ranks import rank_probabilities
 from bayesagree.metrics import average_overlap, top_k_accuracy
@@ -164,6 +165,12 @@ def test_the_test_set_part_of_few_items_is_the_variance_of_their_flat_dirichlet_
     tree = evaluate(labels, models, metrics=[metric], draws=20, seed=1, items="bootstrap")
     part = tree["variance"][metric].sel(part="test_set").item()
     assert part == pytest.approx(0.5 * 0.5 / (4 + 1), abs=within)
+
+
+def test_weights_other_than_one_choose_a_posterior_that_takes_them(crowd):
+    trees = [evaluate(crowd.labels, crowd.predictions, reliability=r, draws=5, seed=1) for r in (None, 1, 2)]
+    chosen = [settings_of(tree)["plausibility"] for tree in trees]
+    assert chosen == ["informed_dirichlet", "informed_dirichlet", "dirichlet"]
 
 
 def test_a_file_of_other_annotations_is_refused(tmp_path):

@@ -14,7 +14,7 @@ from bayesagree import Annotators, Labels, Predictions
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import rankings, ratings
 from bayesagree.plausibility.registry import POSTERIORS, Reference
-from bayesagree.report import wording
+from bayesagree.report import views, wording
 from bayesagree.report.data import report_data
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.page import methods_paragraph, references, render, write_report
@@ -135,6 +135,22 @@ def test_the_numbers_are_there_with_all_digits(data):
     assert len(shown) == 9
     assert len(tables["pairs"]) == 6
     assert len(tables["certainty"]) == data.certainty.size
+
+
+def test_tables_hold_the_numbers_of_the_data(data):
+    found = views.sections(data)
+    for row, level, values in zip(found["certainty"]["rows"], data.settings.reliability, data.certainty.values):
+        assert row == (f"{level:g}", f"{values.mean():.3f}", f"{100 * np.mean(values < 0.95):.0f}\u00a0%")
+    known = [r for r in data.agreement.to_dict("records") if np.isfinite(r["estimate"])]
+    expected = [(f"{r['estimate']:.3f}", f"{r['lower']:.3f} to {r['upper']:.3f}", r["note"]) for r in known]
+    assert [row[1:] for row in found["agreement"]["rows"]] == expected
+    assert len(known) + len(found["agreement"]["missing"]) == len(data.agreement)
+    settings = dict(found["settings"])
+    weights = ", ".join(f"{level:g}" for level in data.settings.reliability[1:])
+    assert (settings["Draws"], settings["Reliability"]) == ("4 chains of 200", f"1 (reference), {weights}")
+    assert found["diagnostics"][0][1] == "independent"
+    rows = found["further_votes"]["rows"]
+    assert [row[0] for row in rows] == [f"{n:,.0f}" for n in data.further_votes.table["votes"]]
 
 
 def test_writing_is_whole_or_not_at_all(data, tmp_path, monkeypatch):
