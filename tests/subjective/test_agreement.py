@@ -6,7 +6,7 @@ import pytest
 
 from bayesagree import Labels, Ratings, agreement_table, common_agreement
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.simulate import crowd_labels
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.subjective.agreement import group_agreement, group_evaluate, group_phi
 
 
