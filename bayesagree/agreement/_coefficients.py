@@ -5,13 +5,16 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 import scipy as sp
+from numpy.typing import NDArray
 
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
 from bayesagree.agreement._polychoric import joined, polychoric
+from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError
 
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -124,6 +127,14 @@ def weight_shape(n: int) -> float:
         return 1.0
     ratio = sp.special.ndtri(0.975) / sp.special.stdtrit(n - 1, 0.975)
     return max((n - 1) * ratio**2 - 1, 1.0) / n
+
+
+def cluster_codes(cluster: ItemGroup, items: NDArray[Any]) -> Integers:
+    """Return the cluster of each item as a number."""
+    codes, names = pd.factorize(group_of_each(cluster, items, "cluster"))
+    if len(names) < 2:
+        raise InputError(f"cluster= puts all items into one cluster, {names[0]!r}; an interval needs two or more")
+    return codes.astype(np.int64)
 
 
 def draw_weights(

@@ -52,7 +52,8 @@ def limits_of_agreement(
         One row per pair with three shared items or more: annotator, other_annotator, n_items; `difference`, the mean of
         the first's rating minus the other's, `low_limit` and `high_limit`, all in units of the scale, each with
         ``_lower`` and ``_upper``. The intervals are equal-tailed, exact for normal differences: under the prior 1 / s
-        of their mean and standard deviation s they are posterior intervals.
+        of their mean and standard deviation s they are posterior intervals. They take the items as independent: of
+        items that come in clusters, such as documents, read the mean of each cluster as one item.
 
     Raises
     ------

@@ -26,6 +26,7 @@ from bayesagree.agreement._coefficients import (
     Level,
     PseudoWeights,
     Weights,
+    cluster_codes,
     coefficients,
     draw_weights,
     interval_of,
@@ -35,7 +36,7 @@ from bayesagree.agreement._items import MOST_VALUES, AgreementData, Items, items
 from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
-from bayesagree.annotations.gold import ItemGroup, group_of_each
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.sets import sets_and_members
 from bayesagree.errors import InputError, one_of, probability
 
@@ -156,7 +157,9 @@ def agreement_table(
     probability(ci_prob, "ci_prob")
     sampled = one_of(annotators, "annotators", ("fixed", "sample")) == "sample"
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
-    clusters = None if cluster is None else _clusters(annotations, cluster)
+    if cluster is not None and not isinstance(annotations, Labels | Ratings):
+        raise InputError(f"cluster= names items of labels or ratings, not of {type(annotations).__name__}")
+    clusters = None if cluster is None else cluster_codes(cluster, annotations.items)
     if isinstance(annotations, Rankings):
         if sampled:
             raise InputError("annotators='sample' is for labels and ratings; of rankings choose 'fixed'")
@@ -297,16 +300,6 @@ def _of_other_annotators(
         elif drawn.size:
             found = found._replace(remark="; ".join(filter(None, [found.remark, "about these annotators"])))
         yield name, found, drawn
-
-
-def _clusters(annotations: Any, cluster: ItemGroup) -> Integers:
-    """Return the cluster of each item as a number."""
-    if not isinstance(annotations, Labels | Ratings):
-        raise InputError(f"cluster= names items of labels or ratings, not of {type(annotations).__name__}")
-    codes, names = pd.factorize(group_of_each(cluster, annotations.items, "cluster"))
-    if len(names) < 2:
-        raise InputError(f"cluster= puts all items into one cluster, {names[0]!r}; an interval needs two or more")
-    return codes.astype(np.int64)
 
 
 def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:

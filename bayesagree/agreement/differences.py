@@ -17,6 +17,7 @@ from bayesagree.agreement._coefficients import (
     Level,
     PseudoWeights,
     Weights,
+    cluster_codes,
     coefficients,
     interval_of,
     item_mass,
@@ -26,6 +27,7 @@ from bayesagree.agreement._items import Items, items_of
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import probability
 
 
@@ -36,6 +38,7 @@ def agreement_difference(
     *,
     level: Level | None = None,
     weights: Weights | None = None,
+    cluster: ItemGroup | None = None,
     ci_prob: float = 0.95,
     seed: Seed = None,
 ) -> pd.DataFrame:
@@ -51,6 +54,10 @@ def agreement_difference(
         Labels or ratings with any missing pattern, whose items have names; the difference is first minus second.
     level, weights, ci_prob, seed
         As in `agreement_table`; sets of different levels are compared as nominal ones.
+    cluster
+        A cluster for each item of either set, such as its document, by the item's name; a sequence names those of the
+        first set, then those that the other one has alone. A replicate gives the items of a cluster one weight, in both
+        sets. Phi takes its items as independent, and its note says so.
 
     Returns
     -------
@@ -63,7 +70,8 @@ def agreement_difference(
     Raises
     ------
     InputError
-        Objects without items, an unknown level, or a `ci_prob` outside (0, 1).
+        Objects without items, an unknown level, a `ci_prob` outside (0, 1), an item without a cluster, or a single
+        cluster.
 
     See Also
     --------
@@ -89,11 +97,15 @@ def agreement_difference(
     sides = items_of(annotations), items_of(other)
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
     place = _places(annotations, names), _places(other, names)
+    clusters = None if cluster is None else cluster_codes(cluster, names.to_numpy())
     rng = np.random.default_rng(seed_sequence(seed))
     first, second = (dict(coefficients(side, kind)) for side in sides)
     same = annotations is other
     of_phi = _phi_row(sides, ci_prob, rng)  # first: its draws do not depend on those of the coefficients
-    rows = {name: _row(first[name], second[name], place, same, ci_prob, rng) for name in first} | {"phi": of_phi}
+    if cluster is not None and not np.isnan(of_phi["estimate"]):
+        of_phi["note"] = f"items as independent; {of_phi['note']}"
+    rows = {name: _row(first[name], second[name], place, clusters, same, ci_prob, rng) for name in first}
+    rows["phi"] = of_phi
     common = {"ci_prob": ci_prob, "n_common_items": int(((place[0] >= 0) & (place[1] >= 0)).sum())}
     columns = ["coefficient", "estimate", "lower", "upper", "prob_positive", "ci_kind", *common, "note"]
     return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
@@ -108,6 +120,7 @@ def _row(
     first: Coefficient,
     second: Coefficient,
     place: tuple[Integers, Integers],
+    cluster: Integers | None,
     same: bool,
     ci_prob: float,
     rng: np.random.Generator,
@@ -115,7 +128,7 @@ def _row(
     for side, found in (("first", first), ("second", second)):
         if found.note:
             return _missing(CI_KIND, f"{side}: {found.note}")
-    drawn = _differences(first, second, place, same, rng)
+    drawn = _differences(first, second, place, cluster, same, rng)
     defined = drawn[~np.isnan(drawn)]
     positive = float((defined > 0).mean()) if defined.size else np.nan
     estimate = first.estimate() - second.estimate()
@@ -124,34 +137,46 @@ def _row(
 
 
 def _differences(
-    first: Coefficient, second: Coefficient, place: tuple[Integers, Integers], same: bool, rng: np.random.Generator
+    first: Coefficient,
+    second: Coefficient,
+    place: tuple[Integers, Integers],
+    cluster: Integers | None,
+    same: bool,
+    rng: np.random.Generator,
 ) -> Floats:
-    """Replicates of the difference: items that have the same unit on both sides share a gamma variable.
+    """Replicates of the difference: items of the same unit on both sides, or of one cluster, share a gamma variable.
 
     Pseudo-items belong to one side alone, so that the same answers on both sides leave a difference possible; if both
     sides are the `same` object, there is none.
     """
-    units = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip((first, second), place)], axis=1)
-    joint, weight = np.unique(units[(units >= 0).any(axis=1)], axis=0, return_counts=True)
-    # An item of both sides has the smaller shape of the two.
-    weight = weight * np.where(joint >= 0, [item_mass(of.weight.sum()) for of in (first, second)], 1.0).min(axis=1)
+    sides = first, second
+    unit = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip(sides, place)], axis=1)
+    code, size, n = cluster, np.ones(1), [of.weight.sum() for of in sides]
+    if code is None:
+        unit, size = np.unique(unit[(unit >= 0).any(axis=1)], axis=0, return_counts=True)
+        code = np.arange(len(unit))
+    has = unit >= 0
+    seen = np.stack([np.bincount(code[one], minlength=code.max() + 1) > 0 for one in has.T], axis=1)
+    n = n if cluster is None else seen.sum(axis=0).tolist()
+    # An item or a cluster of both sides has the smaller shape of the two.
+    shape = size * np.where(seen, list(map(item_mass, n)), 1.0).min(axis=1)
+    each = [1.0 if cluster is None else n[k] / has[:, k].sum() for k in range(2)]  # as `draw_weights`
+    members = [
+        sp.sparse.csr_array(
+            (np.full(one.sum(), each[k]), (unit[one, k], code[one])), shape=(of.weight.size, shape.size)
+        )
+        for k, (one, of) in enumerate(zip(has.T, sides))
+    ]
     # Shared pseudo-items would make equal answers of two crowds certainly equal, which few items cannot show.
     pseudo = [PseudoWeights.draw(rng)] * 2 if same else [PseudoWeights.draw(rng), PseudoWeights.draw(rng)]
-    step = min(first.step(), second.step(), max(1, CELLS // len(joint)))
+    step = min(first.step(), second.step(), max(1, CELLS // shape.size))
     parts = []
     for start in range(0, REPLICATES, step):
         own = [weights.of(slice(start, start + step)) for weights in pseudo]
-        drawn = rng.standard_gamma(np.broadcast_to(weight, (len(own[0].weight), weight.size)))
-        values = [of.compute(_on_units(drawn, joint[:, k], of, own[k])) for k, of in enumerate((first, second))]
+        drawn = rng.standard_gamma(np.broadcast_to(shape, (len(own[0].weight), shape.size)))
+        values = [of.compute(own[k].added((members[k] @ drawn.T).T, of)) for k, of in enumerate(sides)]
         parts.append(values[0] - values[1])
     return np.concatenate(parts)
-
-
-def _on_units(drawn: Floats, unit: Integers, of: Coefficient, pseudo: PseudoWeights) -> Floats:
-    """Weights of the units of one side; each row sums to its items."""
-    has = np.flatnonzero(unit >= 0)
-    member = sp.sparse.csr_array((np.ones(has.size), (unit[has], has)), shape=(of.weight.size, unit.size))
-    return pseudo.added((member @ drawn.T).T, of)
 
 
 def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:

@@ -132,7 +132,8 @@ def icc(
     Returns
     -------
     DataFrame
-        One row per kind: kind, k, estimate (REML), lower, upper (shortest interval of the posterior), ci_prob.
+        One row per kind: kind, k, estimate (REML), lower, upper (shortest interval of the posterior), ci_prob. The
+        items are taken as independent; `agreement_table` with ``cluster=`` has alpha for items of clusters.
 
     Raises
     ------

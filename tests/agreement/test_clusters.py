@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Rankings, Ratings, agreement_table
+from bayesagree import InputError, Labels, Rankings, Ratings, agreement_difference, agreement_table
 
 RNG = np.random.default_rng(3)
 TRUTH = RNG.integers(0, 3, (60, 1))
@@ -33,6 +33,31 @@ def test_clusters_of_equal_items_count_as_one_item():
 
 def test_an_item_in_each_cluster_is_as_no_cluster():
     np.testing.assert_allclose(width(table(ANSWERS, cluster=np.arange(60))), width(table(ANSWERS)), rtol=0.1)
+
+
+def test_clusters_of_a_difference():
+    """Copies of items in clusters tell no more about two crowds than the items; without a cluster, they seem to."""
+    other = np.where(RNG.random((60, 3)) < 0.5, TRUTH, RNG.integers(0, 3, (60, 3)))
+
+    def difference(copies, cluster=None):
+        one, two = (Labels.from_matrix(np.repeat(a, copies, axis=0), labels=[0, 1, 2]) for a in (ANSWERS, other))
+        found = agreement_difference(one, two, level="nominal", cluster=cluster, seed=1).set_index("coefficient")
+        return width(found.loc[NAMES])
+
+    one, each = difference(1), difference(1, np.arange(60))
+    np.testing.assert_allclose(each, one, rtol=0.1)
+    np.testing.assert_allclose(difference(5, np.repeat(np.arange(60), 5)), one, rtol=0.1)
+    np.testing.assert_allclose(difference(5), one / np.sqrt(5), rtol=0.15)
+
+
+def test_items_of_one_set_alone_have_clusters_too():
+    first, second = (Labels.from_matrix(ANSWERS[s], items=range(60)[s]) for s in (slice(40), slice(20, 60)))
+    documents = {item: item // 4 for item in range(60)}
+    found = agreement_difference(first, second, cluster=documents, seed=1).set_index("coefficient").loc[NAMES]
+    assert (width(found) > 0).all()
+    del documents[59]
+    with pytest.raises(InputError, match="cluster= names no group for the items 59"):
+        agreement_difference(first, second, cluster=documents)
 
 
 def test_names_of_clusters_do_not_matter():
