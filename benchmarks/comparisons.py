@@ -2,16 +2,20 @@
 
 `python -m benchmarks.comparisons` writes results/comparisons.md; names of worlds as arguments make their rows anew.
 
-Worlds are drawn from distributions unlike the prior where they may be: strengths of a fixed spread, unequal numbers of
-comparisons, annotators who always take the left one, a model that never loses. Leaderboards take a tie for half a win
-and fit Bradley and Terry's model by maximum likelihood: evalica resamples comparisons, arena-rank takes the sandwich
+Own worlds are drawn from the prior: whatever the sizes, intervals of a correct posterior hold their share there, also
+among the worlds whose comparisons have something in common, such as a model that never loses. The other worlds are
+unlike the prior: strengths of spread 1, effects of fixed spreads, and a model whose losses became wins. In both some
+annotators may always take the left one, which no world of the prior has. Leaderboards take a tie for half a win and fit
+Bradley and Terry's model by maximum likelihood: evalica resamples comparisons, arena-rank takes the sandwich
 covariance. Both are computed here from these definitions, for strengths of their own: those that endless comparisons by
 the honest annotators, in both orders, would give.
 """
 
+import os
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +25,9 @@ import pandas as pd
 from bayesagree import Comparisons, davidson
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.ranks import rank_probabilities, rank_sets
+from bayesagree.comparisons import DavidsonPrior
+from bayesagree.comparisons._density import Form
+from bayesagree.comparisons._selection import FOLDS, held_out_scores
 
 RESULT = Path(__file__).parent / "results" / "comparisons.md"
 ROUNDS = 200
@@ -39,16 +46,27 @@ class World(NamedTuple):
     comparisons: int
     annotators: int
     repeats: int
+    own: bool = True
+
+    @property
+    def draws(self) -> int:
+        """Draws of each of two chains."""
+        return 1000 if self.own else 400
 
 
-WORLDS = [
-    World("few", 3, 50, 1, 100),
-    World("few, one never loses", 5, 100, 1, 100),
-    World("unequal battles", 10, 400, 8, 60),
-    World("annotators who always take the left", 8, 600, 10, 60),
-    World("many annotators, one model never loses", 20, 1500, 30, 40),
-    World("large", 60, 10_000, 20, 40),
+# Models, comparisons, annotators; repeats of own worlds and of those unlike the prior.
+SIZES = [
+    ("few", 3, 50, 1, 250, 100),
+    ("few, one never loses", 5, 100, 1, 120, 100),
+    ("unequal battles", 10, 400, 8, 60, 60),
+    ("annotators who always take the left", 8, 600, 10, 100, 60),
+    ("many annotators, one model never loses", 20, 1500, 30, 24, 40),
+    ("large", 60, 10_000, 20, 12, 40),
 ]
+WORLDS = [World(*size[:4], size[4]) for size in SIZES]
+WORLDS += [World(f"{size[0]}, spread 1", *size[1:4], size[5], own=False) for size in SIZES]
+HELD_OUT = "llmfao"
+"""The argument that makes the table of held-out scores anew."""
 
 
 def chances(half: np.ndarray, tie: np.ndarray) -> np.ndarray:
@@ -57,42 +75,57 @@ def chances(half: np.ndarray, tie: np.ndarray) -> np.ndarray:
     return odds / odds.sum(axis=-1, keepdims=True)
 
 
+def effects(world: World, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Return strengths, and log odds of a tie, advantages of the first place and discriminations of annotators."""
+    a, by = world.annotators, world.annotators > 1
+    if world.own:  # as `DavidsonPrior`
+        spread = np.abs(rng.normal(size=4)) * [1, by, by * 0.5, by * 0.5]
+        strength = spread[0] * rng.normal(size=world.models)
+        tie, order = rng.normal() + spread[1] * rng.normal(size=a), rng.normal(0, 0.5) + spread[2] * rng.normal(size=a)
+        return strength, tie, order, np.exp(spread[3] * rng.normal(size=a))
+    strength, tie = rng.normal(size=world.models), rng.normal(-0.3, 0.6 * by, a)
+    return strength, tie, rng.normal(0.2, 0.3 * by, a), np.exp(rng.normal(0, 0.3 * by, a))
+
+
 def drawn(world: World, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Return comparisons of a world, the true strengths, and those of Bradley and Terry's model without end.
 
-    Strengths are centred; a model that never loses has none.
+    Strengths are centred; a model whose losses became wins has none.
     """
     m, n, a = world.models, world.comparisons, world.annotators
-    strength = rng.normal(size=m)
-    strength -= strength.mean()
     weight = rng.dirichlet(np.full(m, 1.5)) + 0.2 / m if "unequal" in world.name else np.full(m, 1 / m)
     weight = weight / weight.sum()
-    pairs = np.array([rng.choice(m, 2, replace=False, p=weight) for _ in range(n)])
-    who, tie = rng.integers(0, a, n), rng.normal(-0.3, 0.6 * (a > 1), a)
-    order, slope = rng.normal(0.2, 0.3 * (a > 1), a), np.exp(rng.normal(0, 0.3 * (a > 1), a))
     honest = np.arange(a) >= 2 * ("always take the left" in world.name)
-    slope /= np.exp(np.log(slope[honest]).mean())
-    apart = strength[:, None] - strength
-    best = int(strength.argmax())
-    chance = chances((slope[who] * apart[pairs[:, 0], pairs[:, 1]] + order[who]) / 2, tie[who])
-    outcome = (rng.random((n, 1)) > np.cumsum(chance, axis=1)).sum(axis=1)
+    while True:
+        strength, tie, order, slope = effects(world, rng)
+        strength -= strength.mean()
+        slope /= np.exp(np.log(slope[honest]).mean())
+        # The second of a pair is drawn by weight among the others.
+        left = rng.choice(m, n, p=weight)
+        right = (np.log(weight) + rng.gumbel(size=(n, m)) - np.where(np.arange(m) == left[:, None], np.inf, 0)).argmax(
+            1
+        )
+        who, apart = rng.integers(0, a, n), strength[:, None] - strength
+        chance = chances((slope[who] * apart[left, right] + order[who]) / 2, tie[who])
+        outcome = (rng.random((n, 1)) > np.cumsum(chance, axis=1)).sum(axis=1)
+        outcome[~honest[who]] = 0
+        losses = np.bincount(np.concatenate([left[outcome == 1], right[outcome == 0]]), minlength=m)
+        if not world.own or "never loses" not in world.name or losses.min() == 0:
+            break
     of_first, of_second = (chances((slope * apart[..., None] + side * order) / 2, tie) for side in (1, -1))
     both = (of_first + of_second)[:, :, honest].mean(axis=2) / 2
-    scores = both[..., 0] + both[..., 2] / 2
-    truth = strength.copy()
-    if "always take the left" in world.name:
-        outcome[~honest[who]] = 0
-    if "never loses" in world.name:
+    scores, truth = both[..., 0] + both[..., 2] / 2, strength.copy()
+    if not world.own and "never loses" in world.name:
         # The strongest model: losses become wins, so that its strength is beyond what the data bound.
-        outcome[(pairs[:, 0] == best) & (outcome == 1)] = 0
-        outcome[(pairs[:, 1] == best) & (outcome == 0)] = 1
+        best = int(strength.argmax())
+        outcome[(left == best) & (outcome == 1)] = 0
+        outcome[(right == best) & (outcome == 0)] = 1
         truth[best] = np.nan
         scores[best] = 1 - both[best, :, 2] / 2
         scores[:, best] = 1 - scores[best]
     often = weight[:, None] * weight * (1 / (1 - weight) + 1 / (1 - weight)[:, None]) * (1 - np.eye(m))
     without_end = maximum(1e6 * (often * scores)[None])[0]
-    names = np.array(["left", "right", "tie"])
-    columns = {"left": pairs[:, 0], "right": pairs[:, 1], "winner": names[outcome], "annotator": who}
+    columns = {"left": left, "right": right, "winner": np.array(["left", "right", "tie"])[outcome], "annotator": who}
     return pd.DataFrame(columns), truth, np.where(np.isnan(truth), np.nan, without_end)
 
 
@@ -165,43 +198,65 @@ def covered(draws: np.ndarray, truth: np.ndarray, ends: Any) -> dict[str, float]
     return found
 
 
-def main() -> None:
-    """Write the table."""
-    rows = []
-    old = RESULT.read_text().splitlines() if RESULT.exists() else []
-    for world in WORLDS:
-        if sys.argv[1:] and world.name not in sys.argv[1:]:
-            rows += [line for line in old if line.startswith(f"| {world.name} |")]
-            RESULT.write_text(TEXT + "\n".join(rows) + "\n")
+def rows_of(world: World) -> list[str]:
+    """Return the rows of a world, one for each kind of interval."""
+    found: dict[str, list[dict[str, float]]] = {"davidson": [], "bootstrap": [], "sandwich": []}
+    for seed in range(world.repeats):
+        rng = np.random.default_rng(seed)
+        table, truth, theirs = drawn(world, rng)
+        games = Comparisons.from_long(table, annotator="annotator" if world.annotators > 1 else None)
+        if games.models.size < world.models:
             continue
-        found: dict[str, list[dict[str, float]]] = {"davidson": [], "bootstrap": [], "sandwich": []}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            tree = davidson(games, draws=world.draws, chains=2, seed=seed)
+        draws = tree["posterior"]["strength"].values.reshape(-1, world.models)
+        if "always take the left" in world.name and "discrimination" in tree["posterior"]:
+            # The unit of strengths is the mean discrimination: here that of the honest annotators.
+            slope = tree["posterior"]["discrimination"].values.reshape(len(draws), -1)
+            draws = draws * np.exp(np.log(slope[:, 2:]).mean(axis=1, keepdims=True))
+        found["davidson"].append(covered(draws, truth, column_hdi))
+        for name, draw in (("bootstrap", bootstrap), ("sandwich", sandwich)):
+            found[name].append(covered(draw(table, world.models, rng), theirs, percentiles))
+    size, rows = f"{world.models} models, {world.comparisons} comparisons, {world.annotators} annotators", []
+    for method, parts in found.items():
+        table_ = pd.DataFrame(parts)
+        mean, error = table_.mean(), table_.std() / np.sqrt(len(table_))
+        cells = [f"{mean[k]:.3f} ± {error[k]:.3f}" for k in ("strengths", "differences", "rank sets")]
+        widths = [f"{mean[k]:.2f}" for k in ("width of strengths", "places in a set")]
+        rows.append(f"| {world.name} | {size} | {len(parts)} | {method} | {' | '.join(cells + widths)} |")
+    return rows
+
+
+def held_out() -> list[str]:
+    """Return the mean log scores of held-out comparisons of llmfao, with and without strengths by prompt."""
+    frame = pd.read_csv(Path(os.environ["BAYESAGREE_DATA"]) / "comparisons" / "llmfao.csv.gz")
+    games = Comparisons.from_long(frame, annotator="annotator", item="prompt")
+    fold = np.random.default_rng(1).permutation(np.arange(games.n_comparisons) % FOLDS)
+    rows, known = [], {}
+    for by, slope in ((("common",) * 2, None), (("annotator",) * 2, None), (("annotator",) * 2, "annotator")):
+        for item in (False, True):
+            form = Form(*by, slope, item_effects=item, likelihood="davidson")  # type: ignore[arg-type]
+            known[form] = held_out_scores(games, form, DavidsonPrior(), fold)
+            gain = known[form] - next(iter(known.values()))
+            error = gain.std() / np.sqrt(gain.size)
+            cells = [by[0], slope or "none", "by prompt" if item else "one", f"{known[form].mean():.4f}"]
+            rows.append(f"| {HELD_OUT} | {' | '.join(cells)} | {gain.mean():.4f} ± {error:.4f} |")
+    return rows
+
+
+def main() -> None:
+    """Write the tables."""
+    jobs: dict[str, Any] = {world.name: partial(rows_of, world) for world in WORLDS} | {HELD_OUT: held_out}
+    for name in sys.argv[1:] or jobs:
         start = time.perf_counter()
-        for seed in range(world.repeats):
-            rng = np.random.default_rng(seed)
-            table, truth, theirs = drawn(world, rng)
-            games = Comparisons.from_long(table, annotator="annotator" if world.annotators > 1 else None)
-            if games.models.size < world.models:
-                continue
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
-                tree = davidson(games, draws=400, chains=2, seed=seed)
-            draws = tree["posterior"]["strength"].values.reshape(-1, world.models)
-            if "always take the left" in world.name and "discrimination" in tree["posterior"]:
-                # The unit of strengths is the mean discrimination: here that of the honest annotators.
-                slope = tree["posterior"]["discrimination"].values.reshape(len(draws), -1)
-                draws = draws * np.exp(np.log(slope[:, 2:]).mean(axis=1, keepdims=True))
-            found["davidson"].append(covered(draws, truth, column_hdi))
-            for name, draw in (("bootstrap", bootstrap), ("sandwich", sandwich)):
-                found[name].append(covered(draw(table, world.models, rng), theirs, percentiles))
-        for method, parts in found.items():
-            table_ = pd.DataFrame(parts)
-            mean, error = table_.mean(), table_.std() / np.sqrt(len(table_))
-            cells = [f"{mean[k]:.3f} ± {error[k]:.3f}" for k in ("strengths", "differences", "rank sets")]
-            widths = [f"{mean[k]:.2f}" for k in ("width of strengths", "places in a set")]
-            size = f"{world.models} models, {world.comparisons} comparisons, {world.annotators} annotators"
-            rows.append(f"| {world.name} | {size} | {len(parts)} | {method} | {' | '.join(cells + widths)} |")
-        sys.stderr.write(f"{world.name}: {time.perf_counter() - start:.0f} s\n" + "\n".join(rows[-3:]) + "\n")
-        RESULT.write_text(TEXT + "\n".join(rows) + "\n")
+        new = jobs[name]()
+        old = RESULT.read_text().splitlines() if RESULT.exists() else []
+        rows = {key: [line for line in old if line.startswith(f"| {key} |")] for key in jobs} | {name: new}
+        lines = {key: "".join(f"{line}\n" for line in part) for key, part in rows.items()}
+        scores = lines.pop(HELD_OUT)
+        RESULT.write_text(TEXT + "".join(lines.values()) + HELD_OUT_TEXT + scores)
+        sys.stderr.write(f"{name}: {time.perf_counter() - start:.0f} s\n" + "\n".join(new) + "\n")
 
 
 def percentiles(draws: np.ndarray) -> np.ndarray:
@@ -212,25 +267,15 @@ def percentiles(draws: np.ndarray) -> np.ndarray:
 TEXT = """# Coverage of the intervals of strengths, differences and places
 
 Share of true strengths, differences and places that intervals of 95 % hold, ± the Monte-Carlo error over the worlds.
-`davidson` with all settings at their defaults, 2 chains of 400 draws. The other two take a tie for half a win and
-maximise the likelihood of Bradley and Terry's model: the bootstrap of evalica (200 rounds here) and the sandwich
-covariance of arena-rank, both computed from these definitions. They are compared with what they would find in endless
-comparisons by the honest annotators, which is the strength on another scale: widths are not those of `davidson`. Rank
-sets are whole places, so that they hold more than 95 % where models are well apart. Made by
-`python -m benchmarks.comparisons`; the docstring of that file describes the worlds.
-
-In the world of three models the prior costs .02: with the normal distribution that the strengths were drawn from as
-the prior, the same 100 worlds have .930 ± .018 and .950 ± .014. Where two of ten annotators always take the left one,
-their discriminations count in the mean that is the unit of all strengths; the row is in the unit of the honest
-annotators (in the unit of all ten it was .912 ± .015 and .907 ± .015).
-
-An earlier table had .895 ± .017 for `davidson` in the world of 20 models and 30 annotators of which one never loses. It
-came from five worlds, whose own spread was its error. The forty below, of which those five are the first, show neither
-strengths drawn together nor intervals that are too narrow; fits with every effect by annotator, and worlds in which
-that model loses as it should, give the same.
 
 | world | size | worlds | intervals | strengths | differences | rank sets | width of strengths | places in a set |
 |---|---|---|---|---|---|---|---|---|
+"""
+HELD_OUT_TEXT = """
+## Held-out comparisons
+
+| data | ties and order | discrimination | strengths | log score | gain on the first row |
+|---|---|---|---|---|---|
 """
 
 

@@ -19,8 +19,6 @@ NEWTON, CLOSE, CLOSE_IN_EM, SHORTEST_STEP = 50, 1e-6, 0.1, 1e-6
 """Most steps of Newton's method; gains in log density below which it stops; share of a step below which it gives up."""
 EM = 10
 """Rounds in which the scales are fitted to start from."""
-WIDEST = 2.0
-"""Prior scales up to which they may grow there: else discriminations of item effects grow while strengths vanish."""
 FARTHEST = 10.0
 """A chain starts at most this and one per parameter below the centre, in log density: a normal one has half of it."""
 OF_SCALE = {
@@ -282,10 +280,11 @@ class Density:
         for _ in range(EM if self.scale_prior else 0):
             normal = slice(0, self.n_normal)
             variance = np.linalg.inv(self.precision(point)[normal, normal]).diagonal()
-            for name, scale in self.scale_prior.items():
+            for name in self.scale_prior:
                 place = self.place[OF_SCALE[name]]
-                most = WIDEST * scale / math.exp(point[self.place[name]][0])
-                grown = min(float(np.sqrt(np.mean(point[place] ** 2 + variance[place]))), most)
+                if name == "discrimination_sd" and self.form.item_effects:
+                    continue  # else a few annotators' vanish and the others' grow, for strengths to have none to pay
+                grown = float(np.sqrt(np.mean(point[place] ** 2 + variance[place])))
                 point[place] /= grown
                 point[self.place[name]] += math.log(grown)
             point = self.mode(point, CLOSE_IN_EM)

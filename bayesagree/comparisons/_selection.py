@@ -39,7 +39,7 @@ def choose_form(
             continue
         for choice in choices:
             richer = form._replace(**{name: choice})
-            # With a strength for each item, discriminations grow while strengths vanish: chains do not mix.
+            # Chains with discriminations and a strength for each item mix slowly.
             free = name == "discrimination" and form.item_effects
             if choice == form[form._fields.index(name)] or (choice == "annotator" and (not several or free)):
                 continue

@@ -73,8 +73,8 @@ def davidson(
         is the scale of the strengths, so that "common" is None.
     item_effects
         Whether a model's strength varies over items: comparisons of one pair on one item then are not independent.
-        Up to 3,000 strengths of a model on an item; "auto" then leaves discriminations out, since chains with both
-        seldom mix.
+        Up to 3,000 strengths of a model on an item; "auto" then leaves discriminations out: chains with both mix
+        slowly, and need several thousand draws.
     likelihood
         ``"davidson"``: weights e^(d/2), e^(-d/2) and nu. ``"rao_kupper"``: a tie where a logistic difference is within
         a threshold log(1 + nu). Either way two equal models tie with probability nu / (2 + nu).
@@ -171,8 +171,8 @@ def davidson(
     largest = {name: float(np.max(v, initial=1.0)) for name, (_, v) in checks.items() if name.endswith("r_hat")}
     worst = max(largest, key=largest.__getitem__)
     if draws >= ENOUGH_DRAWS and largest[worst] > R_HAT_LIMIT:
-        both = form.item_effects and form.discrimination
-        way_out = "leave out discrimination or item_effects" if both else f"raise draws={draws}"
+        both = form.item_effects and form.discrimination is not None
+        way_out = f"raise draws={draws}" + both * ", or leave out discrimination or item_effects"
         warnings.warn(
             f"{worst.removesuffix('_r_hat').replace('r_hat', 'strength')} has not converged (r_hat up to "
             f"{largest[worst]:.2f}, limit {R_HAT_LIMIT}); {way_out}",
