@@ -79,7 +79,8 @@ def agreement_table(
         Labels or ratings with any missing pattern, or the patterns of data larger than memory. Patterns and counts
         (`Labels.from_counts`) have no annotators, so that Cohen, Conger and the two-way ICC do not exist. Ratings
         have the intraclass correlations of means too, and the two-way ones where ratings are missing (`icc`).
-        Comparisons are read as labels of pairs (`Comparisons.to_labels`). Rankings have coefficients of their own:
+        Comparisons are read as labels of pairs; where an annotator compared a pair twice, pass
+        ``comparisons.to_labels("first")``. Rankings have coefficients of their own:
         Kendall's W, with and without the correction for ties, mean tau-b and mean rank-biased overlap (p = .9) of two
         annotators.
     level

@@ -26,7 +26,8 @@ def agreement(
     """
     from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
 
-    given = source.stream() if streamed else source.read()[0]
+    given: Any = source.stream() if streamed else source.read()[0]
+    given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
     chosen = _options.one_of(level or given.level, "--level", tuple(WEIGHTS_OF_LEVEL))
     table = _coefficients(given, chosen, annotators, item_mean, likelihood, seed)
     table = table.assign(note=[with_options(note) for note in table["note"]])

@@ -36,7 +36,7 @@ def _fitting(file: str, annotations: "Annotations | Comparisons | None") -> list
     if annotations is None:
         return [f"bayesagree evaluate ANNOTATIONS {file}"]
     if annotations.kind == "comparisons":
-        return [f"bayesagree {command} {file}" for command in ("preferences", "report", "next", "plan")]
+        return [f"bayesagree {command} {file}" for command in ("preferences", "agreement", "report", "next", "plan")]
     middle = f" --threshold {sum(annotations.scale) / 2:g}" if annotations.kind == "ratings" else ""
     commands = [f"bayesagree agreement {file}", f"bayesagree certainty {file}{middle}"]
     if annotations.kind == "labels" and annotations.annotators_known:

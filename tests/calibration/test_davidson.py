@@ -7,7 +7,7 @@ import pytest
 from bayesagree import Comparisons, davidson
 from bayesagree.comparisons._cells import outcome_probabilities
 
-# Twenty trajectories apart, draws of the slowest parameter, the spread of strengths or of items, are nearly independent.
+# Twenty trajectories apart, draws of the slowest parameter, the spread of strengths, are nearly independent.
 DRAWS, THIN = 29, 20
 MODELS, ANNOTATORS, ITEMS, GAMES = 4, 3, 6, 60
 COMMON = {"ties": "common", "order": "common", "discrimination": None}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bayesagree import Comparisons, annotate_next, davidson
+from bayesagree import Comparisons, agreement_table, annotate_next, davidson
 from bayesagree.comparisons import preference_table
 from tests.comparisons.test_davidson import crowd
 
@@ -42,6 +42,14 @@ def test_columns_by_name_and_covariates(run, games, tmp_path):
 def test_the_screen(run, games):
     shown = run("preferences", games, *SHORT).stdout
     assert "Models by strength, with the 95% HDI and rank set" in shown
+
+
+def test_agreement_on_pairs(run, games):
+    assert f"agreement {games}" in run("contents", games).stdout.replace("\n", "")
+    answer = json.loads(run("agreement", games, "--duplicates", "first", "--json").stdout)["agreement"]
+    ours = agreement_table(Comparisons.from_long(crowd(n=600), annotator="who").to_labels("first"), seed=1)
+    found = [row["estimate"] for row in answer if row["estimate"] is not None]
+    assert found == pytest.approx(ours["estimate"].dropna().tolist())
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ def test_held_out_scores_of_llmfao(public_data):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "slope", "expected"),
-    [("common", None, None), ("annotator", None, -0.88), ("annotator", "annotator", -0.84)],
+    [("common", None, None), ("annotator", None, -0.89), ("annotator", "annotator", -0.84)],
 )
 def test_strengths_by_prompt_predict_llmfao_better(public_data, by, slope, expected):
     games, scores = llmfao(public_data), []
