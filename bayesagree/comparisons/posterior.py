@@ -171,11 +171,10 @@ def davidson(
     largest = {name: float(np.max(v, initial=1.0)) for name, (_, v) in checks.items() if name.endswith("r_hat")}
     worst = max(largest, key=largest.__getitem__)
     if draws >= ENOUGH_DRAWS and largest[worst] > R_HAT_LIMIT:
-        both = form.item_effects and form.discrimination is not None
-        way_out = f"raise draws={draws}" + both * ", or leave out discrimination or item_effects"
+        slow = ", or leave out discrimination or item_effects" if form.item_effects and form.discrimination else ""
         warnings.warn(
             f"{worst.removesuffix('_r_hat').replace('r_hat', 'strength')} has not converged (r_hat up to "
-            f"{largest[worst]:.2f}, limit {R_HAT_LIMIT}); {way_out}",
+            f"{largest[worst]:.2f}, limit {R_HAT_LIMIT}); raise draws={draws}{slow}",
             UserWarning,
             stacklevel=3,
         )
