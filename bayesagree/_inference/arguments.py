@@ -14,6 +14,7 @@ from typing import Any, TypeAliasType, Union, get_args, get_origin
 
 from bayesagree.errors import InputError, shorten
 
+# Objects whose kind is checked; numbers, texts and choices are checked by the functions, which know their rules.
 _CONTAINERS = {
     "Labels",
     "Ratings",
@@ -26,8 +27,8 @@ _CONTAINERS = {
     "RatingPatterns",
 }
 KINDS = _CONTAINERS | {"DataTree", "Dataset", "DataArray", "DataFrame"}
-"""Objects whose kind is checked; numbers, texts and choices are checked by the functions, which know their rules."""
 
+# Names of arguments in other packages, and ours.
 _THEIRS = {
     "rating": "label score",
     "annotator": "worker rater coder judge",
@@ -44,7 +45,6 @@ _THEIRS = {
     "predictions": "y_pred",
 }
 SYNONYMS = {word: ours for ours, words in _THEIRS.items() for word in words.split()}
-"""Names of arguments in other packages, and ours."""
 
 
 def checked[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -95,8 +95,8 @@ def called_like[**P, R](other: Callable[P, Any]) -> Callable[[Callable[..., R]],
     return decorate
 
 
+# How a result is drawn and kept comes last in every signature, in this order.
 LAST = ("draws", "chains", "tune", "thin", "seed", "engine", "sampler", "top_labels", "max_bytes", "client", "to")
-"""How a result is drawn and kept comes last in every signature, in this order."""
 
 
 def handing_on[**P, R](record: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from bayesagree.errors import InputError
 
+# At most this share of a run's time goes into writing its state.
 SHARE_OF_TIME = 0.05
-"""At most this share of a run's time goes into writing its state."""
 
 type State = dict[str, NDArray[Any]]
 

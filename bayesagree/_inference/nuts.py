@@ -12,11 +12,11 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import pymc as pm
 
+# Further arguments of `pymc.sample`, for instance ``{"target_accept": 0.95}``.
 type Sampler = Mapping[str, Any] | None
-"""Further arguments of `pymc.sample`, for instance ``{"target_accept": 0.95}``."""
 
+# Arguments of `pymc.sample` that the package sets.
 OURS = ("draws", "chains", "random_seed", "model", "return_inferencedata")
-"""Arguments of `pymc.sample` that the package sets."""
 
 _DEFAULTS: dict[str, Any] = {"nuts_sampler": "pymc", "progressbar": False, "quiet": True}
 

@@ -16,8 +16,8 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import pymc as pm
 
+# Draws by name of the variable; the first axis is the sample (chain x draw).
 type Draws = dict[str, NDArray[Any]]
-"""Draws by name of the variable; the first axis is the sample (chain x draw)."""
 type Settings = Mapping[str, Any]
 
 

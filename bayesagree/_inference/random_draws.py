@@ -16,8 +16,8 @@ from pymc.distributions.transforms import logodds, simplex
 from pytensor.tensor.special import softmax
 from pytensor.tensor.variable import TensorVariable
 
+# Shapes below this are drawn as if they were this: a shape of 0 is a point mass, and so is one of 1e-300 in floats.
 SMALLEST = 1e-300
-"""Shapes below this are drawn as if they were this: a shape of 0 is a point mass, and so is one of 1e-300 in floats."""
 
 
 def beta_variable(name: str, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:

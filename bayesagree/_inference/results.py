@@ -10,8 +10,8 @@ import xarray as xr
 
 from bayesagree.errors import InputError, SizeError
 
+# Largest result kept in memory by default, 1 GiB.
 MAX_BYTES = 2**30
-"""Largest result kept in memory by default, 1 GiB."""
 
 
 def result_tree(

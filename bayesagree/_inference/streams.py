@@ -16,13 +16,14 @@ import numpy as np
 
 from bayesagree.errors import InputError
 
+# Seconds of work that a thread takes up at once, in so many blocks at most.
 AT_ONCE, MOST_AT_ONCE = 2e-3, 64
-"""Seconds of work that a thread takes up at once, in so many blocks at most."""
+# Seconds of work in a task of a cluster, beside which the milliseconds to a worker and back are few.
 TASK = 0.1
-"""Seconds of work in a task of a cluster, beside which the milliseconds to a worker and back are few."""
+# Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream.
 BLOCK = 64
-"""Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream."""
 
+# Streams that belong to no block of items; their order fixes their place among the children of a seed.
 PURPOSES = (
     "item weights",
     "agreement of rankings",
@@ -36,7 +37,6 @@ PURPOSES = (
     "held-out votes",
     "folds",
 )
-"""Streams that belong to no block of items; their order fixes their place among the children of a seed."""
 
 type Seed = int | np.random.Generator | np.random.SeedSequence | None
 

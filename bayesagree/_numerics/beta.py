@@ -7,10 +7,10 @@ import math
 
 import numba
 
+# A tail below this has its own continued fraction: as one minus the other it would lose more than 4 of 16 digits.
 CANCELS = 1e-4
-"""A tail below this has its own continued fraction: as one minus the other it would lose more than 4 of 16 digits."""
+# Shapes and probabilities are clipped here, above the smallest normal double, so that logs and ratios stay finite.
 SMALLEST = 1e-300
-"""Shapes and probabilities are clipped here, above the smallest normal double, so that logs and ratios stay finite."""
 
 
 @numba.njit(cache=True, nogil=True)

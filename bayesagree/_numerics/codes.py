@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 type Words = NDArray[np.uint64]
 
+# A table of so many entries for each code, or more, would take longer than a sort.
 SPARSE = 4
-"""A table of so many entries for each code, or more, would take longer than a sort."""
 
 
 def distinct(code: NDArray[Any], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayesagree._numerics.codes import Words, words
 from bayesagree._numerics.types import Integers
 
+# Annotations from which on compiled code pays: those of one call, of which a file takes many, each of more.
 MANY = 20_000
-"""Annotations from which on compiled code pays: those of one call, of which a file takes many, each of more."""
 
 
 class Multisets(NamedTuple):

@@ -18,15 +18,15 @@ from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import Items
 from bayesagree.errors import InputError
 
+# Expected agreement, and its derivative by the share of each value, from these shares and the agreement weights.
 type Chance = Callable[[Floats, Floats], tuple[Any, Floats]]
-"""Expected agreement, and its derivative by the share of each value, from these shares and the agreement weights."""
 
+# Annotators whose pairs tell the two variances apart.
 FEWEST = 4
-"""Annotators whose pairs tell the two variances apart."""
+# Annotators whose pairs are looked at, drawn without replacement: 435 pairs, whose covariance is a small matrix.
 MOST = 30
-"""Annotators whose pairs are looked at, drawn without replacement: 435 pairs, whose covariance is a small matrix."""
+# Items that a pair must share.
 FEWEST_COMMON = 2
-"""Items that a pair must share."""
 
 
 def _uniform(q: Floats, A: Floats) -> tuple[Any, Floats]:
@@ -46,6 +46,7 @@ def _none(q: Floats, A: Floats) -> tuple[Any, Floats]:
     return 0.0, np.zeros_like(q)
 
 
+# Coefficients that have a variance over annotators.
 CHANCE: dict[str, Chance] = {
     "percent_agreement": _none,
     "fleiss_kappa": _of_shares,
@@ -54,7 +55,6 @@ CHANCE: dict[str, Chance] = {
     "gwet_ac2": _gwet,
     "brennan_prediger": _uniform,
 }
-"""Coefficients that have a variance over annotators."""
 UNWEIGHTED = {"percent_agreement", "alpha_nominal"}
 
 

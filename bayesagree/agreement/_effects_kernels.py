@@ -18,12 +18,12 @@ from bayesagree._numerics.draws import slice_step
 from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 
+# log p of the table: Phi between -0.9965 and 1 - 2^-199. Draws stay inside.
 LOG_PRECISION = (math.log(0.005), math.log(400.0))
-"""log p of the table: Phi between -0.9965 and 1 - 2^-199. Draws stay inside."""
+# Logits beyond this are read as this: a level at the other end of the scale then has probability zero to 1e-20.
 FARTHEST = 60.0
-"""Logits beyond this are read as this: a level at the other end of the scale then has probability zero to 1e-20."""
+# Steps of 0.08 in log p and of 0.025 in asinh(logit / 2): the interpolated log probability errs by 1e-5 at Phi .99.
 N_PRECISIONS, N_LOGITS = 142, 329
-"""Steps of 0.08 in log p and of 0.025 in asinh(logit / 2): the interpolated log probability errs by 1e-5 at Phi .99."""
 FARTHEST_U = math.asinh(FARTHEST / 2)
 HALF_LOG_2 = math.log(2) / 2
 

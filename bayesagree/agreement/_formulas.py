@@ -10,8 +10,8 @@ import scipy as sp
 
 from bayesagree._numerics.types import Floats, Integers
 
+# Largest table of (replicate, pattern) held at once: 32 MB.
 CELLS = 4_000_000
-"""Largest table of (replicate, pattern) held at once: 32 MB."""
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:

@@ -14,17 +14,17 @@ import scipy as sp
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement._formulas import CELLS
 
+# Neighbouring values are joined to at most so many classes of about equal size, which alters neither rho nor its
+# invariance and costs a few hundredths of the precision.
 MOST_CLASSES = 9
-"""Neighbouring values are joined to at most so many classes of about equal size, which alters neither rho nor its
-invariance and costs a few hundredths of the precision."""
+# rho stays so far from -1 and 1, where the rule below loses its digits; 1 where no two answers differ.
 LARGEST_RHO = 0.995
-"""rho stays so far from -1 and 1, where the rule below loses its digits; 1 where no two answers differ."""
+# Least probability of a class or a pair of classes, and least information.
 LEAST_PROBABILITY = 1e-12
-"""Least probability of a class or a pair of classes, and least information."""
+# Nodes of the integral for rho up to a value, as Genz chooses them: errors below 1e-9.
 LEGENDRE = tuple((most, np.polynomial.legendre.leggauss(n)) for most, n in ((0.3, 6), (0.75, 12), (1.0, 20)))
-"""Nodes of the integral for rho up to a value, as Genz chooses them: errors below 1e-9."""
+# Steps of Fisher scoring at most, the step that ends it, and the longest, which keeps the first ones inside.
 MOST_STEPS, LAST_STEP, LONGEST_STEP = 50, 1e-6, 0.2
-"""Steps of Fisher scoring at most, the step that ends it, and the longest, which keeps the first ones inside."""
 
 
 def joined(share: Floats) -> Floats:

@@ -26,16 +26,16 @@ from bayesagree.agreement._exact.item_means import PER_DEVIATION, PER_WIDTH, TAI
 from bayesagree.agreement._exact.patterns import RatingCounts
 from bayesagree.errors import InputError
 
+# Nodes at most, for item likelihoods with a standard deviation of .003 in logit(mu): Phi above .99999.
 MOST_NODES = 3000
-"""Nodes at most, for item likelihoods with a standard deviation of .003 in logit(mu): Phi above .99999."""
+# PyTensor's elementwise functions, which are typed as if they returned nothing.
 tensors: Any = pt
-"""PyTensor's elementwise functions, which are typed as if they returned nothing."""
+# m and s of flat item means: Beta(1, 1).
 FLAT = 0.5, 3.0**-0.5
-"""m and s of flat item means: Beta(1, 1)."""
+# m and s stop so far from 0 and 1, to which a sampler's transformations may round.
 EDGE = 1e-12
-"""m and s stop so far from 0 and 1, to which a sampler's transformations may round."""
+# Least log probability of a level, which would be 0 times minus infinity in patterns that do not have it.
 NEVER = -1e6
-"""Least log probability of a level, which would be 0 times minus infinity in patterns that do not have it."""
 
 
 @numba.njit(cache=True, nogil=True)

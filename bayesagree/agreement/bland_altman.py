@@ -17,8 +17,8 @@ from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions, positions
 from bayesagree.errors import InputError, as_python, probability, shorten
 
+# Items that two annotators must share: from two the interval of a limit is ten standard deviations wide.
 FEWEST = 3
-"""Items that two annotators must share: from two the interval of a limit is ten standard deviations wide."""
 
 
 @checked

@@ -27,16 +27,16 @@ from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import positive_int
 
+# Posterior predictive p-value below which the model does not fit.
 THRESHOLD = 0.01
-"""Posterior predictive p-value below which the model does not fit."""
+# Bins of the histogram of item means: two modes show, and 20 items already fill it.
 BINS = 10
-"""Bins of the histogram of item means: two modes show, and 20 items already fill it."""
+# Items in a histogram of item means at most: the p-value of a misfit that matters is small by then.
 MOST_ITEMS = 2000
-"""Items in a histogram of item means at most: the p-value of a misfit that matters is small by then."""
+# log p at which every item's likelihood is tabulated, 5 % apart: Phi from -0.97 to 1 - 2^-29.
 GRID = np.linspace(np.log(0.05), np.log(60), 141)
-"""log p at which every item's likelihood is tabulated, 5 % apart: Phi from -0.97 to 1 - 2^-29."""
+# Steps of EM at most, and the move of the shares that ends it.
 EM_STEPS, EM_TOLERANCE = 500, 1e-7
-"""Steps of EM at most, and the move of the shares that ends it."""
 
 
 @checked

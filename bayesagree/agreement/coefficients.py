@@ -42,10 +42,10 @@ from bayesagree.errors import InputError, one_of, probability
 
 type Distance = Literal["masi", "jaccard"] | Callable[[frozenset[Any], frozenset[Any]], float]
 
+# Columns that are the same in every row.
 COMMON = ("ci_prob", "n_items", "n_annotators", "n_annotations")
-"""Columns that are the same in every row."""
+# Probability of outright ends from which the note of Phi states it.
 NOTED_SHARE = 0.05
-"""Probability of outright ends from which the note of Phi states it."""
 
 
 class _Coefficients(pd.DataFrame):

@@ -32,13 +32,13 @@ from bayesagree.errors import InputError, probability
 if TYPE_CHECKING:
     import pymc as pm
 
+# Names of the kinds in `agreement_table`; those of means end in ``_mean``.
 NAMES = {"1": "icc_one_way", "2": "icc_agreement", "3": "icc_consistency"}
-"""Names of the kinds in `agreement_table`; those of means end in ``_mean``."""
+# Annotators up to which `agreement_table` has them: the time grows with their cube.
 MOST_ANNOTATORS = 100
-"""Annotators up to which `agreement_table` has them: the time grows with their cube."""
+# Places of the grid on each axis; draws; logarithms below the top that hold nothing: e^-18.
 KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
 NODES, DRAWS, FLAT = 40, 4000, 18.0
-"""Places of the grid on each axis; draws; logarithms below the top that hold nothing: e^-18."""
 
 
 class VarianceComponents:
@@ -102,10 +102,10 @@ class VarianceComponents:
         step = np.diff(ends, axis=1)[:, 0] / NODES
         drawn = np.stack([a[cell // NODES], b[cell % NODES]], axis=1) + (rng.random((DRAWS, 2)) - 0.5) * step
         top = np.unravel_index(log.argmax(), log.shape)
+        start, bounds, precise = [a[top[0]], b[top[1]]], [(0.0, 1 - 1e-9)] * 2, {"ftol": 1e-15, "gtol": 1e-9}
         climbed = sp.optimize.minimize(
-            lambda s: -self.log_likelihood(s[0], s[1:])[0], [a[top[0]], b[top[1]]], method="L-BFGS-B",
-            bounds=[(0.0, 1 - 1e-9)] * 2, options={"ftol": 1e-15, "gtol": 1e-9},
-        )  # fmt: skip
+            lambda s: -self.log_likelihood(s[0], s[1:])[0], start, method="L-BFGS-B", bounds=bounds, options=precise
+        )
         return climbed.x, drawn
 
 

@@ -28,19 +28,19 @@ from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, misfits
 from bayesagree.annotations import Ratings
 from bayesagree.io.patterns.patterns import RatingPatterns
 
+# Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005.
 FEWEST_ITEMS, CHECK_DRAWS = 20, 200
-"""Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005."""
+# Posterior predictive p-value below which answers at an end are a misfit: with 200 replicates it is at least .01.
 ENDS_THRESHOLD = 0.025
-"""Posterior predictive p-value below which answers at an end are a misfit: with 200 replicates it is at least .01."""
+# Share of answers in the middle from which half as many again as at its neighbours are called a pile, and items from
+# which they can be: of few items on which people agree, one in the middle already makes a pile.
 PILE, FEWEST_FOR_PILE = 0.15, 50
-"""Share of answers in the middle from which half as many again as at its neighbours are called a pile, and items from
-which they can be: of few items on which people agree, one in the middle already makes a pile."""
+# Levels from which the paper trusts Phi (section 6.2).
 FEWEST_LEVELS = 5
-"""Levels from which the paper trusts Phi (section 6.2)."""
+# Values on a regular grid of up to so many levels, each given so often on average, are no continuous ratings.
 MOST_LEVELS, PER_LEVEL = 12, 3
-"""Values on a regular grid of up to so many levels, each given so often on average, are no continuous ratings."""
+# Share of items unanimous at an end from which Phi warns: in simulations a smaller share does not bias Phi.
 SHOWN_AT_ENDS = 0.9
-"""Share of items unanimous at an end from which Phi warns: in simulations a smaller share does not bias Phi."""
 
 
 class Interval(NamedTuple):
@@ -57,8 +57,8 @@ class Interval(NamedTuple):
         return cls(*(float(found[name]) for name in cls._fields))
 
 
+# Fit of other ratings, with what is known of their items, or of another reading of their ends: the same model.
 type Refit = Callable[[Ratings, ItemMean, Kind], xr.DataTree]
-"""Fit of other ratings, with what is known of their items, or of another reading of their ends: the same model."""
 
 
 def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:

@@ -20,10 +20,10 @@ from bayesagree.annotations import Ratings
 if TYPE_CHECKING:
     import pymc as pm
 
+# Names of the shares of outright answers at the ends, in the posterior and in the model.
 END_SHARES = ("low_end_share", "high_end_share")
-"""Names of the shares of outright answers at the ends, in the posterior and in the model."""
+# Likelihoods whose results have these shares.
 OUTRIGHT = ("averaged", "inflated")
-"""Likelihoods whose results have these shares."""
 
 
 class OwnParts(NamedTuple):

@@ -36,10 +36,10 @@ from bayesagree.io.patterns.patterns import RatingPatterns
 if TYPE_CHECKING:
     import pymc as pm
 
+# Every tenth point of the fine grid is kept as the density of Phi: 20 in each step of the quadrature.
 THIN = 10
-"""Every tenth point of the fine grid is kept as the density of Phi: 20 in each step of the quadrature."""
+# Values in the result about the quadrature.
 ERRORS = ("log_evidence", "log_evidence_error", "interval_error")
-"""Values in the result about the quadrature."""
 
 
 @checked

@@ -11,10 +11,10 @@ from bayesagree.agreement._coefficients import REPLICATES, interval_of, weight_s
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 
+# Replicates of the weights at once.
 STEP = 100
-"""Replicates of the weights at once."""
+# Parameter p of rank-biased overlap: the first ten ranks have .86 of its weight (Webber et al. 2010, eq. 21).
 PERSISTENCE = 0.9
-"""Parameter p of rank-biased overlap: the first ten ranks have .86 of its weight (Webber et al. 2010, eq. 21)."""
 NAMES = ("kendall_w", "kendall_w_ties", "tau_b", "rank_biased_overlap")
 NOTES = {"kendall_w_ties": "corrected for ties", "rank_biased_overlap": f"p = {PERSISTENCE}"}
 

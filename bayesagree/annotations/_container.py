@@ -119,8 +119,8 @@ class Values(Container):
         return replace(self, **fields)  # type: ignore[type-var]
 
 
+# Cells of a wide table: one GiB of eight bytes each.
 MOST_CELLS = 2**27
-"""Cells of a wide table: one GiB of eight bytes each."""
 
 
 def long_frame(container: Any, columns: dict[str, Any]) -> pd.DataFrame:

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayesagree.errors import shorten
 
+# Categories with a bar in the HTML view; of more only the number is shown.
 MOST_BARS = 12
-"""Categories with a bar in the HTML view; of more only the number is shown."""
 
 
 class Displayed(ABC):

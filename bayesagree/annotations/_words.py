@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+# Cells of text tables that are missing; every other word may well be a label.
 MISSING_CELLS = ["", "NA", "NaN", "nan"]
-"""Cells of text tables that are missing; every other word may well be a label."""
+# Labels, in lower case, that often stand for no answer: kept as labels, but pointed out.
 _NO_ANSWERS = (
     ". - -- ? n/a n.a. #n/a na <na> nan none null nil missing unknown unanswered skipped no_answer k.a. -99 -999"
 )
 MISSING_WORDS = set(_NO_ANSWERS.split())
-"""Labels, in lower case, that often stand for no answer: kept as labels, but pointed out."""
+# Features of annotators that are missing, as platforms and forms write them: no group of people.
 NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
-"""Features of annotators that are missing, as platforms and forms write them: no group of people."""
 
 
 def missing_words(labels: Iterable[Any]) -> list[Any]:

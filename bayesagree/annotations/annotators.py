@@ -13,11 +13,11 @@ from bayesagree.annotations._columns import Table, column, eager_frame, encode, 
 from bayesagree.annotations._words import NO_ANSWER
 from bayesagree.errors import InputError, as_python, shorten
 
+# Group of the annotators of whom a feature is not known.
 UNKNOWN = "unknown"
-"""Group of the annotators of whom a feature is not known."""
 
+# Kinds of numbers that are groups of their own, such as levels of education; more are made ranges.
 MOST_VALUES = 12
-"""Kinds of numbers that are groups of their own, such as levels of education; more are made ranges."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
 from bayesagree.errors import InputError, as_python
 
+# Words for the winner, beside the names of the two models.
 FIRST, SECOND, TIE = range(3)
 WORDS = {
     "left": FIRST,
@@ -37,7 +38,6 @@ WORDS = {
     "both_bad": TIE,
     "tie (bothbad)": TIE,
 }
-"""Words for the winner, beside the names of the two models."""
 NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}
 OUTCOMES = np.array(["left", "right", "tie"])
 
@@ -126,10 +126,9 @@ class Comparisons(Displayed):
         table = eager_frame(frame)
         sides = [values_of(column(table, name, role)) for name, role in ((first, "first"), (second, "second"))]
         n_rows = len(table)
-        codes, models = encode(
-            np.concatenate([np.asarray(side, dtype=object) for side in sides]), "model",
-            place=lambda row: f"row {row % n_rows}, column {(first, second)[row // n_rows]!r}",
-        )  # fmt: skip
+        both = np.concatenate([np.asarray(side, dtype=object) for side in sides])
+        place = lambda row: f"row {row % n_rows}, column {(first, second)[row // n_rows]!r}"  # noqa: E731
+        codes, models = encode(both, "model", place=place)
         left, right = codes[:n_rows], codes[n_rows:]
         for name, side in ((first, left), (second, right)):
             _require_all(side >= 0, lambda row, name=name: f"row {row}: the model in column {name!r} is missing", DROP)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bayesagree.errors import InputError, as_python, shorten
 
+# True label of each item: a mapping, a series indexed by item, or a DataArray with dim item.
 type Gold = Mapping[Any, Any] | pd.Series | xr.DataArray
-"""True label of each item: a mapping, a series indexed by item, or a DataArray with dim item."""
 
 
 def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.int64]:
@@ -53,8 +53,8 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
     return codes
 
 
+# Group of each item: a mapping, a series indexed by item, a DataArray with dim item, or one value per item.
 type ItemGroup = Mapping[Any, Any] | pd.Series | xr.DataArray | Sequence[Any] | NDArray[Any]
-"""Group of each item: a mapping, a series indexed by item, a DataArray with dim item, or one value per item."""
 
 
 def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series:

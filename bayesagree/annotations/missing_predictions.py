@@ -8,8 +8,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.rankings import Annotations, Rankings
 from bayesagree.errors import InputError, as_python, one_of, shorten
 
+# What becomes of items that a model predicts nothing for.
 type Missing = Literal["error", "wrong", "skip"]
-"""What becomes of items that a model predicts nothing for."""
 
 
 def without_missing(

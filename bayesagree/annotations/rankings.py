@@ -262,8 +262,8 @@ class Rankings(Categorical, Container):
         return found
 
 
+# Any of the three containers.
 type Annotations = Labels | Ratings | Rankings
-"""Any of the three containers."""
 
 
 def _require_blocks(blocks: Any, where: str) -> None:

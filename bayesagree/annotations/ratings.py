@@ -23,8 +23,8 @@ from bayesagree.annotations._columns import (
 from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
 from bayesagree.errors import InputError, as_python
 
+# Labels of an item by which side of a threshold its mean is on.
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
-"""Labels of an item by which side of a threshold its mean is on."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

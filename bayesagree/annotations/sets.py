@@ -10,8 +10,8 @@ from bayesagree._numerics.types import Codes
 from bayesagree.annotations.labels import Labels
 from bayesagree.errors import InputError, as_python, shorten
 
+# Between the labels in the name of a set.
 JOIN = " + "
-"""Between the labels in the name of a set."""
 
 
 @checked

@@ -33,8 +33,8 @@ class Span(NamedTuple):
     label: Any
 
 
+# Spans by document and annotator; an annotator who marked nothing has an empty list.
 type Marked = dict[Any, dict[Any, list[Span]]]
-"""Spans by document and annotator; an annotator who marked nothing has an empty list."""
 
 
 def read_spans(frame: Any) -> Marked:

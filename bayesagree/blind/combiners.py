@@ -20,9 +20,9 @@ from bayesagree.metrics.hard_labels import confusion_counts, scores_of_counts
 
 FOLDS = 5
 
+# Features (item, feature) and crowd labels (item,) to a function from features to labels.
 type Labelling = Callable[[NDArray[np.float64]], NDArray[np.int64]]
 type Fit = Callable[[NDArray[np.float64], NDArray[np.int64]], Labelling]
-"""Features (item, feature) and crowd labels (item,) to a function from features to labels."""
 
 
 def direct(systems: Systems) -> LabelCodes:
@@ -95,6 +95,7 @@ def _by_sklearn(module: str, name: str, **options: Any) -> Callable[[Systems, An
     return fit
 
 
+# Classifiers of the systems' labels; AdaBoost is over decision stumps.
 FITS = {
     "naive_bayes": _naive_bayes,
     "svm": _by_sklearn("svm", "LinearSVC", dual="auto"),
@@ -102,7 +103,6 @@ FITS = {
     "glm": _by_sklearn("linear_model", "LogisticRegression", C=100, max_iter=1000),
     "adaboost": _by_sklearn("ensemble", "AdaBoostClassifier", random_state=0),
 }
-"""Classifiers of the systems' labels; AdaBoost is over decision stumps."""
 
 
 def _cross_fitted(systems: Systems, features: NDArray[np.float64], fit: Fit, seed: Seed) -> LabelCodes:

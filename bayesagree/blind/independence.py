@@ -20,12 +20,12 @@ from bayesagree.metrics.hard_labels import positive_index
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
+# A confusion row worth one label: with few items of each label a stronger prior would itself look like misfit.
 WEAK_PRIOR = DawidSkenePrior(strength=1.0, accuracy=0.8)
-"""A confusion row worth one label: with few items of each label a stronger prior would itself look like misfit."""
 
+# Systems of two labels up to which the likelihood ratio of a shared difficulty is compared with that of so many
+# replicates: with more systems the other discrepancies see it, and the ratio takes long.
 MOST_SYSTEMS, REPLICATES = 6, 50
-"""Systems of two labels up to which the likelihood ratio of a shared difficulty is compared with that of so many
-replicates: with more systems the other discrepancies see it, and the ratio takes long."""
 
 
 @checked

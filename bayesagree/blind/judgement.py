@@ -11,11 +11,11 @@ from bayesagree.blind.systems import Systems
 from bayesagree.evaluation.paired_tests import copeland_rank
 from bayesagree.evaluation.rank_correlation import MEASURES, Measure, correlation, williams_test
 
+# Methods without a pseudo-gold of their own, whose quality could be measured.
 SCORE_AND_COMBINE = ("round_robin", "sampling")
-"""Methods without a pseudo-gold of their own, whose quality could be measured."""
 
+# Actual places of the systems whose predicted ranks are kept.
 PLACES = ("best", "second", "third", "worst")
-"""Actual places of the systems whose predicted ranks are kept."""
 
 type Correction = Literal["williams", "hotelling"]
 

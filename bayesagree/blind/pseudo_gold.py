@@ -20,11 +20,11 @@ from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
+# Labels times patterns of labels up to which items of more than two labels have a difficulty: a draw takes time in
+# proportion, at this number about a hundredth of a second. Beyond it errors are taken as independent.
 MOST_CELLS = 5000
-"""Labels times patterns of labels up to which items of more than two labels have a difficulty: a draw takes time in
-proportion, at this number about a hundredth of a second. Beyond it errors are taken as independent."""
+# Spread of difficulty, in log odds, that is warned of above this probability: its prior probability is .62.
 LARGE_SPREAD, WARNING_PROBABILITY = 1.0, 0.7
-"""Spread of difficulty, in log odds, that is warned of above this probability: its prior probability is .62."""
 
 
 def judged_by_others(systems: Systems, combine: Callable[[Systems], LabelCodes]) -> LabelCodes:

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from bayesagree.errors import InputError, SizeError, UnmixedError
 
+# Command to its line in the help, in the order of the help.
 COMMANDS = {
     "demo": "Show the main job on a simulated test set: which of three models is best.",
     "contents": "Show what a file holds and which commands fit; so does the file's name alone.",
@@ -38,7 +39,6 @@ COMMANDS = {
     "next": "List the items that deserve the next label.",
     "doctor": "Check the installation: versions, threads, cache, data folder.",
 }
-"""Command to its line in the help, in the order of the help."""
 
 _ARGUMENT = re.compile(
     r"(?<![\w'\"])(model|item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability|"

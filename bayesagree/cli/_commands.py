@@ -35,8 +35,8 @@ class LazyGroup(TyperGroup):
         return name, command and load(str(name)), rest
 
 
+# Options of which a second file would replace the first without a word.
 FILES = ("--predictions", "--annotators", "--people", "--gold", "--contents")
-"""Options of which a second file would replace the first without a word."""
 
 
 def _refuse_repeated(args: list[str]) -> None:

@@ -31,8 +31,8 @@ KINDS = ("labels", "ratings", "rankings", "comparisons")
 DUPLICATES = ("error", "keep", "first", "last")
 
 
+# Help text of every option by command and parameter; ``shared`` has those of several commands.
 OPTIONS = tomllib.loads(files("bayesagree.cli").joinpath("options.toml").read_text(encoding="utf-8"))
-"""Help text of every option by command and parameter; ``shared`` has those of several commands."""
 
 
 def _checked(kind: str) -> Callable[[Path | None], Path | None]:

@@ -105,11 +105,11 @@ def _show_table(rows: Records, title: str) -> None:
         console.print(Text(f"{names}: {note}"))
 
 
+# Columns that stand below a table, once, where all of its rows have the same value.
 _UNBROKEN = 24
 _SHARED = ("metric", "reliability", "ci_", "n_")
-"""Columns that stand below a table, once, where all of its rows have the same value."""
+# Columns where nothing says how many there are.
 _WIDTH = 120
-"""Columns where nothing says how many there are."""
 
 
 def _cell(name: str, value: Any) -> str:

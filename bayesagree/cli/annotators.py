@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from bayesagree.annotations import Labels, Ratings
 
+# Share of draws with switched labels above which a note says so: one draw in a hundred is no accident.
 _SWITCHED = 0.01
-"""Share of draws with switched labels above which a note says so: one draw in a hundred is no accident."""
+# Annotators on the screen: what fits without scrolling back; the document has all.
 _SHOWN = 30
-"""Annotators on the screen: what fits without scrolling back; the document has all."""
 
 
 def annotators(

@@ -6,8 +6,8 @@ from typing import Any
 from bayesagree.cli import _options, _output
 from bayesagree.cli.plausibility import posterior
 
+# Items on the screen: what fits without scrolling back; the document and the file have all.
 _SHOWN = 20
-"""Items on the screen: what fits without scrolling back; the document and the file have all."""
 
 RANKINGS = (
     "Reliability, the number of annotators that one counts for, decides the certainty of rankings: compare "

@@ -9,8 +9,8 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
+# Endings of results.
 KEPT = (".nc", ".zarr")
-"""Endings of results."""
 
 
 def compare(

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+# Items on the screen: what fits beside the table; the document has all.
 _SHOWN = 10
-"""Items on the screen: what fits beside the table; the document has all."""
 
 
 def conformal(

@@ -5,8 +5,8 @@ from pathlib import Path
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
+# Rows on the screen of each table.
 _SHOWN = 15
-"""Rows on the screen of each table."""
 
 
 def crowdtruth(

@@ -13,8 +13,8 @@ import typer
 
 from bayesagree.cli import _output
 
+# Extra and the module that it is for.
 EXTRAS = {"plot": "matplotlib", "report": "jinja2", "scale": "distributed", "nutpie": "nutpie", "data": "pooch"}
-"""Extra and the module that it is for."""
 
 
 def doctor(json: bool = False) -> None:

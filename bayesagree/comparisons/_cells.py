@@ -14,10 +14,10 @@ from bayesagree.errors import InputError
 
 type Likelihood = Literal["davidson", "rao_kupper"]
 
+# Cells computed together: their intermediate numbers stay in the processor's first cache.
 CHUNK = 256
-"""Cells computed together: their intermediate numbers stay in the processor's first cache."""
+# Strengths of models on items: the time of a start grows with the cube, and is minutes beyond.
 MOST_ENTRIES = 3000
-"""Strengths of models on items: the time of a start grows with the cube, and is minutes beyond."""
 
 
 class Natural(NamedTuple):

@@ -13,14 +13,15 @@ from bayesagree.errors import positive
 
 type Effect = Literal["common", "annotator"] | None
 
+# Logarithms of scales and odds beyond this are this: trajectories that went astray.
 LARGEST = 50.0
-"""Logarithms of scales and odds beyond this are this: trajectories that went astray."""
+# Most steps of Newton's method; gains in log density below which it stops; share of a step below which it gives up.
 NEWTON, CLOSE, CLOSE_IN_EM, SHORTEST_STEP = 50, 1e-6, 0.1, 1e-6
-"""Most steps of Newton's method; gains in log density below which it stops; share of a step below which it gives up."""
+# Rounds in which the scales are fitted to start from.
 EM = 10
-"""Rounds in which the scales are fitted to start from."""
+# A chain starts at most this and one per parameter below the centre, in log density: a normal one has half of it.
 FARTHEST = 10.0
-"""A chain starts at most this and one per parameter below the centre, in log density: a normal one has half of it."""
+# The effects that each scale is of.
 OF_SCALE = {
     "strength_sd": "strength",
     "item_sd": "item",
@@ -28,13 +29,12 @@ OF_SCALE = {
     "order_sd": "order_by",
     "discrimination_sd": "discrimination_by",
 }
-"""The effects that each scale is of."""
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent; random lengths meet no period.
+# Trajectories that set the step of each chain.
 SHORTEST, LONGEST = 0.8, 2.0
 TUNE = 150
-"""Trajectories that set the step of each chain."""
+# The effects, in the order of their coordinates.
 PARTS = ("strength", "item", "discrimination_by", "tie", "tie_by", "order", "order_by", "covariate")
-"""The effects, in the order of their coordinates."""
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ from bayesagree.comparisons._cells import cells_of
 from bayesagree.comparisons._density import DavidsonPrior, Density, Effect, Form
 from bayesagree.errors import InputError, one_of
 
+# Effects from simple to rich, in the order in which they are chosen.
 FOLDS = 5
 CHOICES: dict[str, tuple[Effect, ...]] = {
     "ties": ("common", "annotator"),
     "order": (None, "common", "annotator"),
     "discrimination": (None, "annotator"),
 }
-"""Effects from simple to rich, in the order in which they are chosen."""
+# Standard errors by which a richer effect must predict better; at 0, chance chooses it half of the time.
 CERTAINTY = 1.0
-"""Standard errors by which a richer effect must predict better; at 0, chance chooses it half of the time."""
 
 
 def choose_form(

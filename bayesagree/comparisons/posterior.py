@@ -22,6 +22,7 @@ from bayesagree.errors import one_of, positive_int, shorten
 
 type Requested = Literal["auto", "common", "annotator"] | None
 
+# Parameters of a result and their dims beside chain and draw.
 AXES = {
     "strength": ("model",),
     "tie": ("annotator",),
@@ -36,9 +37,8 @@ AXES = {
     "order_sd": (),
     "discrimination_sd": (),
 }
-"""Parameters of a result and their dims beside chain and draw."""
+# Points of the average model, and points for each unit of log odds, as chess and arenas count them.
 ARENA_MEAN, ARENA_POINTS = 1000.0, 400 / np.log(10)
-"""Points of the average model, and points for each unit of log odds, as chess and arenas count them."""
 
 
 @checked
@@ -186,10 +186,9 @@ def davidson(
     }
     coords = {"model": comparisons.models, "other_model": comparisons.models, "annotator": comparisons.annotators}
     settings = form._asdict() | {"prior": asdict(prior)} | ({"held_out_log_score": held_out} if held_out else {})
-    return result_tree(
-        groups, coords | {"covariate": comparisons.covariates}, model="davidson", engine=engine, sampler=program,
-        seed=seed, settings=settings,
-    )  # fmt: skip
+    coords["covariate"] = comparisons.covariates
+    how: Any = {"engine": engine, "sampler": program, "seed": seed, "settings": settings}
+    return result_tree(groups, coords, model="davidson", **how)
 
 
 def _win_probability(strength: Floats, odds: Floats, likelihood: Likelihood) -> Floats:

@@ -17,8 +17,8 @@ from bayesagree.annotations.predictions import Predictions, positions
 from bayesagree.draws.top_labels import plausibility_block, plausibility_draws
 from bayesagree.errors import InputError, as_python, shorten
 
+# A posterior of plausibilities, vote shares or another point estimate (item, category), or labels.
 type Truth = xr.DataTree | xr.DataArray | Labels
-"""A posterior of plausibilities, vote shares or another point estimate (item, category), or labels."""
 
 
 class Plausibilities(NamedTuple):

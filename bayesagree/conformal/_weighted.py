@@ -21,12 +21,12 @@ from bayesagree._inference.arguments import checked
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError
 
+# p-values within this of alpha equal it: sums of up to 1e7 weights carry rounding errors of some 1e-11.
 TIE = 1e-10
-"""p-values within this of alpha equal it: sums of up to 1e7 weights carry rounding errors of some 1e-11."""
+# Bins of one look at the scores: their weights stay in the cache of a core.
 _BINS = 1 << 14
-"""Bins of one look at the scores: their weights stay in the cache of a core."""
+# So many scores are sorted: faster than another look.
 _FEW = 1 << 12
-"""So many scores are sorted: faster than another look."""
 
 
 def limit(n: int, alpha: float) -> float:

@@ -25,8 +25,8 @@ from bayesagree.conformal.mass import mass_held, reaches
 from bayesagree.conformal.sets import EVERYONE, check_coverage
 from bayesagree.errors import InputError, positive_int, shorten
 
+# Rows of `set_coverage` for each model and group.
 QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
-"""Rows of `set_coverage` for each model and group."""
 
 
 @checked

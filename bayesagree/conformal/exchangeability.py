@@ -16,8 +16,8 @@ from bayesagree.conformal.scores import conformity
 from bayesagree.conformal.sets import ConformalSets
 from bayesagree.errors import InputError
 
+# Expected count below which labels are pooled: the usual limit of the chi-squared approximation.
 _FEWEST = 5.0
-"""Expected count below which labels are pooled: the usual limit of the chi-squared approximation."""
 
 
 @checked

@@ -20,8 +20,8 @@ from bayesagree.conformal._truth import Truth, plausibility_of, scores_of
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
 
+# A mass this far below q reaches it: sums of vote shares carry rounding errors.
 _ROUNDING = 1e-9
-"""A mass this far below q reaches it: sums of vote shares carry rounding errors."""
 
 
 @checked

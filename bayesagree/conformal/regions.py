@@ -27,11 +27,11 @@ from bayesagree.errors import InputError, one_of
 
 type DistanceName = Literal["tv", "kl", "wasserstein", "inner"]
 
+# Draws of each item that calibrate. One is enough for the guarantee; the Monte-Carlo error of the radius with two
+# hundred is far below that of which items calibrate.
 _DRAWS = 200
-"""Draws of each item that calibrate. One is enough for the guarantee; the Monte-Carlo error of the radius with two
-hundred is far below that of which items calibrate."""
+# Distances this far beyond the radius are within: linear programmes and sums of probabilities are not exact.
 _ROUNDING = 1e-9
-"""Distances this far beyond the radius are within: linear programmes and sums of probabilities are not exact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +166,8 @@ def _probabilities(predictions: Predictions, items: Any, categories: Any, distan
     return scores / scores.sum(axis=2, keepdims=True)
 
 
+# Items of one linear programme: large enough to share its set-up, small enough for its solver to stay linear.
 _ITEMS_AT_ONCE = 200
-"""Items of one linear programme: large enough to share its set-up, small enough for its solver to stay linear."""
 
 
 class Distance(NamedTuple):
@@ -268,10 +268,10 @@ def _others_descending(p: Floats) -> Floats:
     return -np.sort(-p[:, others], axis=2)
 
 
+# Every distance by name.
 DISTANCES = {
     "inner": Distance(_inner, _inner_to_top),
     "tv": Distance(_total_variation, _total_variation_to_top),
     "kl": Distance(_kullback_leibler, _kullback_leibler_to_top),
     "wasserstein": Distance(_wasserstein, _wasserstein_to_top),
 }
-"""Every distance by name."""

@@ -21,8 +21,8 @@ from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.files import read_result, write_result
 
+# The one group where no groups were requested.
 EVERYONE = "all items"
-"""The one group where no groups were requested."""
 
 
 @dataclass(frozen=True, eq=False)

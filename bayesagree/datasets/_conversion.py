@@ -25,9 +25,9 @@ def table_rows(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(FOLDER.joinpath(name).read_text(encoding="utf-8").splitlines()))
 
 
+# SHA-256 of the numbers: counts and labels as 16-bit little-endian integers, probabilities as 32-bit floats.
 PARTS = table_rows("conversions.csv")
 CHECKSUMS = {row["part"]: row["sha256"] for row in PARTS}
-"""SHA-256 of the numbers: counts and labels as 16-bit little-endian integers, probabilities as 32-bit floats."""
 
 
 def _require_published(file: Path, name: str, values: NDArray[Any], kind: str) -> None:
@@ -57,11 +57,11 @@ def _cifar10h_models(files: Mapping[str, Path]) -> Arrays:
     return found
 
 
+# File of a data set to the addresses of its parts, by name, and the function that joins them.
 _JOINS = {"cifar10h/cifar10h_counts.npz": _cifar10h_counts, "cifar10h/model_probs.npz": _cifar10h_models}
 CONVERSIONS: dict[str, tuple[dict[str, str], Callable[[Mapping[str, Path]], Arrays]]] = {
     path: ({row["part"]: row["url"] for row in PARTS if row["file"] == path}, join) for path, join in _JOINS.items()
 }
-"""File of a data set to the addresses of its parts, by name, and the function that joins them."""
 
 
 def convert(path: str, parts: Mapping[str, str | Path], target: str | Path) -> Path:

@@ -20,8 +20,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets._conversion import CONVERSIONS, FOLDER, convert, table_rows
 from bayesagree.io.tables import read_table
 
+# Folder of a data set to its `url`, `licence` and `citation`.
 SOURCES = {row.pop("folder"): row for row in table_rows("sources.csv")}
-"""Folder of a data set to its `url`, `licence` and `citation`."""
 
 
 class Content(NamedTuple):

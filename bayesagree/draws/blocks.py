@@ -120,10 +120,10 @@ class Stream(NamedTuple):
     chosen: Mapping[str, Any] = {}
 
 
+# Threads of this process, all blocks, as they are.
 LOCAL = Schedule()
-"""Threads of this process, all blocks, as they are."""
+# Plausibilities of which NumPy finds the best sooner than compiled code is loaded.
 MANY = 1_000_000
-"""Plausibilities of which NumPy finds the best sooner than compiled code is loaded."""
 
 
 def label_dtype(n_labels: int) -> DTypeLike:

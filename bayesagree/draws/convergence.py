@@ -21,15 +21,15 @@ from bayesagree.errors import shorten
 
 # 1.01 is the limit for one parameter in a paper. The worst of thousands of items is compared here, and at 100
 # effective draws the noise of R-hat alone takes some of them to 1.05: above 1.1 the chains do disagree.
+# Chains count as converged up to this R-hat.
 R_HAT_LIMIT = 1.1
-"""Chains count as converged up to this R-hat."""
 # Chains of one annotator with ten labels wander slowly, which hardly moves the items; at 1.5 they have ended in
 # different places.
+# The same for a single annotator or item of a model that joins all of them.
 R_HAT_LIMIT_OF_ONE = 1.5
-"""The same for a single annotator or item of a model that joins all of them."""
 # Below a hundred draws R-hat is mostly noise: its own standard error exceeds what the limit allows.
+# Fewest draws per chain for which a joint model warns.
 ENOUGH_DRAWS = 100
-"""Fewest draws per chain for which a joint model warns."""
 
 
 def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, shorten
 
+# Share of each group in the population that a score is for.
 type Population = Mapping[Any, float] | None
-"""Share of each group in the population that a score is for."""
 
 
 def scores_by_group(

@@ -35,14 +35,14 @@ from bayesagree.errors import InputError, positive_int
 if TYPE_CHECKING:
     import pymc as pm
 
+# Groups of a result: variables with their dims and values.
 type Groups = dict[str, dict[str, Any]]
-"""Groups of a result: variables with their dims and values."""
+# Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each.
 type Values = Mapping[str, NDArray[Any]]
 type Kinds = Mapping[str, tuple[dict[str, int], Any]]
-"""Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each."""
 
+# The meaning of a score under a posterior from annotations alone.
 OF_ANNOTATIONS = "score from these annotations alone"
-"""The meaning of a score under a posterior from annotations alone."""
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from bayesagree._numerics.draws import insert_best, normalise_logs
 from bayesagree._numerics.gamma import gamma_variate, log_gamma_draw
 from bayesagree.draws.blocks import label_dtype
 
+# Name of the pseudo-label (-1 where labels are numbers).
 UNRANKED = "unranked"
-"""Name of the pseudo-label (-1 where labels are numbers)."""
+# Constant of a result whose last label is the pseudo-label: the shape of each unnamed label within its mass.
 UNNAMED_SHAPE = "unnamed_shape"
-"""Constant of a result whose last label is the pseudo-label: the shape of each unnamed label within its mass."""
 
 
 def with_pseudo_label(labels: NDArray[Any]) -> NDArray[Any]:

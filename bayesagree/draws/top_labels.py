@@ -19,8 +19,8 @@ from bayesagree.draws.group_scores import require_one_truth
 from bayesagree.draws.pseudo_label import PseudoLabel
 from bayesagree.errors import InputError, shorten
 
+# A posterior, or a point estimate of the plausibilities with dims (item, category).
 type Truth = xr.DataTree | xr.DataArray
-"""A posterior, or a point estimate of the plausibilities with dims (item, category)."""
 
 
 @dataclass(frozen=True, eq=False)

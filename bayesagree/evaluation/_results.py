@@ -16,8 +16,8 @@ from bayesagree.metrics.another_annotator import BlockScoring
 from bayesagree.metrics.posterior_scores import warn_undefined
 from bayesagree.metrics.registry import Metric
 
+# Of the variance of a score whose items are a sample.
 PARTS = np.array(["annotation", "test_set", "total"])
-"""Of the variance of a score whose items are a sample."""
 
 
 class WholeMetrics(NamedTuple):

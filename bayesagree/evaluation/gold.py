@@ -18,9 +18,9 @@ from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.registry import PosteriorRecord
 from bayesagree.plausibility.votes import majority_vote
 
+# Probability, by the votes of items with gold, that a copy of the vote is better than gold: from here on gold and
+# annotators disagree about more than chance explains, and a score from votes alone is none against gold.
 CONTRADICTION = 0.95
-"""Probability, by the votes of items with gold, that a copy of the vote is better than gold: from here on gold and
-annotators disagree about more than chance explains, and a score from votes alone is none against gold."""
 
 
 def takes_gold(record: PosteriorRecord) -> None:

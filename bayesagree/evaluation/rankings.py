@@ -30,25 +30,25 @@ from bayesagree.plausibility.plackett_luce.likelihood import plackett_luce_ml
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.plausibility.prirn import irn, prirn
 
+# Labels of each draw that the study needs.
 DEPTH = 3
-"""Labels of each draw that the study needs."""
 
+# The scores of the paper's figure 6.
 SCORES: Mapping[str, Callable[..., xr.DataArray]] = {
     "top_3_accuracy": partial(top_k_accuracy, k=3),
     "set_2_accuracy": partial(set_accuracy, k=2),
     "set_3_accuracy": partial(set_accuracy, k=3),
     "average_overlap_3": partial(average_overlap, k=3),
 }
-"""The scores of the paper's figure 6."""
 
+# Relative difference below which two plausibilities of a point estimate are the same.
 TIE = 1e-5
-"""Relative difference below which two plausibilities of a point estimate are the same."""
 
+# Items below this certainty are called open.
 OPEN = 0.99
-"""Items below this certainty are called open."""
 
+# A smaller rise of the certainty from one reliability to the next is none.
 RISE = 0.02
-"""A smaller rise of the certainty from one reliability to the next is none."""
 
 
 @checked

@@ -226,8 +226,8 @@ def evaluate(
     return how.result(annotations, predictions)
 
 
+# Names of the arguments of `evaluate`, for the error about an unknown one.
 ARGUMENTS = tuple(inspect.signature(evaluate).parameters)[:-1]
-"""Names of the arguments of `evaluate`, for the error about an unknown one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,20 +34,20 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare
 
+# Annotation certainty below which an item counts as open: the level of the intervals everywhere else.
 OPEN = 0.95
-"""Annotation certainty below which an item counts as open: the level of the intervals everywhere else."""
 
+# What scores and comparisons are about, for each value of ``items=`` of `evaluate`.
 ITEMS_ARE = {"fixed": "on these items", "bootstrap": "on items like these"}
-"""What scores and comparisons are about, for each value of ``items=`` of `evaluate`."""
 
+# Weight of the prior in an average item from which the score from annotations alone is no estimate of the score
+# against a well-annotated truth. In benchmarks/results/informed.md the bias of the first, taken as the second, is 1.7
+# times half the width of its 95 % interval or more in every cell of every set: 3, 5 and 10 votes per item, weights of
+# 1/4, 1/6 and 1/11. Smaller weights were not measured.
 MOST_PRIOR = 0.09
-"""Weight of the prior in an average item from which the score from annotations alone is no estimate of the score
-against a well-annotated truth. In benchmarks/results/informed.md the bias of the first, taken as the second, is 1.7
-times half the width of its 95 % interval or more in every cell of every set: 3, 5 and 10 votes per item, weights of
-1/4, 1/6 and 1/11. Smaller weights were not measured."""
 
+# Metric and reliability to the result of `compare`.
 type Comparisons = Mapping[tuple[str, float], xr.Dataset]
-"""Metric and reliability to the result of `compare`."""
 
 
 def comparisons(result: xr.DataTree) -> dict[tuple[str, float], xr.Dataset]:

@@ -17,22 +17,22 @@ import orjson
 
 from bayesagree.errors import InputError, require_file
 
+# Bytes that a gzip file or a member of a ZIP archive may unpack to; more would not fit the memory of most machines.
 MOST_UNPACKED = 4 * 2**30
-"""Bytes that a gzip file or a member of a ZIP archive may unpack to; more would not fit the memory of most machines."""
 
 
+# Lines of JSON that are parsed together: fewer cost time, and a line at fault has its whole block parsed twice.
 BLOCK = 1000
-"""Lines of JSON that are parsed together: fewer cost time, and a line at fault has its whole block parsed twice."""
 
 
+# Digits of the shortest number that may not fit 64 bits, which orjson turns into a float.
 LONG = b"0" * 19
-"""Digits of the shortest number that may not fit 64 bits, which orjson turns into a float."""
 
+# Bytes of a text that are looked through at a time: they fit the cache of any processor.
 PART = 2**18
-"""Bytes of a text that are looked through at a time: they fit the cache of any processor."""
 
+# Bytes by their values: digits become 0, and all else a space.
 DIGITS = bytes(48 if chr(byte).isdigit() and byte < 128 else 32 for byte in range(256))
-"""Bytes by their values: digits become 0, and all else a space."""
 
 
 @contextmanager

@@ -32,11 +32,11 @@ from bayesagree.io.formats._guess import Columns, nested
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import arrow_frame, read_table, require_arrow
 
+# Codecs of zarr that `read_result` decodes: none of them runs what it reads.
 CODECS = {"blosc", "bytes", "crc32c", "gzip", "transpose", "vlen-bytes", "vlen-utf8", "zstd"}
-"""Codecs of zarr that `read_result` decodes: none of them runs what it reads."""
 
+# Chunks of a variable of a zarr store: each is a file, which takes some 0.1 ms to look for.
 MOST_CHUNKS = 10**6
-"""Chunks of a variable of a zarr store: each is a file, which takes some 0.1 ms to look for."""
 
 
 @checked

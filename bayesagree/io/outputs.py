@@ -19,8 +19,8 @@ from bayesagree.io.tables import require_arrow
 
 type Tool = Literal["label_studio", "argilla", "prodigy", "doccano", "table"]
 
+# Endings of tables that can be written.
 TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
-"""Endings of tables that can be written."""
 
 
 @checked
@@ -82,8 +82,8 @@ def write_table(
         _WRITERS[path.suffix](table, temporary)
 
 
+# Beginning of a text that a spreadsheet computes; a sign before a number is none.
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,]*([eE][+-]?\d+)?$)")
-"""Beginning of a text that a spreadsheet computes; a sign before a number is none."""
 
 
 def _without_formulas(table: pd.DataFrame, path: Path, *, refuse: bool) -> pd.DataFrame:
@@ -270,6 +270,7 @@ def _doccano(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     return {"text": str(first)} | seen | more | ({"text": str(seen["text"])} if "text" in seen else {})
 
 
+# Tools that `write_items` writes for.
 _TOOLS: dict[str, tuple[str, Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]]] = {
     "label_studio": (".json", lambda seen, more: {"data": seen, "meta": more}),
     "argilla": (".jsonl", _argilla),
@@ -277,7 +278,6 @@ _TOOLS: dict[str, tuple[str, Callable[[dict[str, Any], dict[str, Any]], dict[str
     "doccano": (".jsonl", _doccano),
 }
 TOOLS = (*_TOOLS, "table")
-"""Tools that `write_items` writes for."""
 
 
 def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:

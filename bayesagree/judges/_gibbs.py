@@ -26,11 +26,11 @@ from bayesagree.judges._regression import Draws, Regression
 type Streams = Sequence[np.random.Generator]
 
 # Step of the random walk on the log of the scales: with it about a third is accepted for 5 to 20 systems.
+# Joint moves per sweep: each evaluates the likelihood of all votes.
 SCALE_STEP = 0.9
 JOINT_MOVES = 2
-"""Joint moves per sweep: each evaluates the likelihood of all votes."""
+# Sweeps before the first draw from which the joint moves learn their directions.
 LEARNT_FROM = 100
-"""Sweeps before the first draw from which the joint moves learn their directions."""
 # Lengths of joint moves, drawn at random, in units of the posterior's standard deviations: the largest is right where
 # the other coefficients leave the three free, the others where they hold them.
 LENGTHS = (1.2, 0.4, 0.12)

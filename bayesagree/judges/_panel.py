@@ -13,8 +13,8 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, shorten
 
+# System of every item where none is named.
 ALL = "all"
-"""System of every item where none is named."""
 
 
 class Factor(NamedTuple):
@@ -74,9 +74,9 @@ class Design(NamedTuple):
 INTERCEPT, SLOPE = -1, -2
 # Five strata leave a tenth of the bias (Cochran, "The effectiveness of adjustment by subclassification", Biometrics 24,
 # 1968); the slope of the logarithm takes most of the rest.
+# Inclusion probabilities below are this one: such an item is never seen.
 STRATA = 5
 LEAST_INCLUSION = 1e-6
-"""Inclusion probabilities below are this one: such an item is never seen."""
 
 
 def panel_of(

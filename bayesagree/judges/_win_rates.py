@@ -12,13 +12,13 @@ from bayesagree._numerics.types import Floats
 
 # Student's t with 5 degrees of freedom has heavier tails than the logistic and Beta tails of the posterior; ten
 # proposals a draw, of which seven are as good as drawn from it, keep the repeats among the resampled ones few.
+# Of the differences; log ratios of a hundred thousand items are known to about that.
 DEGREES = 5
 PROPOSALS = 10
 STEP = 0.01
-"""Of the differences; log ratios of a hundred thousand items are known to about that."""
+# Middles of cells of the log odds of s: from annotators who are alike to such who have nothing in common.
 WIDTH = 0.2
 SPREADS = np.arange(-14, 5, WIDTH)
-"""Middles of cells of the log odds of s: from annotators who are alike to such who have nothing in common."""
 
 
 def win_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -36,10 +36,10 @@ from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.
+# False discovery rate over annotators.
 LEVEL = 0.05
-"""False discovery rate over annotators."""
+# A judge passes if it may replace at least this share of the annotators.
 ENOUGH = 0.5
-"""A judge passes if it may replace at least this share of the annotators."""
 
 
 class Wins(NamedTuple):

@@ -24,11 +24,11 @@ from bayesagree.annotations.predictions import Predictions, positions
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.judges._panel import verdict_codes
 
+# Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
+# the number in a quarter to two thirds of the data sets.
 PSEUDO, ATOMS = 2.0, 40
-"""Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
-the number in a quarter to two thirds of the data sets."""
+# Judges of fewer errors are warned of: pseudo-items then weigh about as much as what was seen.
 FEW_ERRORS = 5
-"""Judges of fewer errors are warned of: pseudo-items then weigh about as much as what was seen."""
 
 
 @checked

@@ -19,8 +19,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.judges.independence import known_truths, single_verdicts, weighted_truths
 
+# Judges form 2^J - 1 panels, and each is tried on every draw.
 MOST_JUDGES = 10
-"""Judges form 2^J - 1 panels, and each is tried on every draw."""
 
 
 @checked

@@ -45,13 +45,13 @@ from bayesagree.judges._regression import CorrectedRatePrior, Target, regression
 from bayesagree.judges.estimators import classical_checks, saving_bound
 from bayesagree.judges.model import sample_model
 
+# Cells times draws averaged at a time: 32 MiB an array.
 CHUNK = 2**22
-"""Cells times draws averaged at a time: 32 MiB an array."""
+# Above so many votes numbers cost more than calls: chains run in threads, and not side by side in one.
 VOTES_APART = 5000
-"""Above so many votes numbers cost more than calls: chains run in threads, and not side by side in one."""
 # With ten votes a system nearly all of its answer is what the other systems say.
+# Fewer items with votes in a system are warned of.
 FEW_ITEMS = 10
-"""Fewer items with votes in a system are warned of."""
 
 
 class Fit(NamedTuple):

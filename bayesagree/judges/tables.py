@@ -14,10 +14,10 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.judges._panel import verdict_codes
 
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
+# Fewer items with votes in all are warned of.
 FEW_VOTES = 100
-"""Fewer items with votes in all are warned of."""
+# Probability from which a judge is called lenient or strict to a system.
 LEANING = 0.975
-"""Probability from which a judge is called lenient or strict to a system."""
 
 
 @checked

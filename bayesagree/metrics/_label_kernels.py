@@ -231,8 +231,8 @@ def pick_labels(plausibility, uniform, out):
 
 
 # Adding zeros along whole rows is that much faster than picking the draws in which the item has the label.
+# One of so many draws must have the label for all draws to be added up.
 MANY = 8
-"""One of so many draws must have the label for all draws to be added up."""
 
 
 @numba.njit(cache=True, nogil=True)

@@ -187,8 +187,8 @@ def _footrule_distance(k: int, n_labels: int) -> float:
     return max(float(sum(abs(a - b) for a, b in zip(places, reversed(places)))), 1.0)
 
 
+# Probabilities below this count as this in logarithms, as in scikit-learn's `log_loss`.
 SMALLEST = float(np.finfo(np.float64).eps)
-"""Probabilities below this count as this in logarithms, as in scikit-learn's `log_loss`."""
 
 
 @dataclass(frozen=True)
@@ -295,6 +295,7 @@ class QuadraticKappa:
         return np.stack([truth, given, truth**2, given**2, truth * given]).astype(np.float64)
 
 
+# Functions of metrics that have no code among the kernels of their family.
 KERNELS: dict[str, Any] = {
     "ordinal_mae": distances,
     "within_one_accuracy": near,
@@ -307,10 +308,9 @@ KERNELS: dict[str, Any] = {
     "cohen_kappa": _whole(hard_labels.cohen_kappa),
     "entropy_rank_correlation": UserMetric(entropy_rank_correlation, takes="plausibilities"),
 }
-"""Functions of metrics that have no code among the kernels of their family."""
+# What a metric of numbers makes of the means of its terms, if it is not the first of them.
 LARGEST_DISTANCES = {"kendall_tau_{}": _kendall_distance, "spearman_footrule_{}": _footrule_distance}
 FINISHES = {"rmse": lambda means: np.sqrt(means[0]), "pearson": correlation, "concordance": concordance}
-"""What a metric of numbers makes of the means of its terms, if it is not the first of them."""
 
 
 def _records() -> Iterator[MetricRecord]:
@@ -347,5 +347,5 @@ def _record(pattern: str, *, kernel: Any = None, family: Family = "rank", **row:
     return MetricRecord(pattern, kernel=KERNELS.get(pattern, kernel), family=family, **row)
 
 
+# Every metric by its pattern.
 METRICS = {record.pattern: record for record in _records()}
-"""Every metric by its pattern."""

@@ -30,6 +30,7 @@ from bayesagree.metrics.registry import METRICS, Metric
 
 type TruthIs = Literal["top", "sampled"]
 
+# The class of every family whose scores follow from sums over items.
 PARTS: dict[str, type[Part]] = {
     "rank": RankPart,
     "label": LabelPart,
@@ -39,7 +40,6 @@ PARTS: dict[str, type[Part]] = {
     "soft_counts": ConfusionPart,
     "number": NumberPart,
 }
-"""The class of every family whose scores follow from sums over items."""
 
 
 class Scorer:

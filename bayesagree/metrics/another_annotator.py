@@ -27,8 +27,8 @@ from bayesagree.metrics._scorer import BlockSums, GroupSums, Scorer, TruthIs, dr
 from bayesagree.metrics._whole_parts import WHOLE_PARTS
 from bayesagree.metrics.registry import Metric
 
+# Name of the line among the models.
 ANOTHER_ANNOTATOR = "another annotator"
-"""Name of the line among the models."""
 
 
 class AnotherAnnotator:

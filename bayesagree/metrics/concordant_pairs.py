@@ -18,8 +18,8 @@ from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.types import Floats, Places
 from bayesagree.errors import InputError
 
+# Scores that one thread orders at a time: enough to hide the start of a thread, few enough for its cache.
 SCORES = 50_000
-"""Scores that one thread orders at a time: enough to hide the start of a thread, few enough for its cache."""
 
 
 class AnnotatorLabels(NamedTuple):
@@ -177,9 +177,9 @@ type Order = NDArray[np.intp]
 type Tied = NDArray[np.bool_]
 type Places = NDArray[np.int64]
 
+# Children of a node of the counting tree, and bits of a word: 2 ** BITS.
 BITS = 6
 LANES = 64
-"""Children of a node of the counting tree, and bits of a word: 2 ** BITS."""
 
 ONE = np.uint64(1)
 

@@ -24,8 +24,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, shorten
 
 # Weighted counts that should cancel leave this much of their total: sums of ten thousand doubles are right to 1e-12.
+# Share of the total weight below which a denominator is zero.
 NOTHING = 1e-12
-"""Share of the total weight below which a denominator is zero."""
 
 
 class Counts(NamedTuple):

@@ -22,15 +22,15 @@ from bayesagree.metrics.crowd_auc import label_scores
 
 type Axis = Literal["item", "annotator"]
 
+# A block holds at most so many (draw, item) cells.
 DRAWS_PER_BLOCK = 64
 CELLS_PER_BLOCK = 2**22
-"""A block holds at most so many (draw, item) cells."""
 
 # Less of either leaves intervals of 15 items short where positives are rare or the AUC is near 1; more widens them.
+# Mass of pseudo-items whose label is independent of the scores, and of those that every model ranks right.
 CHANCE, PERFECT = 2.0, 1.0
-"""Mass of pseudo-items whose label is independent of the scores, and of those that every model ranks right."""
+# Pseudo-items that share the mass of chance; more of them change nothing that can be seen.
 ATOMS = 40
-"""Pseudo-items that share the mass of chance; more of them change nothing that can be seen."""
 
 
 @checked

@@ -47,6 +47,7 @@ _shared = shared(
 )
 
 
+# Of each function: its pattern, what it is, a detail, and its scores in the example.
 RANK_METRICS = {
     "top_k_accuracy": (
         "top_{}_accuracy",
@@ -86,7 +87,6 @@ RANK_METRICS = {
         [0.73, 0.73, 0.67],
     ),
 }
-"""Of each function: its pattern, what it is, a detail, and its scores in the example."""
 
 
 def _rank_metric(name: str, default: int = DEFAULT_K):

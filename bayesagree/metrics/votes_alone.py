@@ -157,15 +157,15 @@ def _given(metric: Metric, labels: Labels, predictions: Predictions) -> Given:
     return Given.of(aligned)
 
 
+# Truths that the fitted distribution and its rivals are made of, a group. More of them change the ends by .01.
 _FITTED, _OTHERS = 1000, 1000
-"""Truths that the fitted distribution and its rivals are made of, a group. More of them change the ends by .01."""
 
+# Patterns of votes that are counted; beyond, fewer votes of each item count.
 _MOST_PATTERNS = 3000
-"""Patterns of votes that are counted; beyond, fewer votes of each item count."""
 
+# Combinations of patterns that separate truths a hundred times less than the best one does are not matched: only ten
+# thousand items would show them, and a linear programme with them may not end.
 _FINEST = 1e-2
-"""Combinations of patterns that separate truths a hundred times less than the best one does are not matched: only ten
-thousand items would show them, and a linear programme with them may not end."""
 
 
 @checked

@@ -21,10 +21,10 @@ from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.registry import Choice, Plausibility, default_posterior, specification_for
 
+# Lead of a label that is no lead: prior shapes such as 1/3 are not exact.
 _ROUNDING = 1e-9
-"""Lead of a label that is no lead: prior shapes such as 1/3 are not exact."""
+# Votes that `annotate_next` looks ahead under draws: of more, a few draws carry all the weight.
 MOST_VOTES = 10
-"""Votes that `annotate_next` looks ahead under draws: of more, a few draws carry all the weight."""
 
 
 class Outlook(NamedTuple):

@@ -17,11 +17,11 @@ from bayesagree.comparisons.posterior import davidson
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.planning._decision import best_first, prob_right
 
+# Numbers of comparisons that are tried: neighbours differ by 7 %.
 NUMBERS = np.unique(np.round(np.geomspace(1, 1e6, 200)).astype(np.int64))
-"""Numbers of comparisons that are tried: neighbours differ by 7 %."""
+# Probability with which the interval of the difference shall not hold 0.
 SHOWN = np.array([0, *(step * 10**power for power in range(6) for step in (1, 2, 5)), 10**6])
 SEPARATED = 0.8
-"""Probability with which the interval of the difference shall not hold 0."""
 BORDER = sp.special.ndtri(0.975)
 
 

@@ -25,35 +25,35 @@ from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import worlds
 from bayesagree.plausibility.registry import FEWEST_ITEMS, POSTERIORS
 
+# Coefficients of `agreement_table` that need no names of annotators.
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
-"""Coefficients of `agreement_table` that need no names of annotators."""
+# Those of ratings, and Phi.
 OF_RATINGS = ("phi", "alpha_ordinal", "alpha_interval", "icc_one_way", *COEFFICIENTS)
-"""Those of ratings, and Phi."""
+# Draws of estimates of all models, by which the probability of the right choice is found in each world.
 CI_PROB = 0.95
 RANKINGS = 2000
-"""Draws of estimates of all models, by which the probability of the right choice is found in each world."""
 
 
 # Widths fall with the root of the number of items, so that one size tells all: larger studies cost more than they add.
+# Items of a simulated study, at most.
 MOST_ITEMS = 300
-"""Items of a simulated study, at most."""
 # With one vote an item no two votes tell how far people agree on an item, and what is not told does not get narrower
 # with more items: there the widths of a small and a large study are joined by a power law.
+# Items of the large one, at most.
 MOST_ITEMS_OF_ONE_VOTE = 1000
-"""Items of the large one, at most."""
 
 
 # Widths of the normal approximation of the informed posterior's parameters are right within 4 % from three votes an
 # item on, and too wide by half with one vote on 100 items: there some studies are evaluated in full, and correct all.
+# Studies of one vote an item, of each size, that are evaluated in full.
 IN_FULL = 3
-"""Studies of one vote an item, of each size, that are evaluated in full."""
 
 
+# Why ``"auto"`` chose the posterior of a study; the second if a planned study is small.
 REASONS = (
     "Studies are evaluated from votes and predictions together, as evaluate() does by default (informed_dirichlet).",
     f"Studies are evaluated from labels alone (dirichlet), as evaluate() does with fewer than {FEWEST_ITEMS} items.",
 )
-"""Why ``"auto"`` chose the posterior of a study; the second if a planned study is small."""
 
 
 class Studies(NamedTuple):

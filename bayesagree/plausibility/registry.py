@@ -33,8 +33,8 @@ from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
 from bayesagree.plausibility.prirn import predictive as prirn_predictive
 from bayesagree.plausibility.prirn.posterior import PrIRN
 
+# A posterior by its name, as its draws, or as its specification.
 type Plausibility = str | xr.DataTree | Posterior
-"""A posterior by its name, as its draws, or as its specification."""
 
 
 class Reference(NamedTuple):
@@ -191,8 +191,9 @@ _RECORDS = (
     ),
 )
 
+# Every posterior of one truth by name.
 POSTERIORS = {record.name: record for record in _RECORDS}
-"""Every posterior of one truth by name."""
+# The posterior of the truth of each group, by name for who gives its groups: none of the defaults.
 GROUPS = PosteriorRecord(
     GroupDirichlet(),
     title="Dirichlet by group",
@@ -200,7 +201,6 @@ GROUPS = PosteriorRecord(
     sentence="a posterior of the truth of each group of annotators, pooled as far as the groups agree",
     reference=TEH,
 )
-"""The posterior of the truth of each group, by name for who gives its groups: none of the defaults."""
 BY_NAME = ChainMap(POSTERIORS, {GROUPS.name: GROUPS})
 
 
@@ -231,8 +231,8 @@ class Choice(NamedTuple):
     reason: str
 
 
+# Annotated items from which predictions inform the truth: of fewer the prior of a dozen parameters decides.
 FEWEST_ITEMS = 30
-"""Annotated items from which predictions inform the truth: of fewer the prior of a dozen parameters decides."""
 
 
 @checked

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# An array of matplotlib axes, shape (row, column).
 type Panels = NDArray[Any]
-"""An array of matplotlib axes, shape (row, column)."""
 
 _ONE = {"axes": "The axes to draw in; by default a figure of its own.", "returns": "Returns\n-------\nAxes"}
 _SEVERAL = {"axes": "An array of as many axes to draw in; by default a figure of its own."}

@@ -32,15 +32,15 @@ from bayesagree.plausibility.dawid_skene._engines import Variant
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
+# An accuracy whose 95 % interval is wider than this is not known.
 CI_PROB = 0.95
 WIDE = 0.3
-"""An accuracy whose 95 % interval is wider than this is not known."""
+# With fewer labels than this an accuracy is mostly the population's or the prior's.
 FEW = 10
-"""With fewer labels than this an accuracy is mostly the population's or the prior's."""
+# The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations per item.
 SHARES = 20
-"""The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations per item."""
+# Of more pairs of annotators those with most items in common are compared.
 MOST_PAIRS = 10_000
-"""Of more pairs of annotators those with most items in common are compared."""
 
 
 @checked

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
+# Nodes of the trapezoidal rule in w, the item's variable being centre + sd sinh(w), |w| up to 4: dense where the item
+# is, and 27 standard deviations far, for items at an end of the scale have one long tail.
 NODES, REACH = 25, 4.0
-"""Nodes of the trapezoidal rule in w, the item's variable being centre + sd sinh(w), |w| up to 4: dense where the item
-is, and 27 standard deviations far, for items at an end of the scale have one long tail."""
 
 
 @checked

@@ -22,17 +22,17 @@ from bayesagree.subjective.group_truth import group_truth_tables
 from bayesagree.subjective.performance import group_performance
 from bayesagree.subjective.tables import as_labels
 
+# Above this many labels the quality of annotators, which resamples items, would take longer than the report.
 MOST_LABELS = 200_000
-"""Above this many labels the quality of annotators, which resamples items, would take longer than the report."""
+# Most resamples of the items; a tenth of the draws of the report, since each solves for all qualities again.
 _RESAMPLES = 100
-"""Most resamples of the items; a tenth of the draws of the report, since each solves for all qualities again."""
+# Draws of each chain of the truth of groups: more would take longer than the rest of the page.
 _SHOWN = 15
 MOST_DRAWS = 500
-"""Draws of each chain of the truth of groups: more would take longer than the rest of the page."""
+# Above this many ratings the sampler of levels takes longer than the rest of the page.
 MOST_RATINGS = 10_000
-"""Above this many ratings the sampler of levels takes longer than the rest of the page."""
+# Annotators of ratings whose levels a page shows; the command `annotators` has all.
 MOST_ANNOTATORS = 50
-"""Annotators of ratings whose levels a page shows; the command `annotators` has all."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,9 @@ from bayesagree.report.panel import DECIDED, Answer, agreement_answer, text
 from bayesagree.report.views import agreement, diagnostics
 from bayesagree.report.wording import REFERENCES, count, interval, named, number, percent, percents, probability
 
+# Models in a figure, and pairs that are listed for the next comparison.
 TITLE = "Which model do people prefer, when they disagree?"
 MOST_MODELS, NEXT = 25, 5
-"""Models in a figure, and pairs that are listed for the next comparison."""
 LIKELIHOODS = {"davidson": REFERENCES["DAVIDSON"], "rao_kupper": REFERENCES["RAO_KUPPER"]}
 EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first place wins, without ties"}
 DIAGNOSTICS = ("r_hat", "ess")
@@ -205,13 +205,11 @@ def _models(table: pd.DataFrame) -> dict[str, Any]:
         "shown": len(shown),
         "all": len(table),
         "rows": [
-            (
-                str(r.model), percent(r.mean), percents(r.lower, r.upper), f"{r.rank_lower} to {r.rank_upper}",
-                probability(r.best_with_probability), probability(r.better_than_next), count(r.comparisons),
-            )
+            (str(r.model), percent(r.mean), percents(r.lower, r.upper), f"{r.rank_lower} to {r.rank_upper}")
+            + (probability(r.best_with_probability), probability(r.better_than_next), count(r.comparisons))
             for r in _tuples(table)
         ],
-    }  # fmt: skip
+    }
 
 
 def _effects(table: pd.DataFrame) -> list[tuple[str, ...]]:

@@ -13,8 +13,8 @@ from bayesagree.draws.top_labels import plausibility_block
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.report.settings import Case
 
+# Labels shown of each item.
 CANDIDATES = 4
-"""Labels shown of each item."""
 _ITEMS_AT_ONCE = 20
 
 

@@ -17,8 +17,8 @@ from bayesagree.plausibility.prirn.inverse_ranks import irn
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.report.wording import TEXTS, cited, interval, number, percent, percents
 
+# Annotations of an item as lines of text, and their number.
 type Lines = tuple[tuple[str, ...], int]
-"""Annotations of an item as lines of text, and their number."""
 
 
 @dataclass(frozen=True)

@@ -181,5 +181,5 @@ def _another_annotator(scores: ModelScores) -> str:
     return " Another annotator gives a label drawn from the plausibilities of a draw." if scores.ceiling else ""
 
 
+# Sentences on the fields of the data that have their name, where these were computed.
 METHODS: dict[str, str] = TEXTS["methods"]
-"""Sentences on the fields of the data that have their name, where these were computed."""

@@ -14,11 +14,11 @@ from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import count, interval, listed, metric_name, named, number, percent, probability
 
+# Probability from which on a model is called better than another; with a lower one the sentence says so.
 DECIDED = 0.95
-"""Probability from which on a model is called better than another; with a lower one the sentence says so."""
 
+# Groups of annotators with a line in the panel, those served worst; the section on groups has all.
 MOST_GROUPS = 4
-"""Groups of annotators with a line in the panel, those served worst; the section on groups has all."""
 
 
 @dataclass(frozen=True)

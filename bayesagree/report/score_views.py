@@ -13,11 +13,11 @@ from bayesagree.report.figures import Mark, MarkGroup, interval_plot
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import interval, metric_meaning, metric_name, number, probability
 
+# Models shown in figures and pairs, the best ones; the table of scores has all of them.
 MOST_MODELS = 12
-"""Models shown in figures and pairs, the best ones; the table of scores has all of them."""
 
+# Columns beside the estimate, by the groups of the evaluation; the figure has the first.
 TARGETS = {"annotations_only": "Labels only", "full_fit": "With own output"}
-"""Columns beside the estimate, by the groups of the evaluation; the figure has the first."""
 
 
 def scores(data: ReportData) -> list[dict[str, Any]]:

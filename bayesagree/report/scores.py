@@ -22,11 +22,11 @@ from bayesagree.metrics.registry import Metric
 from bayesagree.report.settings import Case
 from bayesagree.subjective.agreement import predictions_of
 
+# Groups of an informed evaluation that are shown beside its scores.
 BESIDE = ("annotations_only", "full_fit")
-"""Groups of an informed evaluation that are shown beside its scores."""
 
+# Draws per chain for the score of another annotator: four chains of them give its mean to a twentieth of its sd.
 _CEILING_DRAWS = 100
-"""Draws per chain for the score of another annotator: four chains of them give its mean to a twentieth of its sd."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,8 @@ from bayesagree.report.wording import (
 )
 from bayesagree.subjective.specification import SpecificationReport
 
+# Items that divide groups; the command `subjective --truth by-group` lists all.
 MOST_ITEMS = 20
-"""Items that divide groups; the command `subjective --truth by-group` lists all."""
 
 
 def agreement(data: Any) -> dict[str, Any]:
@@ -225,6 +225,7 @@ def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
     return {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
 
 
+# Sections on the fields of the data that have their name, where these were computed.
 ALWAYS: dict[str, Callable[[ReportData], Any]] = {
     "agreement": agreement,
     "certainty": certainty,
@@ -244,7 +245,6 @@ OPTIONAL: dict[str, Callable[[ReportData, Any], dict[str, Any]]] = {
     "replacement": replacement,
     "further_votes": further_votes,
 }
-"""Sections on the fields of the data that have their name, where these were computed."""
 
 
 def sections(data: ReportData) -> dict[str, Any]:

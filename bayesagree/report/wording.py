@@ -10,11 +10,11 @@ from markupsafe import Markup
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import Reference
 
+# Between a number and its sign or unit, which belong on one line.
 TEXTS = tomllib.loads(files("bayesagree.report").joinpath("texts.toml").read_text(encoding="utf-8"))
 REFERENCES = {name: Reference(*row) for name, row in TEXTS["references"].items()}
 MISSING = "–"
 SPACE = "\N{NO-BREAK SPACE}"
-"""Between a number and its sign or unit, which belong on one line."""
 
 
 def percent(share: float) -> str:
@@ -89,8 +89,8 @@ def metric_meaning(name: str) -> str:
     return metric.meaning.replace("among the 1 best labels", "the best label")
 
 
+# Characters up to which a name stays on one line: it then fits a table of three columns at 390 px.
 UNBROKEN = 24
-"""Characters up to which a name stays on one line: it then fits a table of three columns at 390 px."""
 
 
 def named(name: Any) -> Markup:

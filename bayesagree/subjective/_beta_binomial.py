@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.hyper_grid import log_beta
 
+# Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
 COARSE, FINE = 24, 32
-"""Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior."""
+# Cells this many nats below the best one hold less than a millionth of the posterior.
 NEGLIGIBLE = 14.0
-"""Cells this many nats below the best one hold less than a millionth of the posterior."""
 
 
 class RisingCounts(NamedTuple):

@@ -21,13 +21,13 @@ from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, one_of, shorten
 
+# The four ways in which the paper reads its scale of toxicity, for `recode`.
 SETUPS: dict[int, dict[int, Any]] = {
     1: {-2: "toxic", -1: "toxic", 0: "non-toxic", 1: "non-toxic", 2: "non-toxic"},
     2: {-2: "toxic", -1: "toxic", 0: "toxic", 1: "non-toxic", 2: "non-toxic"},
     3: {-2: "toxic", -1: "toxic", 0: "neutral", 1: "non-toxic", 2: "non-toxic"},
     4: {-2: -2, -1: -1, 0: 0, 1: 1, 2: 2},
 }
-"""The four ways in which the paper reads its scale of toxicity, for `recode`."""
 
 
 @checked

@@ -43,8 +43,8 @@ from bayesagree.subjective.performance import ModelPredictions, as_groups, model
 if TYPE_CHECKING:
     import pymc as pm
 
+# Variables that both engines draw and a result keeps.
 SHARED = ("performance", "within_spread", "between_spread")
-"""Variables that both engines draw and a result keeps."""
 
 
 @dataclass(frozen=True)

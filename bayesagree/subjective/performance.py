@@ -251,14 +251,14 @@ def _metric_name(annotations: Labels | Ratings, metric: Metric | None) -> str:
     return metric
 
 
+# Names of the metrics of each kind of annotations, the default first.
 _METRICS = {"labels": ("accuracy",), "ratings": ("absolute_error", "correlation")}
-"""Names of the metrics of each kind of annotations, the default first."""
 
+# Metrics that are a mean over annotations.
 _ROW_SCORES: dict[str, Callable[[NDArray[Any], NDArray[Any]], Floats]] = {
     "accuracy": lambda answer, predicted: (answer == predicted).astype(np.float64),
     "absolute_error": lambda answer, predicted: np.abs(answer - predicted),
 }
-"""Metrics that are a mean over annotations."""
 
 
 def _means(

@@ -21,18 +21,18 @@ from bayesagree._numerics.multisets import run_starts, words
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.likelihood import Ends, Likelihood
 
+# Chebyshev nodes before any refinement: the log evidence of 7000 items inside the scale moves by 2e-10.
 NODES = 40
-"""Chebyshev nodes before any refinement: the log evidence of 7000 items inside the scale moves by 2e-10."""
+# Width of d that one set of nodes covers: a rating of 1e-100 must not spread them over empty space.
 WINDOW = 24.0
-"""Width of d that one set of nodes covers: a rating of 1e-100 must not spread them over empty space."""
+# Logarithm of an item's error with `NODES` on a whole window: fewer items need fewer nodes to err as little.
 LOG_ERROR = float(np.log(1e-14))
-"""Logarithm of an item's error with `NODES` on a whole window: fewer items need fewer nodes to err as little."""
+# Widest interval of a rating whose log evidence is linear in its correction, and the correction, as a log likelihood,
+# whose central difference is the slope.
 LINEAR, SMALL = 1e-5, 0.01
-"""Widest interval of a rating whose log evidence is linear in its correction, and the correction, as a log likelihood,
-whose central difference is the slope."""
+# Bins at each end of the scale that no correction stands for, and patterns from which on one does for the others: the
+# log evidence of 100,000 items moves by less than 1e-3, and the posterior of log p by a millionth of its deviation.
 OWN_BINS, MANY = 3, 10_000
-"""Bins at each end of the scale that no correction stands for, and patterns from which on one does for the others: the
-log evidence of 100,000 items moves by less than 1e-3, and the posterior of log p by a millionth of its deviation."""
 
 
 class CompressedByLevel(dict[int, Likelihood]):

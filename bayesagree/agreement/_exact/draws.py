@@ -10,15 +10,15 @@ from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans, HyperGrid
 from bayesagree.agreement._exact.item_means import ItemMeans
 from bayesagree.agreement._exact.patterns import RatingCounts
 
+# Log densities of (m, s) below their maximum are cut here, so that the spline does not swing.
 LEAST_LOG = -200.0
-"""Log densities of (m, s) below their maximum are cut here, so that the spline does not swing."""
+# Draws at which (m, s) is tabulated given the shares of outright ends, four for each coefficient of the regression,
+# with steps a quarter longer than at first; (m, s) keep this distance from 0 and 1.
 TABLES_OF_HYPER, LEVEL_OF_TABLES, FROM_ENDS = 40, -1, 1e-9
-"""Draws at which (m, s) is tabulated given the shares of outright ends, four for each coefficient of the regression,
-with steps a quarter longer than at first; (m, s) keep this distance from 0 and 1."""
+# Cells per side of the box from which (m, s) is drawn, uniformly inside each: a tenth of a standard deviation.
 FINE = 120
-"""Cells per side of the box from which (m, s) is drawn, uniformly inside each: a tenth of a standard deviation."""
+# Nodes of an item mean lie this share of the quadrature step apart when it is drawn, uniformly between them.
 FINENESS = 0.3
-"""Nodes of an item mean lie this share of the quadrature step apart when it is drawn, uniformly between them."""
 
 
 def draw_hyper(

@@ -27,16 +27,16 @@ from bayesagree.agreement._exact.likelihood import Ends
 from bayesagree.agreement._exact.prior_masses import REACH, evidence_of_priors
 from bayesagree.errors import ConvergenceError
 
+# A box fits where the log density at its edges lies this far below its maximum.
 DROP, LEAST_DROP, MOST_DROP = 18.0, 15.5, 25.0
-"""A box fits where the log density at its edges lies this far below its maximum."""
+# Nodes of one side of a box.
 NODES = 14
-"""Nodes of one side of a box."""
+# Nodes of a side at most; minus the logarithm of the share of the mass that may be lost between nodes.
 MOST_NODES, NEGLIGIBLE = 200, 19.0
-"""Nodes of a side at most; minus the logarithm of the share of the mass that may be lost between nodes."""
+# Attempts at a box, and those after which it may only grow, or it could alternate between two that nearly fit.
 ZOOMS, GROWTHS = 60, 9
-"""Attempts at a box, and those after which it may only grow, or it could alternate between two that nearly fit."""
+# Room at the sides of a box taken over from one neighbour, as a share of the side.
 SPARE = 0.03
-"""Room at the sides of a box taken over from one neighbour, as a share of the side."""
 
 
 type Side = tuple[float, float]

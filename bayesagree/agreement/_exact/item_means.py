@@ -21,18 +21,18 @@ from bayesagree.agreement._exact.likelihood import Ends, Likelihood
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.errors import ConvergenceError
 
+# Largest table of (pattern, node) held at once: 32 MB.
 CELLS = 4_000_000
-"""Largest table of (pattern, node) held at once: 32 MB."""
+# Nodes at most: enough for item likelihoods with a standard deviation of 1e-4 in logit(mu).
 MOST_STEPS = 200_000
-"""Nodes at most: enough for item likelihoods with a standard deviation of 1e-4 in logit(mu)."""
+# Nodes within one standard deviation of a narrow prior: the trapezoidal rule then errs by exp(-2 pi^2 1.6^2).
 PER_WIDTH = 1.6
-"""Nodes within one standard deviation of a narrow prior: the trapezoidal rule then errs by exp(-2 pi^2 1.6^2)."""
+# A prior ends so many standard deviations away, or so many divided by its shape, where its tail is exponential.
 WIDEST, TAIL = 7.5, 28.0
-"""A prior ends so many standard deviations away, or so many divided by its shape, where its tail is exponential."""
+# Step in standard deviations of the narrowest item likelihood, in logit(mu).
 PER_DEVIATION = 0.7
-"""Step in standard deviations of the narrowest item likelihood, in logit(mu)."""
+# Logit beyond which a mean has less than 1e-11 of the mass of a flat prior.
 FARTHEST = 26.0
-"""Logit beyond which a mean has less than 1e-11 of the mass of a flat prior."""
 
 
 class Nodes(NamedTuple):

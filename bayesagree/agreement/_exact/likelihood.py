@@ -24,17 +24,17 @@ from bayesagree.agreement._exact.patterns import RatingCounts
 type Kind = Literal["averaged", "binned", "inflated", "density", "squeezed"]
 type Ends = tuple[float, float]
 
+# Narrowest interval that a continuous rating stands for, where some rating sits on an end of the scale.
 SMALLEST_BIN = 1e-6
-"""Narrowest interval that a continuous rating stands for, where some rating sits on an end of the scale."""
+# Below this width, intervals away from the ends are density times width.
 FINE = 2e-4
-"""Below this width, intervals away from the ends are density times width."""
+# Intervals this many widths away from the ends do without the second derivative of the density (1e-9 of it).
 STRAIGHT = 3000
-"""Intervals this many widths away from the ends do without the second derivative of the density (1e-9 of it)."""
+# Bins nearer to an end than this, and than this divided by the precision, are computed by a series.
 LEGENDRE = np.polynomial.legendre.leggauss(5)
 NEAR_END = 0.5
-"""Bins nearer to an end than this, and than this divided by the precision, are computed by a series."""
+# Counts of at most this many bins are a dense matrix: its product is faster, and small enough.
 MOST_DENSE = 200
-"""Counts of at most this many bins are a dense matrix: its product is faster, and small enough."""
 
 
 @dataclass(eq=False)

@@ -16,17 +16,17 @@ from bayesagree.agreement._exact.likelihood import Ends
 from bayesagree.agreement._exact.posterior import SEARCH, log_posterior
 from bayesagree.errors import ConvergenceError
 
+# Steps of the inner quadrature are 1.6 times as long as at first: the log density then errs below 1e-3.
 LEVEL = -2
-"""Steps of the inner quadrature are 1.6 times as long as at first: the log density then errs below 1e-3."""
+# Points from which the box of (m, s) is predicted by regression: twice its coefficients, and the latest so many.
 FEWEST_POINTS, LATEST_POINTS = 8, 100
-"""Points from which the box of (m, s) is predicted by regression: twice its coefficients, and the latest so many."""
+# Shares closer to 1 make no difference to any data that fit in memory.
 LARGEST_ANGLE = float(np.arcsin(1 - 5e-7))
-"""Shares closer to 1 make no difference to any data that fit in memory."""
+# Least and largest coordinates, shape (3, 2); Phi below -0.9999 has 3e-5 of its prior.
 LIMITS = np.array([SEARCH, (0.0, LARGEST_ANGLE), (0.0, LARGEST_ANGLE)])
-"""Least and largest coordinates, shape (3, 2); Phi below -0.9999 has 3e-5 of its prior."""
+# The mode is searched from Phi near 0 and a tenth of outright ends on each side, and from agreement and many: there
+# may be two modes, and a ridge between them.
 STARTS = np.array([[1.0, 0.35, 0.35], [1.5, 0.7, 0.5]])
-"""The mode is searched from Phi near 0 and a tenth of outright ends on each side, and from agreement and many: there
-may be two modes, and a ridge between them."""
 
 
 class LogDensity:

@@ -31,36 +31,36 @@ from bayesagree.agreement._exact.posterior import PhiPosterior, log_prior, phi_p
 from bayesagree.agreement._exact.surrogate import Surrogate
 from bayesagree.errors import ConvergenceError
 
+# Log density of log p before the ratings.
 type LogPrior = Callable[[Floats], Floats]
-"""Log density of log p before the ratings."""
 
+# Places added in a round, rounds at most, and further ones after failed checks at most. More places per round: fewer
+# fits of the surrogate, more evaluations.
 PLACES_PER_ROUND, MOST_ROUNDS, MORE_ROUNDS = 12, 20, 6
-"""Places added in a round, rounds at most, and further ones after failed checks at most. More places per round: fewer
-fits of the surrogate, more evaluations."""
+# Move of the log evidence, and of quantiles of Phi in standard deviations, below which the rounds stop. Halving it
+# adds about two rounds.
 MOVE_TO_STOP = 2e-2
-"""Move of the log evidence, and of quantiles of Phi in standard deviations, below which the rounds stop. Halving it
-adds about two rounds."""
+# Draws from the surrogate that check it by importance sampling; effective draws among them that end the rounds, and
+# below which the surrogate is not used. With fewer draws the log evidence errs by more than a tenth.
 CHECKS, ENOUGH, FEWEST = 40, 20, 10
-"""Draws from the surrogate that check it by importance sampling; effective draws among them that end the rounds, and
-below which the surrogate is not used. With fewer draws the log evidence errs by more than a tenth."""
+# Places from which the next are chosen, and the power of the density from which they are drawn. With a power of 1 no
+# candidate lies in the tails, where the surrogate then swings.
 CANDIDATES, CANDIDATE_POWER = 300, 0.5
-"""Places from which the next are chosen, and the power of the density from which they are drawn. With a power of 1 no
-candidate lies in the tails, where the surrogate then swings."""
+# The surrogate is cut this far above the highest known value: without the cut a swing far from all places takes the
+# whole mass, with a smaller one a mode between the places is cut off.
 MOST_ABOVE_PLACES = 2.0
-"""The surrogate is cut this far above the highest known value: without the cut a swing far from all places takes the
-whole mass, with a smaller one a mode between the places is cut off."""
+# The first box holds all places at most this far below the highest: a smaller one starts too narrow and is widened.
 BOX_START_DROP = 9.0
-"""The first box holds all places at most this far below the highest: a smaller one starts too narrow and is widened."""
+# Cells of the box along log p and both angles. Memory and time grow with their product.
 CELLS = (32, 16, 16)
-"""Cells of the box along log p and both angles. Memory and time grow with their product."""
+# A box is cut where the log density has fallen by the first (1e-6 of the mode), widened by a share of its side where
+# it has fallen by less than the second (1e-4), so often at most. A smaller second value loses tail mass.
 EDGE_DROP_CUT, EDGE_DROP_WIDEN, WIDENING, MOST_BOX_FITS = 14.0, 9.0, 0.3, 6
-"""A box is cut where the log density has fallen by the first (1e-6 of the mode), widened by a share of its side where
-it has fallen by less than the second (1e-4), so often at most. A smaller second value loses tail mass."""
+# Log evidence below that of the rival from which the posterior is not checked: its weight is below a thousandth.
 NEGLIGIBLE = 7.0
-"""Log evidence below that of the rival from which the posterior is not checked: its weight is below a thousandth."""
+# Points of the fine grid of log p in a cell: linear interpolation of the distribution function between them.
 QUANTILES = np.array([0.025, 0.16, 0.5, 0.84, 0.975])
 POINTS_PER_CELL = 40
-"""Points of the fine grid of log p in a cell: linear interpolation of the distribution function between them."""
 
 
 class Cells(NamedTuple):

@@ -16,27 +16,27 @@ from bayesagree.agreement._exact.item_means import ItemMeans, KnownMeans, blocks
 from bayesagree.agreement._exact.likelihood import Likelihood
 from bayesagree.errors import ConvergenceError
 
+# The grid of log p ends where the density has fallen by exp(-18), 6 standard deviations from the mode.
 HALF_LOG_2 = np.log(2) / 2
 DROP = 18.0
-"""The grid of log p ends where the density has fallen by exp(-18), 6 standard deviations from the mode."""
+# Last moves of the log evidence and of the ends of the interval at which refinement stops: far below any sd of Phi.
 LOG_EVIDENCE_TOLERANCE, INTERVAL_TOLERANCE = 1e-6, 1e-4
-"""Last moves of the log evidence and of the ends of the interval at which refinement stops: far below any sd of Phi."""
+# Refinements at most: the steps are then 0.8^9 = 0.13 of the first ones.
 MAX_LEVEL = 9
-"""Refinements at most: the steps are then 0.8^9 = 0.13 of the first ones."""
+# The mode is searched with steps 1.6 times as long: it only centres the grid.
 SEARCH_LEVEL = -2
-"""The mode is searched with steps 1.6 times as long: it only centres the grid."""
+# Patterns that say where about the mode is: theirs is nearer to it than a step of that search.
 SEARCHED = 2000
-"""Patterns that say where about the mode is: theirs is nearer to it than a step of that search."""
+# log p searched for the mode: Phi from -0.9999 to 1 - 2^-9999.
 SEARCH = (np.log(1e-4), np.log(2e4))
-"""log p searched for the mode: Phi from -0.9999 to 1 - 2^-9999."""
+# Steps from the mode to a side: a posterior that has not died by then is flat.
 MOST_STEPS = 4000
-"""Steps from the mode to a side: a posterior that has not died by then is flat."""
+# Points of the fine grid in a step: between them the trapezoidal error of the distribution function is below 1e-6.
 FINE = 200
-"""Points of the fine grid in a step: between them the trapezoidal error of the distribution function is below 1e-6."""
+# Precisions from 0.01 to 400 (Phi to 1 - 2^-199) that bracket the maximum: the likelihood is smooth in log p.
 ML_PRECISIONS = 24
-"""Precisions from 0.01 to 400 (Phi to 1 - 2^-199) that bracket the maximum: the likelihood is smooth in log p."""
+# Steps to the top of a polynomial of degree four, from the node next to it.
 NEWTON_STEPS = 4
-"""Steps to the top of a polynomial of degree four, from the node next to it."""
 
 
 def phi_of(precision: Floats | float) -> Floats:

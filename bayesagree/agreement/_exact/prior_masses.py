@@ -12,15 +12,15 @@ import numpy as np
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.elementary import exp, log
 
+# Nodes of the table on either side of a place between them, for the polynomial.
 REACH = 4
-"""Nodes of the table on either side of a place between them, for the polynomial."""
+# Log density below that at the centre from which on a prior is 0: an item that lies there is not of this prior.
 WEIGHTS = np.array([(-1.0) ** (7 - i) / (math.factorial(i) * math.factorial(7 - i)) for i in range(8)])
 NEGLIGIBLE = -60.0
-"""Log density below that at the centre from which on a prior is 0: an item that lies there is not of this prior."""
+# Patterns whose likelihoods stay in the processor's cache while all priors come by.
 BLOCK = 64
-"""Patterns whose likelihoods stay in the processor's cache while all priors come by."""
+# Distance in logit from which on expm1 would overflow, and is exp.
 FAR = 600.0
-"""Distance in logit from which on expm1 would overflow, and is exp."""
 
 
 @numba.njit(cache=True, nogil=True)

@@ -20,10 +20,10 @@ from bayesagree.io.patterns.patterns import RatingPatterns
 
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
 
+# Narrower priors of a known truth, in lengths of the scale, would need more nodes than the exact engine places.
 SMALLEST_TRUTH_SD = 1e-3
-"""Narrower priors of a known truth, in lengths of the scale, would need more nodes than the exact engine places."""
+# Standard deviation of a known truth in lengths of the scale: half a level of five.
 DEFAULT_TRUTH_SD = 0.1
-"""Standard deviation of a known truth in lengths of the scale: half a level of five."""
 
 
 class MeanPrior(NamedTuple):

@@ -12,15 +12,15 @@ import scipy as sp
 
 from bayesagree._numerics.types import Floats
 
+# Drops from the largest value are compressed beyond the first, where it is all the same how far; in the quadratic a
+# value with the second has a weight of exp(-1).
 COMPRESSED_DROP, QUADRATIC_DROP = 25.0, 8.0
-"""Drops from the largest value are compressed beyond the first, where it is all the same how far; in the quadratic a
-value with the second has a weight of exp(-1)."""
+# Length scales tried, in widths of the density; the most likely one is taken.
 LENGTHS = (1.0, 1.5, 2.2, 3.3, 5.0)
-"""Length scales tried, in widths of the density; the most likely one is taken."""
+# Relative variance of the noise (quadrature errs by 1e-3), and the drop from which values count for less.
 NOISE, NOISY_DROP = 1e-6, 6.0
-"""Relative variance of the noise (quadrature errs by 1e-3), and the drop from which values count for less."""
+# Smallest curvature of the quadratic in units of the density's: it must fall in all directions.
 LEAST_CURVATURE = 0.02
-"""Smallest curvature of the quadratic in units of the density's: it must fall in all directions."""
 
 
 @dataclass(frozen=True)

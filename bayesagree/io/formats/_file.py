@@ -17,11 +17,11 @@ from bayesagree.io.tables import arrow_frame, read_table
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx")
 LINES = (".jsonl", ".ndjson")
 
+# Rows of JSON Lines whose fields tell the format: to look at more would parse the file twice.
 HEAD = 1000
-"""Rows of JSON Lines whose fields tell the format: to look at more would parse the file twice."""
 
+# Number of the Zstandard method in ZIP files, which the standard library reads from Python 3.14.
 ZSTD = 93
-"""Number of the Zstandard method in ZIP files, which the standard library reads from Python 3.14."""
 
 
 class File:

@@ -10,6 +10,7 @@ import pandas as pd
 from bayesagree.annotations._words import missing_words, spelling_key
 from bayesagree.errors import InputError
 
+# Names of columns by what they hold; compared without case, spaces and underscores.
 NAMES = {
     "item": "item itemid task taskid unit unitid id uid questionid question doc docid document text textid image "
     "imageid sample sampleid exampleid example pairid tweetid postid commentid sentenceid caseid",
@@ -19,13 +20,12 @@ NAMES = {
     "rating": "rating score stars grade",
     "rank": "rank",
 }
-"""Names of columns by what they hold; compared without case, spaces and underscores."""
+# Names that may be those of items and of people.
 VAGUE = set(["id", "uid", "unit", "unitid"])
-"""Names that may be those of items and of people."""
+# So many annotators who all saw every item are raters of a test set; more may be items that all people answered.
 FEW_ANNOTATORS = 5
-"""So many annotators who all saw every item are raters of a test set; more may be items that all people answered."""
+# Distinct values of a column that is taken for labels by its cells: more are texts or names.
 MOST_LABELS = 30
-"""Distinct values of a column that is taken for labels by its cells: more are texts or names."""
 
 
 class Columns(NamedTuple):

@@ -8,8 +8,8 @@ from bayesagree.io._json import parse
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
+# A field of the source of LangSmith's feedback in a cell, written as JSON or as Python writes it.
 SOURCE = re.compile(r"""['"](\w+)['"]: *(?:UUID\()?['"]([^'"]*)""")
-"""A field of the source of LangSmith's feedback in a cell, written as JSON or as Python writes it."""
 
 
 def recognise_langsmith(file: File) -> bool:

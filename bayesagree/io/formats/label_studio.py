@@ -10,16 +10,16 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 from bayesagree.io.formats.pairwise import sides_of
 
+# Kinds of answers to a whole task, by the key that holds them; regions (boxes) have other keys.
 VALUES = ("choices", "rating", "taxonomy", "text", "number", "ranker", "pairwise", "selected")
-"""Kinds of answers to a whole task, by the key that holds them; regions (boxes) have other keys."""
 
+# Fields of JSON-MIN that are neither controls nor data of the task.
 MINIMAL = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"}
-"""Fields of JSON-MIN that are neither controls nor data of the task."""
 
 NOTHING = "annotations without an answer to the whole task"
 
+# Answers to which of two is better; the task's data name the two models.
 PAIRWISE, NEITHER = ("left", "right", "none"), {"none": "tie"}
-"""Answers to which of two is better; the task's data name the two models."""
 
 
 def recognise(file: File) -> bool:

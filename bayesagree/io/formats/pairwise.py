@@ -10,15 +10,15 @@ from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
+# Columns of the two models, in the order in which they were shown.
 SIDES = (("left", "right"), ("model_a", "model_b"), ("model_1", "model_2"), ("generator_1", "generator_2"))
-"""Columns of the two models, in the order in which they were shown."""
+# Whether AlpacaEval showed the second output first.
 WINNERS = ("winner", "preference", "g1_winner")
 ANNOTATORS = ("annotator", "worker", "judge", "user", "annotator_id")
 ITEMS = ("item", "prompt", "question_id", "instruction")
 ORDERS = "is_switched_output_1_output_2"
-"""Whether AlpacaEval showed the second output first."""
+# AlpacaEval writes weights between 1 (the first) and 2: nearer to 1.5 than this is a tie.
 TIE_WIDTH = 0.01
-"""AlpacaEval writes weights between 1 (the first) and 2: nearer to 1.5 than this is a tie."""
 
 
 def recognise(file: File) -> bool:

@@ -5,8 +5,8 @@ from bayesagree.io.formats._found import Found
 
 FIELDS = {"_input_hash", "_task_hash", "answer"}
 
+# Views in which annotators mark spans; in others (`ner`, `spans`) the model marks them and people accept or reject.
 MANUAL = ("ner_manual", "spans_manual")
-"""Views in which annotators mark spans; in others (`ner`, `spans`) the model marks them and people accept or reject."""
 
 
 def recognise(file: File) -> bool:

@@ -29,8 +29,8 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 from bayesagree.io.formats.spreadsheet import LAYOUTS
 
+# Group of entry points; each names a `Format`.
 ENTRY_POINT = "bayesagree.formats"
-"""Group of entry points; each names a `Format`."""
 
 
 class Format(NamedTuple):

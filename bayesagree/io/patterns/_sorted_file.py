@@ -13,8 +13,8 @@ from bayesagree.annotations._columns import names_array
 from bayesagree.annotations._words import MISSING_CELLS
 from bayesagree.errors import InputError, as_python, opening, require_file, shorten
 
+# Rows read at a time by default: their columns stay in the processor's cache.
 BATCH = 2**17
-"""Rows read at a time by default: their columns stay in the processor's cache."""
 
 
 @dataclass(frozen=True)

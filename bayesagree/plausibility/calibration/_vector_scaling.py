@@ -9,10 +9,10 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+# Mean and standard deviation of log eta.
 LOG_EXPONENT_PRIOR = (-0.7, 1.0)
-"""Mean and standard deviation of log eta."""
+# Standard deviation of b.
 OFFSET_SD = 0.5
-"""Standard deviation of b."""
 
 
 def log_q(log_p: NDArray[np.float64], parameters: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -36,8 +36,8 @@ from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 
+# Smallest probability: an impossible label stays possible enough for a gold label to disagree.
 FLOOR = 1e-12
-"""Smallest probability: an impossible label stays possible enough for a gold label to disagree."""
 
 
 @checked

@@ -25,18 +25,18 @@ from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, Start, start_
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import draw_plausibility
 
+# Parts of the annotators, each held out once: items keep four fifths of their labels.
 FOLDS = 5
-"""Parts of the annotators, each held out once: items keep four fifths of their labels."""
+# From so many on whole annotators are held out: the others then still show who is good.
 MANY_ANNOTATORS = 20
-"""From so many on whole annotators are held out: the others then still show who is good."""
+# Candidates of less weight are left out: they move no probability by more, and would cost a whole warm-up.
 LEAST_WEIGHT = 0.02
-"""Candidates of less weight are left out: they move no probability by more, and would cost a whole warm-up."""
+# Steps of EM for the weights, at most, and the largest change of a weight after which they end.
 STEPS, ENOUGH = 500, 1e-5
-"""Steps of EM for the weights, at most, and the largest change of a weight after which they end."""
+# Log of the most that a panel of hundreds may add to the odds of its label: e^709 would overflow.
 MOST_GAIN = 500.0
-"""Log of the most that a panel of hundreds may add to the odds of its label: e^709 would overflow."""
+# Labels that the crowd's mean accuracy and label shares are worth in those of one annotator.
 HABIT = 2.0
-"""Labels that the crowd's mean accuracy and label shares are worth in those of one annotator."""
 
 
 class VotesSampler(RowSampler):

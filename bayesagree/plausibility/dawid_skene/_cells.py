@@ -17,8 +17,8 @@ from bayesagree.errors import InputError, SizeError
 
 type Candidates = Literal["all", "observed"]
 
+# Largest number of cells: they are numbered by four bytes.
 MOST = 2**31 - 1
-"""Largest number of cells: they are numbered by four bytes."""
 
 
 class AnnotationCells(NamedTuple):

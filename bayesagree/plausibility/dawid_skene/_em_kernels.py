@@ -7,9 +7,9 @@ import numpy as np
 
 from bayesagree._numerics.draws import normalise_logs
 
+# Items whose cells are read before anything is done with them: a loop that does nothing else waits for many at once,
+# wherever they lie in memory.
 AHEAD = 64
-"""Items whose cells are read before anything is done with them: a loop that does nothing else waits for many at once,
-wherever they lie in memory."""
 
 
 @numba.njit(cache=True, nogil=True)

@@ -53,6 +53,7 @@ from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import Covariates
 
+# Variants with a model of the annotators; "votes" has none.
 type Variant = Literal[
     "full",
     "one_coin",
@@ -65,18 +66,17 @@ type Variant = Literal[
     "auto",
 ]
 VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
-"""Variants with a model of the annotators; "votes" has none."""
 # With "hierarchical" and "full" the mean gap of 12 open sets is .068 instead of .050: models of one truth are too sure
 # and careless annotators excuse it. Mixed membership holds "hierarchical", where its alpha is small.
+# What ``variant="auto"`` averages; of labels in a stated order also "ordered".
 AUTO_VARIANTS: tuple[Variant, ...] = ("mixed_membership", "votes")
-"""What ``variant="auto"`` averages; of labels in a stated order also "ordered"."""
+# Length of the chains that predict annotators held out, at most: a score is a mean over hundreds of labels.
 HELD_OUT_RUN = {"tune": 400, "draws": 50, "thin": 2, "chains": 2}
-"""Length of the chains that predict annotators held out, at most: a score is a mean over hundreds of labels."""
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
+# Sweeps before the first draw and per draw, where they are not 500 and 1.
 SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6), "votes": (0, 1), "ordered": (300, 1)}
-"""Sweeps before the first draw and per draw, where they are not 500 and 1."""
+# The same with predictions: where annotators are poor, slopes and true labels follow one another.
 SWEEPS_OF_PREDICTIONS = (1000, 4)
-"""The same with predictions: where annotators are poor, slopes and true labels follow one another."""
 EM_VARIANTS = ("full", "one_coin", "class_conditional")
 
 

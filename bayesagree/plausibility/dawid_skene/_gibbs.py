@@ -23,10 +23,10 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
 )
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 
+# Mixing weight of the Rao-Blackwellised probabilities in a draw's plausibility; the drawn truth has the rest.
+# The mean over draws is the posterior probability whatever the share; this one only orders the labels that were
+# not drawn, for metrics that look at more than the best label.
 CONDITIONAL_SHARE = 2.0**-10
-"""Mixing weight of the Rao-Blackwellised probabilities in a draw's plausibility; the drawn truth has the rest.
-The mean over draws is the posterior probability whatever the share; this one only orders the labels that were
-not drawn, for metrics that look at more than the best label."""
 
 
 class CrowdSampler(Protocol):

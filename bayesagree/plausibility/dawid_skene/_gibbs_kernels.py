@@ -18,10 +18,10 @@ from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.dawid_skene._em_kernels import item_log_joint
 from bayesagree.plausibility.dawid_skene._population_kernels import draw_population, pseudo_counts, rename_labels
 
+# Chance of a label that underflowed: it must keep an order and a logarithm.
 NOTHING = 1e-150
-"""Chance of a label that underflowed: it must keep an order and a logarithm."""
+# Products of chances below this are enlarged.
 LEAST = 1e-100
-"""Products of chances below this are enlarged."""
 
 
 @numba.njit(cache=True, nogil=True)

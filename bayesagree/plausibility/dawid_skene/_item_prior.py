@@ -83,8 +83,8 @@ class LearntPrior:
         return self.regression.log_prior(self.theta), -0.5 * float(self.regression.precision @ self.theta**2)
 
 
+# Newton steps to the slopes that vote shares say; the units of the trajectories need no more than their size.
 CLIMBS = 10
-"""Newton steps to the slopes that vote shares say; the units of the trajectories need no more than their size."""
 STEP = 0.4
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent; lengths at random avoid full circles.
 SHORTEST, LONGEST = 0.8, 2.4

@@ -5,15 +5,15 @@ import math
 import numba
 import numpy as np
 
+# Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order;
+# w ~ N(0, 1) per standard deviation of a prediction.
 MU, SPREAD, STRETCH, THRESHOLD_SD, SLOPE_SD = 1.0, (2.0, 0.25), 5.0, 1.5, 1.0
-"""Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order;
-w ~ N(0, 1) per standard deviation of a prediction."""
+# Sweeps per proposal of thresholds, which costs two sweeps: of many labels it is nearly a draw given all else.
 FEW, EVERY, EVERY_OF_MANY = 20_000, 2, 8
-"""Sweeps per proposal of thresholds, which costs two sweeps: of many labels it is nearly a draw given all else."""
+# Standard deviations of a step of a walk times the root of its dimension, the best (Roberts et al., 1997).
 WALK = 2.4
-"""Standard deviations of a step of a walk times the root of its dimension, the best (Roberts et al., 1997)."""
+# Least probability of a label in logarithms.
 NO_CHANCE = 1e-100
-"""Least probability of a label in logarithms."""
 
 
 @numba.njit(cache=True, nogil=True)

@@ -50,8 +50,8 @@ class RowPrior(NamedTuple):
     log_sd: float
 
 
+# How often the full variant tries new names in a sweep: the chance of all names costs as much as half a sweep.
 RENAMING_SHARE = 0.25
-"""How often the full variant tries new names in a sweep: the chance of all names costs as much as half a sweep."""
 
 
 class RowSizes(NamedTuple):
@@ -73,10 +73,10 @@ class RowSizes(NamedTuple):
     size: NDArray[np.int64]
 
 
+# Width of `RowSizes.above`.
 GROUPED = 64
-"""Width of `RowSizes.above`."""
+# So many single draws take as long as one binomial.
 FEW = 12
-"""So many single draws take as long as one binomial."""
 
 
 @numba.njit(cache=True, nogil=True)

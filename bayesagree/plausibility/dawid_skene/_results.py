@@ -35,14 +35,14 @@ DIMS: dict[str, tuple[str, ...]] = {
     "model_slope": ("model",),
 }
 # Each costs half a millisecond, and items and annotators are exchangeable: a sample tells of all.
+# How many items and annotators have convergence diagnostics.
 MONITORED = 50
-"""How many items and annotators have convergence diagnostics."""
+# Variables without convergence diagnostics: those of the items' probabilities tell of them.
 UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "difficulty", "latent_truth")
-"""Variables without convergence diagnostics: those of the items' probabilities tell of them."""
 
 
+# Settings that say what ``variant="auto"`` averages.
 CHOSEN = ("variant", "weights")
-"""Settings that say what ``variant="auto"`` averages."""
 
 
 def choice_notes(settings: Mapping[str, Any]) -> list[str]:

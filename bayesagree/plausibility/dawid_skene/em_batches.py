@@ -30,10 +30,10 @@ from bayesagree.plausibility.dawid_skene._results import Estimate, estimate_tree
 from bayesagree.plausibility.dawid_skene.em import climb
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
+# Annotations of a block: large beside the confusion matrices that come back from it.
 ANNOTATIONS = 2**20
-"""Annotations of a block: large beside the confusion matrices that come back from it."""
+# Of each item its number of annotations, of each annotation its codes.
 FILES = {"size": np.int32, "annotator": np.int32, "label": np.int32}
-"""Of each item its number of annotations, of each annotation its codes."""
 
 
 def fit_batches(

@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
+# Numbers in memory at once while the truth is summed out: 32 MB.
 CELLS = 4_000_000
-"""Numbers in memory at once while the truth is summed out: 32 MB."""
+# Beyond so many states of the latent labels of one item the exact sum takes minutes.
 MOST_STATES = 100_000
-"""Beyond so many states of the latent labels of one item the exact sum takes minutes."""
+# Gauss-Hermite nodes of the difficulty of an item: the sum is exact to 1e-5 for ten annotations.
 DIFFICULTY_NODES = 41
-"""Gauss-Hermite nodes of the difficulty of an item: the sum is exact to 1e-5 for ten annotations."""
 
+# Variables of the PyMC model that items share, beside the prevalence, by variant.
 HYPERPARAMETERS = {
     "full": ("confusion",),
     "one_coin": ("right",),
@@ -48,7 +49,6 @@ HYPERPARAMETERS = {
     "hierarchical": ("concentration", "crowd_confusion"),
     "mixed_membership": ("concentration", "crowd_confusion", "ambiguity"),
 }
-"""Variables of the PyMC model that items share, beside the prevalence, by variant."""
 
 
 def _variant_and_prior(settings: Settings) -> tuple[str, DawidSkenePrior]:

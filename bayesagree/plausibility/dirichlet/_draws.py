@@ -18,10 +18,10 @@ from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_l
 
 type Prior = float | Sequence[float] | None
 
+# Plausibilities up to which NumPy's draws cost less than compiled code takes to load; a quarter without votes.
 FEW = 25_000_000
-"""Plausibilities up to which NumPy's draws cost less than compiled code takes to load; a quarter without votes."""
+# Plausibilities that NumPy draws at once, of which it holds a few copies.
 AT_ONCE = 1_000_000
-"""Plausibilities that NumPy draws at once, of which it holds a few copies."""
 
 
 @dataclass(frozen=True, eq=False)

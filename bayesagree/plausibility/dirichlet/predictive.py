@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
+# Half a decade apart, and from hardly any weight to hardly any prior.
 GRID = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Half a decade apart, and from hardly any weight to hardly any prior."""
 
 
 def _model(labels: Labels, settings: Settings) -> "pm.Model":

@@ -28,12 +28,12 @@ from bayesagree.plausibility.group_dirichlet import _kernels as kernels
 from bayesagree.plausibility.group_dirichlet import _source_kernels as sources
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem
 
+# Sweeps before the first state, and from one state to the next.
 WARM_UP, THIN = 300, 2
-"""Sweeps before the first state, and from one state to the next."""
+# As many times more sweeps of careful votes, whose chains wander more slowly.
 SLOWER = 3
-"""As many times more sweeps of careful votes, whose chains wander more slowly."""
+# Items x states that are kept at most: of more items, consecutive draws share a state.
 MOST_KEPT = 5_000_000
-"""Items x states that are kept at most: of more items, consecutive draws share a state."""
 FEWEST_STATES = 50
 
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from bayesagree._numerics.draws import normalise_logs, slice_step
 from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw, log_rising
 
+# Ends of all logarithms: beyond exp(9.5) votes nothing changes, below exp(-12) draws are points.
 LOWEST, HIGHEST = -12.0, 9.5
-"""Ends of all logarithms: beyond exp(9.5) votes nothing changes, below exp(-12) draws are points."""
+# Products are logged before they overflow.
 TINY = 1e-300
 LARGE = 1e200
-"""Products are logged before they overflow."""
+# A gamma variable of this shape underflows with probability 1e-30.
 SMALL_SHAPE = 0.1
-"""A gamma variable of this shape underflows with probability 1e-30."""
 
 
 @numba.njit(cache=True, nogil=True)

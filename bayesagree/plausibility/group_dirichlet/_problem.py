@@ -16,8 +16,8 @@ from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 
+# Group of each annotator: a mapping or a series by annotator, ready groups, or a table with a column per feature.
 type MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups | pd.DataFrame
-"""Group of each annotator: a mapping or a series by annotator, ready groups, or a table with a column per feature."""
 
 
 @dataclass(frozen=True, eq=False)

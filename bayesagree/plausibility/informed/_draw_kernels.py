@@ -11,8 +11,8 @@ from bayesagree._numerics.draws import insert_best, normalise_logs
 from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
 from bayesagree.plausibility.informed._kernels import N_SHAPES, clearness_of, components, prior_mean
 
+# exp(-TAIL) is below the distance of neighbouring uniform random numbers.
 TAIL = 36.0
-"""exp(-TAIL) is below the distance of neighbouring uniform random numbers."""
 
 
 @numba.njit(cache=True, nogil=True)

@@ -23,16 +23,16 @@ import numpy as np
 from bayesagree._numerics.gamma import log_rising
 from bayesagree._numerics.vectors import copy_to
 
+# Share of the prior mean that is spread over all labels, so that none is impossible.
 FLOOR = 1e-3
-"""Share of the prior mean that is spread over all labels, so that none is impossible."""
 # Entropy as a share of its maximum is between 0 and 1 and about .4 for items of middling ambiguity: centred there, its
 # slopes hardly correlate with their levels.
+# Parameters that all labels share, last in the vector.
 ENTROPY_CENTRE = 0.4
 ENTROPY_SCALE = 3.0
 N_SHAPES = 6
-"""Parameters that all labels share, last in the vector."""
+# Sums over labels go several labels at a time.
 SUMS = {"reassoc", "contract"}
-"""Sums over labels go several labels at a time."""
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

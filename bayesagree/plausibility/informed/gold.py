@@ -40,12 +40,12 @@ from bayesagree.plausibility.informed.prior import MOST_CONFUSED
 if TYPE_CHECKING:
     import pymc as pm
 
+# Prior standard deviations. A model that is always right needs a large slope of its label: one of 4 lets two hundred
+# right answers of two hundred predict six hundred of six hundred about half of the time, as a beta distribution would.
 SLOPE_SD, CONFUSION_SD, HIT_SD = 1.0, 1.5, 4.0
-"""Prior standard deviations. A model that is always right needs a large slope of its label: one of 4 lets two hundred
-right answers of two hundred predict six hundred of six hundred about half of the time, as a beta distribution would."""
+# Most consecutive draws of a chain that share their parameters.
 WARM_UP, SHORTEST, LONGEST = 40, 1.0, 4.0
 SHARED = 10
-"""Most consecutive draws of a chain that share their parameters."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,14 +37,14 @@ from bayesagree.plausibility.informed.sampler import draws_per_parameters
 if TYPE_CHECKING:
     import pymc as pm
 
+# Places of u: with steps of .3 sums over a normal distribution are right to 1e-12.
 GRID = np.linspace(-6.0, 6.0, 41)
-"""Places of u: with steps of .3 sums over a normal distribution are right to 1e-12."""
+# Means and standard deviations; with all votes of five public sets log S is 2.3 to 4.4.
 LEVEL, STEP, CONCENTRATION = (0.0, 1.5), (0.0, 1.0), (3.5, 1.0)
-"""Means and standard deviations; with all votes of five public sets log S is 2.3 to 4.4."""
+# Most steps of the climb to the mode, its last gain of log density, and the step of derivatives in prior sds.
 STEPS, ENOUGH, EPSILON = 60, 1e-4, 1e-4
-"""Most steps of the climb to the mode, its last gain of log density, and the step of derivatives in prior sds."""
+# Proposals per draw and before the first; half of them are independent, of a t distribution of so many degrees.
 THIN, WARM_UP, TAILS = 4, 60, 5.0
-"""Proposals per draw and before the first; half of them are independent, of a t distribution of so many degrees."""
 
 
 class OrderedLayout(NamedTuple):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import positive
 
+# Of the parameters that all labels share, in the order of the kernels.
 SHAPE_NAMES = (
     "open_concentration",
     "open_concentration_slope",
@@ -18,11 +19,10 @@ SHAPE_NAMES = (
     "clear_concentration",
     "blur",
 )
-"""Of the parameters that all labels share, in the order of the kernels."""
 
 
+# Labels up to which each pair has a confusion of its own; of more, votes would say too little about a pair.
 MOST_CONFUSED = 16
-"""Labels up to which each pair has a confusion of its own; of more, votes would say too little about a pair."""
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,10 @@ from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, alike, ga
 from bayesagree.plausibility.informed.prior import Layout
 
 # The error of the normal approximation beside the posterior's own sd falls as one over the root of the number of items.
+# Items with votes up to which the parameters are drawn by Hamiltonian Monte Carlo.
 MOST_ITEMS = 5000
-"""Items with votes up to which the parameters are drawn by Hamiltonian Monte Carlo."""
+# Trajectories that find the step and leave the start behind; they are not kept.
 WARM_UP = 20
-"""Trajectories that find the step and leave the start behind; they are not kept."""
 # Trajectories turn on the circle of the normal approximation. A quarter of it, pi / 2, makes a draw of a normal target
 # independent; with up to 2.2 chains take half the gradients of straight trajectories of up to 4 and mix as well (on
 # simulated sets, chaosnli-snli and dices350: 1,900 for 3,400, worst parameter 24 effective draws for 12 of a thousand).
@@ -39,12 +39,12 @@ WARM_UP = 20
 SHORTEST, LONGEST = 1.0, 2.2
 LONGEST_OF_RETRY, THIN_OF_RETRIES = 8.0, (4, 8)
 # With hundreds of labels most parameters are levels and clarities that few votes know, which are nearly normal.
+# Labels from which trajectories take up to half of the circle, and are not tried again.
 MANY_LABELS = 100
-"""Labels from which trajectories take up to half of the circle, and are not tried again."""
 HALF_CIRCLE = 3.0
 # A new set costs some twenty passes over all items, more than its draws, or only one where sets are independent.
+# Most consecutive draws that share their parameters, of a Markov chain and of the normal approximation.
 MOST_SHARED, MOST_SHARED_NORMAL = 10, 20
-"""Most consecutive draws that share their parameters, of a Markov chain and of the normal approximation."""
 
 
 def is_normal(votes: Votes, engine: str) -> bool:

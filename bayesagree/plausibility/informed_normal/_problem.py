@@ -11,11 +11,11 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 
+# Smallest sd of ratings around their item's mean, in units of the range: of equal ratings the likelihood has no
+# largest value otherwise.
 LEAST_SD = 1e-3
-"""Smallest sd of ratings around their item's mean, in units of the range: of equal ratings the likelihood has no
-largest value otherwise."""
+# Cells on each axis of the grid, how often it is drawn closer, and the mass of a row of cells that stays outside.
 CELLS, ROUNDS, NEGLIGIBLE = 64, 5, 1e-7
-"""Cells on each axis of the grid, how often it is drawn closer, and the mass of a row of cells that stays outside."""
 
 
 class Parameters(NamedTuple):

@@ -17,12 +17,13 @@ from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.plackett_luce._stages import Records, record
 from bayesagree.plausibility.plackett_luce._tied_blocks import tied_block
 
+# Smallest share a label can have: below it only priors of shapes under 0.01 put weight.
 TINY = 1e-290
-"""Smallest share a label can have: below it only priors of shapes under 0.01 put weight."""
+# State of a label: its share of the worth (theta), `arrivals` and `mean_rank_order` as in `Cases`, whether a sweep
+# rescales its worth with others (in_tail), the shape of the worth's gamma prior, the prior's rate times the total
+# worth, which counts like an exposure (prior_exposure), and exposures before and after only labels in
+# the tail are left.
 LABEL = record("theta arrivals:i8 mean_rank_order:i8 in_tail:? prior_shape prior_exposure exposure tail_exposure")
-"""State of a label: its share of the worth (theta), `arrivals` and `mean_rank_order` as in `Cases`, whether a sweep
-rescales its worth with others (in_tail), the shape of the worth's gamma prior, the prior's rate times the total worth,
-which counts like an exposure (prior_exposure), and exposures before and after only labels in the tail are left."""
 
 
 class SweepState(NamedTuple):

@@ -16,8 +16,8 @@ from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, WorthPrior, gibbs_worths
 
+# Rankings as the sampler reads them, with one reliability and prior.
 type Read = Callable[[Rankings], Problem]
-"""Rankings as the sampler reads them, with one reliability and prior."""
 
 
 def refuse_choice_sets(rankings: Rankings, settings: Mapping[str, Any]) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.plackett_luce._tied_blocks import log_height, near_mode
 
+# Terms below e^-40 of the largest are lost in the rounding of the sum.
 NEGLIGIBLE = -40.0
-"""Terms below e^-40 of the largest are lost in the rounding of the sum."""
 
 
 @numba.njit(cache=True, nogil=True)

@@ -14,8 +14,8 @@ import numpy as np
 from bayesagree._numerics.types import Integers
 from bayesagree.plausibility.plackett_luce._cases import Cases
 
+# A structured array; numba reads its fields as attributes.
 type Records = Any
-"""A structured array; numba reads its fields as attributes."""
 
 
 def record(fields: str) -> np.dtype[Any]:
@@ -24,13 +24,13 @@ def record(fields: str) -> np.dtype[Any]:
     return np.dtype([(name, kind or "f8") for name, _, kind in named], align=True)
 
 
+# A set at risk: the labels of the set `subset`, an earlier one or -1 for none, and the labels
+# ``extra[extra_start:extra_stop]``; `singles` untied labels arrived from it. The rest is the sweep's: the set's worth,
+# how long it waited before and after only labels in the tail were left, and whether it is of the tail (late).
 SET = record("subset:i8 extra_start:i8 extra_stop:i8 singles:i8 worth wait tail_wait late:?")
-"""A set at risk: the labels of the set `subset`, an earlier one or -1 for none, and the labels
-``extra[extra_start:extra_stop]``; `singles` untied labels arrived from it. The rest is the sweep's: the set's worth,
-how long it waited before and after only labels in the tail were left, and whether it is of the tail (late)."""
+# A tied block ``tie_label[label_start:label_stop]``, which `repeats` annotators made from the set `come_from` and left
+# the set `rest`.
 TIE = np.dtype([("come_from", "i8"), ("rest", "i8"), ("repeats", "i8"), ("label_start", "i8"), ("label_stop", "i8")])
-"""A tied block ``tie_label[label_start:label_stop]``, which `repeats` annotators made from the set `come_from` and left
-the set `rest`."""
 
 
 class Stages(NamedTuple):

@@ -9,10 +9,10 @@ import math
 import numba
 import numpy as np
 
+# Labels whose orders are summed, 2^6 sets of them, faster than rejection; of worths, that six factors stay finite.
 FEW, LARGEST_RATIO = 6, 1e50
-"""Labels whose orders are summed, 2^6 sets of them, faster than rejection; of worths, that six factors stay finite."""
+# Just below the largest logarithm whose exponential is finite (709.8).
 LOG_HUGE = 700.0
-"""Just below the largest logarithm whose exponential is finite (709.8)."""
 
 
 @numba.njit(cache=True, nogil=True)

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
+# Sets of labels of one item that are compared with each other, for a warning.
 MOST_SETS = 100
-"""Sets of labels of one item that are compared with each other, for a warning."""
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, one_of, positive
 from bayesagree.plausibility.dirichlet._draws import Concentration, Prior, prior_shape
 
+# Prior shape of each label in the authors' released code.
 type Ties = Literal["split", "full"]
 PRIOR = 0.01
-"""Prior shape of each label in the authors' released code."""
 
 
 @checked

@@ -7,8 +7,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+# Every denominator, and every AQS, is at least this.
 SMALLEST = 1e-8
-"""Every denominator, and every AQS, is at least this."""
 
 
 class Visits(NamedTuple):
