@@ -205,8 +205,10 @@ def _models(table: pd.DataFrame) -> dict[str, Any]:
         "shown": len(shown),
         "all": len(table),
         "rows": [
-            (str(r.model), percent(r.mean), percents(r.lower, r.upper), f"{r.rank_lower} to {r.rank_upper}")
-            + (probability(r.best_with_probability), probability(r.better_than_next), count(r.comparisons))
+            (
+                *(str(r.model), percent(r.mean), percents(r.lower, r.upper), f"{r.rank_lower} to {r.rank_upper}"),
+                *(probability(r.best_with_probability), probability(r.better_than_next), count(r.comparisons)),
+            )
             for r in _tuples(table)
         ],
     }
