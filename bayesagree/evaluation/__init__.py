@@ -1,7 +1,6 @@
 """Scores of models with intervals, and comparisons of models.
 
 - `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
-- `batches`: the mean over batches of items.
 - `comparison`: probabilities that one model is better, ranks, practical equivalence.
 - `gold`: items whose label is known, and whether gold contradicts the annotators.
 - `gates`: a claim that must hold, for continuous integration.
@@ -9,7 +8,8 @@
 - `rankings`: certainty, risk and scores against rankings under two aggregation models; `ranking_tables`: its tables.
 - `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.
 - `rank_correlation`: correlations of two scorings and tests of dependent correlations.
-- `_sums`, `_results`: scores summed block by block, groups of the result.
+- `_passes`: what `evaluate` does with its arguments, for one test set or the mean over batches of items; `_sums`,
+  `_results`: scores summed block by block, groups of the result.
 """
 
 import lazy_loader as lazy

@@ -10,8 +10,6 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,38 +17,21 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.docstrings import shared
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import BLOCK, Seed, stream_apart
+from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
-from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.annotations.missing_predictions import Missing, without_missing
+from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import Schedule
-from bayesagree.draws.convergence import warn_not_converged
-from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.errors import InputError, one_of
-from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
-from bayesagree.evaluation._sums import ScoreSums, scored
-from bayesagree.evaluation.batches import over_batches
-from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
-from bayesagree.io.files import is_zarr, read_result, write_result
-from bayesagree.metrics._parts import check_order
-from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
-from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring, has_one_label
-from bayesagree.metrics.posterior_scores import SIDES
+from bayesagree.errors import InputError
+from bayesagree.evaluation._passes import Evaluation, over_batches
+from bayesagree.metrics._scorer import TruthIs
+from bayesagree.metrics.another_annotator import has_one_label
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
-from bayesagree.plausibility.informed.gold import GoldTruth
 from bayesagree.plausibility.registry import (
     POSTERIORS,
-    Choice,
     Plausibility,
-    default_posterior,
-    fitting_posteriors,
-    record_for,
-    specification_for,
 )
 
 
@@ -213,6 +194,7 @@ def evaluate(
         Request(draws, chains, seed, client=client, to=to),
         progress or (lambda n_items: None),
         gold,
+        tuple(inspect.signature(evaluate).parameters)[:-1],
     )
     if isinstance(annotations, Iterator):
         given = {"predictions": predictions, "by": by, "cluster": cluster, "to": to, "items": items != "fixed" or None}
@@ -224,187 +206,6 @@ def evaluate(
     if predictions is None:
         raise InputError("evaluate(predictions=None): pass the predictions of the models; only batches hold their own")
     return how.result(annotations, predictions)
-
-
-# Names of the arguments of `evaluate`, for the error about an unknown one.
-ARGUMENTS = tuple(inspect.signature(evaluate).parameters)[:-1]
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """The arguments of `evaluate` besides the data."""
-
-    plausibility: Plausibility
-    options: dict[str, Any]
-    reliability: tuple[float, ...] | None
-    metrics: tuple[Metric, ...]
-    truth_is: TruthIs
-    missing: Missing
-    items: str
-    by: Any
-    cluster: Any
-    another_annotator: bool
-    request: Request
-    progress: Callable[[int], None]
-    gold: Gold | None = None
-
-    def __post_init__(self) -> None:
-        one_of(self.items, "items", ("fixed", "bootstrap"))
-        if not self.metrics:
-            raise InputError("there is no metric to compute")
-        for metric in self.metrics:
-            check_truth_is(self.truth_is, metric)
-        if self.gold is not None and self.another_annotator:
-            raise InputError(
-                "another_annotator=True is a score against the annotators' own answers; leave it or gold out"
-            )
-        if self.cluster is not None and self.items != "bootstrap":
-            raise InputError("cluster= names what is resampled together: pass items='bootstrap' with it")
-
-    def result(self, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
-        """Score the predictions: into memory, or into the file that the request names."""
-        labels: Any
-        labels, scored = without_missing(annotations, predictions, self.missing)
-        choice = self.choice(labels, scored)
-        options = self.options
-        if self.gold is not None:
-            takes_gold(record_for(labels, choice.name))
-            options = options | {"gold": scored_gold(self.gold, labels, predictions, scored)}
-        posterior = specification_for(labels, choice.name, options, ARGUMENTS)
-        annotations, given = posterior.prepare(labels, scored)
-        check_order(self.metrics, getattr(labels, "has_order", False), given.categories.size)
-        levels = self.levels(posterior)
-        how = replace(self, request=posterior.sized(self.request), reliability=levels)
-        fitted = posterior.fitted(annotations, how.request)
-        passes = fitted.passes(levels, given)
-        whole = WholeMetrics.of(given, list(self.metrics))
-        slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
-        settings = how.settings(posterior, passes[0], annotations)
-        known = None if self.gold is None else options["gold"]
-        if known is not None:
-            own: Any = annotations  # labels: of the posteriors only those of labels take gold
-            settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.seed)
-        scoring = how.scoring(given, whole, split_by_gold(slices, known, given.items))
-        checkpoint = how.checkpoint(settings, annotations, given, slices)
-        if checkpoint is not None and checkpoint.finished:
-            return checkpoint.own(read_result(checkpoint.result))
-        sums, chosen = how.sums(annotations, passes, scoring, checkpoint)
-        models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
-        coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
-        coords |= {"side": list(SIDES)} | fitted.axes
-        if slices is not None:
-            coords[slices.name] = slices.names
-        found = Results(sums, scoring, whole, models, slices).groups(how.request.chains)
-        groups = fitted.results(found, given.models.size)
-        seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
-        tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
-        if checkpoint is not None:
-            tree.attrs["run"] = checkpoint.identity
-            write_result(tree, checkpoint.result)
-            checkpoint.remove()
-        return tree
-
-    def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
-        """Return the posterior, and why it was chosen if it was."""
-        if self.plausibility != "auto":
-            return Choice(self.plausibility, "")
-        weighted = {} if self.reliability in (None, (1.0,)) else {"reliability": self.reliability}
-        known = {} if self.gold is None else {"gold": self.gold}
-        return default_posterior(annotations, predictions, self.options | weighted | known)
-
-    def levels(self, posterior: Posterior) -> tuple[float, ...]:
-        """Return the reliabilities."""
-        if self.reliability is None:
-            return (float(getattr(posterior, "reliability", 1.0)),)
-        if len(set(self.reliability)) < len(self.reliability):
-            raise InputError(f"reliability {list(self.reliability)} lists a value twice")
-        if "reliability" not in posterior.arguments() and self.reliability != (1.0,):
-            raise InputError(
-                f"plausibility={posterior.name!r} learns the reliability of each annotator; leave reliability at 1"
-            )
-        return self.reliability
-
-    def settings(self, posterior: Posterior, reference: Posterior, annotations: Annotations) -> dict[str, Any]:
-        """Return the settings of the result."""
-        given = posterior.changed if isinstance(self.plausibility, Posterior) else self.options
-        options = {name: value for name, value in given.items() if name != "reliability"}
-        settings = {"plausibility": posterior.name, "items": self.items, "options": options}
-        settings |= {"n_items": annotations.items.size, "truth_is": self.truth_is, "target": posterior.target}
-        settings["missing"] = self.missing
-        share = reference.prior_share(annotations)
-        return settings if share is None else settings | {"prior_share": share}
-
-    def checkpoint(
-        self, settings: dict[str, Any], annotations: Annotations, given: Predictions, slices: ItemGroups | None
-    ) -> Checkpoint | None:
-        """Return the state on disk of a run that is kept."""
-        if self.request.to is None:
-            return None
-        path = Path(self.request.to)
-        is_zarr(path)  # another ending is refused before hours of work
-        requested = {"metrics": [metric.name for metric in self.metrics], "reliability": self.reliability}
-        requested |= {"draws": self.request.draws, "chains": self.request.chains, "cluster": self.cluster}
-        requested["by"] = None if slices is None else [slices.name, slices.names[slices.code].tolist()]
-        data = {"another_annotator": self.another_annotator, "annotations": annotations, "predictions": given}
-        if self.gold is not None:
-            data["gold"] = gold_codes(self.gold, given.items, given.categories)
-        return Checkpoint(path, settings | requested | data, self.request.seed)
-
-    def scoring(self, given: Predictions, whole: WholeMetrics, slices: ItemGroups | None) -> BlockScoring:
-        """Return how every block is scored."""
-        if any(part.needs_plausibility for part in whole.parts.values()):
-            raise InputError(
-                "a function of all plausibilities needs them in memory: call score() with the posterior and that "
-                "function"
-            )
-        seed, metrics = self.request.seed, list(self.metrics)
-        clusters = None if self.cluster is None else ItemGroups.of(self.cluster, given.items, "cluster")
-        bootstrap = self.items == "bootstrap"
-        return BlockScoring(
-            Scorer(given, metrics),
-            slices=slices,
-            weights=ItemWeights(clusters, given.items.size, self.request.samples, seed) if bootstrap else None,
-            sampled=stream_apart(seed, "sampled truth") if self.truth_is == "sampled" else None,
-            annotator=AnotherAnnotator(metrics, given.categories, seed) if self.another_annotator else None,
-            keep_labels=bool(whole.parts),
-        )
-
-    def sums(
-        self, annotations: Annotations, passes: list[Posterior], scoring: BlockScoring, checkpoint: Checkpoint | None
-    ) -> tuple[ScoreSums, dict[str, Any]]:
-        """Score all blocks of items under each posterior; return also the settings that posteriors chose."""
-        request = replace(self.request, top_labels=scoring.scorer.depth)
-        if scoring.scorer.numeric:
-            request = replace(request, numbers=True)
-        state = None if checkpoint is None else checkpoint.load()
-        sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, state)
-        chosen: dict[str, Any] = {}
-        for level, posterior in enumerate(passes):
-            done = int(sums.done[level])
-            one = replace(scoring, annotator=None) if posterior.of_models_alone else scoring
-            full = one.scorer.needs_plausibility or self.truth_is == "sampled" or one.annotator is not None
-            schedule = Schedule(request.client, partial(scored, one), done)
-            full = full and not one.scorer.numeric
-            stream = posterior.blocks(annotations, request, schedule, plausibility=full)
-            chosen |= stream.chosen
-            if done:
-                self.progress(min(done * BLOCK, annotations.items.size))
-            for block in stream.blocks:
-                sums.add(level, block)
-                if checkpoint is not None:
-                    checkpoint.save(sums.state())
-                self.progress(block.items.stop - block.items.start)
-            if one is not scoring and scoring.annotator is not None:
-                sums.take_annotator(level)
-            warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
-        return sums, chosen
-
-    def of_batch(self, seed: Seed, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
-        """Score the predictions of one batch, with random numbers of its own."""
-        name = fitting_posteriors(annotations)[0].name if self.plausibility == "auto" else self.plausibility
-        request = replace(self.request, seed=seed)
-        how = replace(self, plausibility=name, request=request, progress=lambda n_items: None)
-        return how.result(annotations, predictions)
 
 
 def items_to_score(

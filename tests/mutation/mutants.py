@@ -53,7 +53,7 @@ MUTANTS = [
     Mutant("Smallest group: intra-class term", "subjective/group_model.py", "(1 + (n - 1) * posterior", "(1 + n * posterior", "subjective/test_group_model.py"),
     Mutant("Bootstrap: test-set variance over n", "evaluation/_sums.py", "/ (n_items + 1)", "/ n_items", "evaluation/test_evaluate.py"),
     Mutant("Kept draws: a block too many is done", "_inference/storage.py", "self.store.done(items.start // BLOCK + 1)", "self.store.done(items.stop // BLOCK + 1)", "inference/test_kept_draws.py"),
-    Mutant("Run: annotations are no part of its identity", "evaluation/scoring.py", '"annotations": annotations, "predictions": given}', '"predictions": given}', "evaluation/test_evaluate.py inference/"),
+    Mutant("Run: annotations are no part of its identity", "evaluation/_passes.py", '"annotations": annotations, "predictions": given}', '"predictions": given}', "evaluation/test_evaluate.py inference/"),
     Mutant("Report: ordinary score of the first model", "report/panel.py", 'own = scores.table.sel(metric=metric, model=best)', 'own = scores.table.sel(metric=metric).isel(model=0)', "report/test_panel.py"),
     Mutant("Report: worst and best group exchanged", "report/panel.py", '("model", "worst", "best")', '("model", "best", "worst")', "report/test_panel.py"),
     Mutant("Report: first by the plug-in metric", "report/panel.py", "np.argmax(sign * plug_in.values)", "np.argmin(sign * plug_in.values)", "report/test_panel.py"),

@@ -1,0 +1,283 @@
+"""What `evaluate` does with its arguments: one test set, block by block, or one batch of items after the other."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesagree._inference.checkpoint import Checkpoint
+from bayesagree._inference.results import result_tree, settings_of
+from bayesagree._inference.streams import BLOCK, Seed, seed_sequence, stream_apart
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.annotations.missing_predictions import Missing, without_missing
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.blocks import Schedule
+from bayesagree.draws.convergence import warn_not_converged
+from bayesagree.draws.item_weights import ItemGroups, ItemWeights
+from bayesagree.draws.posterior import Posterior, Request
+from bayesagree.errors import InputError, one_of, shorten
+from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
+from bayesagree.evaluation._sums import ScoreSums, scored
+from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
+from bayesagree.io.files import is_zarr, read_result, write_result
+from bayesagree.metrics._parts import check_order
+from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
+from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring
+from bayesagree.metrics.posterior_scores import SIDES
+from bayesagree.metrics.registry import Metric
+from bayesagree.plausibility.informed.gold import GoldTruth
+from bayesagree.plausibility.registry import (
+    Choice,
+    Plausibility,
+    default_posterior,
+    fitting_posteriors,
+    record_for,
+    specification_for,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The arguments of `evaluate` besides the data."""
+
+    plausibility: Plausibility
+    options: dict[str, Any]
+    reliability: tuple[float, ...] | None
+    metrics: tuple[Metric, ...]
+    truth_is: TruthIs
+    missing: Missing
+    items: str
+    by: Any
+    cluster: Any
+    another_annotator: bool
+    request: Request
+    progress: Callable[[int], None]
+    gold: Gold | None = None
+    # Names of the arguments of `evaluate`, for the error about an unknown one.
+    arguments: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        one_of(self.items, "items", ("fixed", "bootstrap"))
+        if not self.metrics:
+            raise InputError("there is no metric to compute")
+        for metric in self.metrics:
+            check_truth_is(self.truth_is, metric)
+        if self.gold is not None and self.another_annotator:
+            raise InputError(
+                "another_annotator=True is a score against the annotators' own answers; leave it or gold out"
+            )
+        if self.cluster is not None and self.items != "bootstrap":
+            raise InputError("cluster= names what is resampled together: pass items='bootstrap' with it")
+
+    def result(self, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
+        """Score the predictions: into memory, or into the file that the request names."""
+        labels: Any
+        labels, scored = without_missing(annotations, predictions, self.missing)
+        choice = self.choice(labels, scored)
+        options = self.options
+        if self.gold is not None:
+            takes_gold(record_for(labels, choice.name))
+            options = options | {"gold": scored_gold(self.gold, labels, predictions, scored)}
+        posterior = specification_for(labels, choice.name, options, self.arguments)
+        annotations, given = posterior.prepare(labels, scored)
+        check_order(self.metrics, getattr(labels, "has_order", False), given.categories.size)
+        levels = self.levels(posterior)
+        how = replace(self, request=posterior.sized(self.request), reliability=levels)
+        fitted = posterior.fitted(annotations, how.request)
+        passes = fitted.passes(levels, given)
+        whole = WholeMetrics.of(given, list(self.metrics))
+        slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
+        settings = how.settings(posterior, passes[0], annotations)
+        known = None if self.gold is None else options["gold"]
+        if known is not None:
+            own: Any = annotations  # labels: of the posteriors only those of labels take gold
+            settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.seed)
+        scoring = how.scoring(given, whole, split_by_gold(slices, known, given.items))
+        checkpoint = how.checkpoint(settings, annotations, given, slices)
+        if checkpoint is not None and checkpoint.finished:
+            return checkpoint.own(read_result(checkpoint.result))
+        sums, chosen = how.sums(annotations, passes, scoring, checkpoint)
+        models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
+        coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
+        coords |= {"side": list(SIDES)} | fitted.axes
+        if slices is not None:
+            coords[slices.name] = slices.names
+        found = Results(sums, scoring, whole, models, slices).groups(how.request.chains)
+        groups = fitted.results(found, given.models.size)
+        seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
+        tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
+        if checkpoint is not None:
+            tree.attrs["run"] = checkpoint.identity
+            write_result(tree, checkpoint.result)
+            checkpoint.remove()
+        return tree
+
+    def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
+        """Return the posterior, and why it was chosen if it was."""
+        if self.plausibility != "auto":
+            return Choice(self.plausibility, "")
+        weighted = {} if self.reliability in (None, (1.0,)) else {"reliability": self.reliability}
+        known = {} if self.gold is None else {"gold": self.gold}
+        return default_posterior(annotations, predictions, self.options | weighted | known)
+
+    def levels(self, posterior: Posterior) -> tuple[float, ...]:
+        """Return the reliabilities."""
+        if self.reliability is None:
+            return (float(getattr(posterior, "reliability", 1.0)),)
+        if len(set(self.reliability)) < len(self.reliability):
+            raise InputError(f"reliability {list(self.reliability)} lists a value twice")
+        if "reliability" not in posterior.arguments() and self.reliability != (1.0,):
+            raise InputError(
+                f"plausibility={posterior.name!r} learns the reliability of each annotator; leave reliability at 1"
+            )
+        return self.reliability
+
+    def settings(self, posterior: Posterior, reference: Posterior, annotations: Annotations) -> dict[str, Any]:
+        """Return the settings of the result."""
+        given = posterior.changed if isinstance(self.plausibility, Posterior) else self.options
+        options = {name: value for name, value in given.items() if name != "reliability"}
+        settings = {"plausibility": posterior.name, "items": self.items, "options": options}
+        settings |= {"n_items": annotations.items.size, "truth_is": self.truth_is, "target": posterior.target}
+        settings["missing"] = self.missing
+        share = reference.prior_share(annotations)
+        return settings if share is None else settings | {"prior_share": share}
+
+    def checkpoint(
+        self, settings: dict[str, Any], annotations: Annotations, given: Predictions, slices: ItemGroups | None
+    ) -> Checkpoint | None:
+        """Return the state on disk of a run that is kept."""
+        if self.request.to is None:
+            return None
+        path = Path(self.request.to)
+        is_zarr(path)  # another ending is refused before hours of work
+        requested = {"metrics": [metric.name for metric in self.metrics], "reliability": self.reliability}
+        requested |= {"draws": self.request.draws, "chains": self.request.chains, "cluster": self.cluster}
+        requested["by"] = None if slices is None else [slices.name, slices.names[slices.code].tolist()]
+        data = {"another_annotator": self.another_annotator, "annotations": annotations, "predictions": given}
+        if self.gold is not None:
+            data["gold"] = gold_codes(self.gold, given.items, given.categories)
+        return Checkpoint(path, settings | requested | data, self.request.seed)
+
+    def scoring(self, given: Predictions, whole: WholeMetrics, slices: ItemGroups | None) -> BlockScoring:
+        """Return how every block is scored."""
+        if any(part.needs_plausibility for part in whole.parts.values()):
+            raise InputError(
+                "a function of all plausibilities needs them in memory: call score() with the posterior and that "
+                "function"
+            )
+        seed, metrics = self.request.seed, list(self.metrics)
+        clusters = None if self.cluster is None else ItemGroups.of(self.cluster, given.items, "cluster")
+        bootstrap = self.items == "bootstrap"
+        return BlockScoring(
+            Scorer(given, metrics),
+            slices=slices,
+            weights=ItemWeights(clusters, given.items.size, self.request.samples, seed) if bootstrap else None,
+            sampled=stream_apart(seed, "sampled truth") if self.truth_is == "sampled" else None,
+            annotator=AnotherAnnotator(metrics, given.categories, seed) if self.another_annotator else None,
+            keep_labels=bool(whole.parts),
+        )
+
+    def sums(
+        self, annotations: Annotations, passes: list[Posterior], scoring: BlockScoring, checkpoint: Checkpoint | None
+    ) -> tuple[ScoreSums, dict[str, Any]]:
+        """Score all blocks of items under each posterior; return also the settings that posteriors chose."""
+        request = replace(self.request, top_labels=scoring.scorer.depth)
+        if scoring.scorer.numeric:
+            request = replace(request, numbers=True)
+        state = None if checkpoint is None else checkpoint.load()
+        sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, state)
+        chosen: dict[str, Any] = {}
+        for level, posterior in enumerate(passes):
+            done = int(sums.done[level])
+            one = replace(scoring, annotator=None) if posterior.of_models_alone else scoring
+            full = one.scorer.needs_plausibility or self.truth_is == "sampled" or one.annotator is not None
+            schedule = Schedule(request.client, partial(scored, one), done)
+            full = full and not one.scorer.numeric
+            stream = posterior.blocks(annotations, request, schedule, plausibility=full)
+            chosen |= stream.chosen
+            if done:
+                self.progress(min(done * BLOCK, annotations.items.size))
+            for block in stream.blocks:
+                sums.add(level, block)
+                if checkpoint is not None:
+                    checkpoint.save(sums.state())
+                self.progress(block.items.stop - block.items.start)
+            if one is not scoring and scoring.annotator is not None:
+                sums.take_annotator(level)
+            warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
+        return sums, chosen
+
+    def of_batch(self, seed: Seed, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
+        """Score the predictions of one batch, with random numbers of its own."""
+        name = fitting_posteriors(annotations)[0].name if self.plausibility == "auto" else self.plausibility
+        request = replace(self.request, seed=seed)
+        how = replace(self, plausibility=name, request=request, progress=lambda n_items: None)
+        return how.result(annotations, predictions)
+
+
+def over_batches(
+    batches: Iterator[tuple[Annotations, Predictions]],
+    score: Callable[[Seed, Annotations, Predictions], xr.DataTree],
+    metrics: Sequence[Metric],
+    seed: Seed,
+    progress: Callable[[int], None],
+) -> xr.DataTree:
+    """Score one batch after the other, each with random numbers of its own, and average, weighted by items."""
+    root, sums, models, made = seed_sequence(seed), {}, None, None
+    n_items, share = 0, 0.0
+    for number, batch in enumerate(batches):
+        annotations, predictions = _pair(number, batch)
+        if models is None:
+            models = predictions.models
+            _require_means(predictions, metrics)
+        elif not np.array_equal(models, predictions.models):
+            differ = f"{shorten(predictions.models)}, those of the first are {shorten(models)}"
+            raise InputError(f"batch {number}: the models are {differ}; give every batch the same models in one order")
+        stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
+        made = score(stream, annotations, predictions)
+        own = made["certainty"].sizes["item"]
+        for name, group in _scores_of(made).items():
+            sums[name] = own * group if name not in sums else sums[name] + own * group
+        n_items += own
+        share += own * settings_of(made).get("prior_share", 0.0)
+        progress(own)
+    if made is None:
+        raise InputError("there is no batch; an iterator gives its batches once")
+    settings = settings_of(made) | {"n_items": n_items}
+    if "prior_share" in settings:
+        settings["prior_share"] = share / n_items
+    named = {
+        name: {str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs) for key, values in sum_}
+        for name, sum_ in ((name, group.items()) for name, group in sums.items())
+    }
+    coords = {dim: made["posterior"][dim].values for dim in ("reliability", "model")}
+    how = {"model": made.attrs["model"], "engine": made.attrs["engine"], "seed": seed}
+    return result_tree(named, coords, **how, settings=settings)
+
+
+def _pair(number: int, batch: Any) -> tuple[Annotations, Predictions]:
+    kinds = (Labels, Rankings, Ratings), (Predictions,)
+    if not isinstance(batch, tuple) or [isinstance(*one) for one in zip(batch, kinds)] != [True, True]:
+        raise InputError(f"batch {number}: expected a pair (annotations, predictions), got {type(batch).__name__}")
+    return batch
+
+
+def _scores_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
+    """Return the groups of an evaluation, the certainty as its mean over items."""
+    groups = {name: node.to_dataset() for name, node in tree.children.items()}
+    return groups | {"certainty": groups["certainty"].mean("item")}
+
+
+def _require_means(predictions: Predictions, metrics: Sequence[Metric]) -> None:
+    scorer = Scorer(predictions, list(metrics))
+    mean = np.isfinite(scorer.of_metrics(np.zeros((scorer.n_components, 1)))[:, 0])
+    if not mean.all():
+        raise InputError(
+            f"metric {metrics[int(np.argmin(mean))].name!r} is no mean over items, so that batches do not add up to "
+            "it; leave it out, or call evaluate() on all items"
+        )
