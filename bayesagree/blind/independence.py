@@ -190,4 +190,4 @@ def _discrepancy(agreed: NDArray[np.float64], common: NDArray[np.float64], share
     pairs = np.triu_indices_from(agreed, 1)
     agreed, common, share = agreed[pairs], common[pairs], share[pairs]
     variance = np.maximum(common * share * (1 - share), 1e-12)
-    return float(np.sum((agreed - common * share)[common > 0] ** 2 / variance[common > 0]))
+    return float(np.sum((agreed - common * share) ** 2 / variance))

@@ -259,14 +259,14 @@ def _simulated(
     progress: Callable[[int], None],
 ) -> Studies:
     """Draw one study of each design in each world."""
-    words = root.generate_state(1 + replicates)
+    of_worlds, *words = root.generate_state(1 + replicates).tolist()
     n_models = 0 if predictions is None else predictions.models.size
     width, truth = np.empty((len(designs), replicates)), np.empty((replicates, n_models))
     covariance, in_full = np.zeros((len(designs), n_models, n_models)), np.zeros((len(designs), IN_FULL))
     sign = 1 if predictions is None or Metric.of(metric).record.higher_is_better else -1
     fast: dict[str, Any] = {"approximate": True} if POSTERIORS[plausibility].takes_predictions else {}
-    for r, world in enumerate(worlds(pilot, predictions, replicates, int(words[0]))):
-        rng = np.random.default_rng(int(words[1 + r]))
+    for r, (word, world) in enumerate(zip(words, worlds(pilot, predictions, replicates, of_worlds))):
+        rng = np.random.default_rng(word)
         truth[r] = sign * world.true_scores(metric)
         for d, (items, annotators) in enumerate(designs):
             study, models = world.study(items, annotators, rng)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.io.patterns.patterns import LabelBatches
@@ -281,3 +282,8 @@ def test_recoded_ratings_keep_their_order():
     assert recode(ratings, {1: "extreme", 2: "middle", 3: "extreme"}).ordered is None
     assert recode(ratings, {2: "middle", 1: "low", 3: "high"}).ordered is None
     assert recode(ratings, 2).ordered is None
+
+
+def test_the_listed_spelling_is_the_name_also_where_nobody_used_it():
+    assert one_spelling(["yes ", "yes ", "no"], ["Yes", "no"]) == {"yes ": "Yes", "Yes": "Yes"}
+    assert one_spelling(["b", "B", "B"]) == {"b": "B", "B": "B"}

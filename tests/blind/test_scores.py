@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from _errors_of_draws import SIGMAS
 from blind._crowds import METRICS, simulated
+from sklearn.naive_bayes import CategoricalNB
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.blind.combiners import _naive_bayes, one_hot
 from bayesagree.blind.scores import (
     BLIND,
     METHODS,
@@ -141,3 +143,15 @@ def test_too_many_patterns_for_difficulties_are_warned_of(monkeypatch):
     systems = Predictions.from_labels({f"m{k}": row.tolist() for k, row in enumerate(codes)}, labels=[0, 1, 2])
     with pytest.warns(UserWarning, match=r"3 labels in \d\d patterns are more than 50 cells"):
         blind_posterior(systems, metrics=("accuracy",), draws=20, chains=2, seed=1)
+
+
+def test_naive_bayes_is_that_of_scikit_learn_with_one_pseudo_count():
+    """Nine labels to one: the prior outweighs two systems of three."""
+    rng = np.random.default_rng(3)
+    truth = (rng.random(300) < 0.1).astype(int)
+    given = [np.where(rng.random(300) < 0.75, truth, 1 - truth) for _ in range(3)]
+    systems = Systems.of(Predictions.from_labels(dict(zip("ABC", given)), labels=[0, 1]), None, None, 1)
+    known = CategoricalNB(alpha=1, class_prior=(np.bincount(truth) + 1) / 302).fit(np.transpose(given), truth)
+    found = _naive_bayes(systems, one_hot(systems), truth)(one_hot(systems))
+    assert found.tolist() == known.predict(np.transpose(given)).tolist()
+    assert 0 < found.sum() < 300

@@ -101,6 +101,8 @@ def test_certainty_and_plausibility(run, files, tmp_path):
          "metric 'hit' is not known"),
         (["certainty", "{annotations}", "--item", "task", "--annotator", "worker", "--reliability", "low"],
          "--reliability 'low' is not a list of numbers"),
+        (["plan", "{annotations}", "--item", "task", "--annotator", "worker", "--n-items", "10,2.5"],
+         "--n-items '10,2.5' must be whole numbers"),
         (["evaluate", "--data", "cifar"], "similar: cifar10h"),
     ],
 )  # fmt: skip

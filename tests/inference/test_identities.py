@@ -1,5 +1,6 @@
 """What must differ does: streams of random numbers, seeds, and the identities of runs."""
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,3 +83,15 @@ def test_a_store_that_was_cut_short_while_it_was_created_begins_anew(tmp_path):
 def test_runs_on_disk_need_a_whole_number(tmp_path):
     with pytest.raises(InputError, match="needs a whole number"):
         Checkpoint(tmp_path / "r.nc", {}, None)
+
+
+def test_a_state_is_due_again_soon_after_a_quick_one(tmp_path):
+    """A state takes milliseconds: at a twentieth of the time, another is due in less than a second."""
+    one = Checkpoint(tmp_path / "r.nc", {}, 1)
+    one.save({"blocks": 1})
+    assert not one.due
+    end = time.monotonic() + 10
+    while not one.due and time.monotonic() < end:
+        time.sleep(0.01)
+    one.save({"blocks": 2})
+    assert one.load()["blocks"] == 2

@@ -11,6 +11,7 @@ import bayesagree as ba
 from bayesagree import io
 from bayesagree.errors import InputError
 from bayesagree.io import read_annotations, read_export
+from bayesagree.io.formats._guess import vocabulary
 
 
 def survey(n_people=40, n_items=12, each=5):
@@ -191,3 +192,9 @@ def test_every_layout_takes_the_order(table, layout):
     found = read_annotations(table, format=layout, labels=["low", "high"], ordered=True)
     assert (found.ordered, found.categories.tolist()) == (True, ["low", "high"])
     assert found.counts()[:, 0].sum() > found.counts()[:, 1].sum()
+
+
+def test_a_vocabulary_shares_more_than_half_of_its_values():
+    """Two and three of five values stand in another column too."""
+    for other, found in (("pqpqp", []), ("pqrpq", ["a", "b"])):
+        assert vocabulary(pd.DataFrame({"a": list("pqrst"), "b": list(other)})) == found

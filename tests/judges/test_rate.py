@@ -14,8 +14,9 @@ from bayesagree import Comparisons, InputError, Labels, Ratings, corrected_rate
 from bayesagree.judges import CorrectedRatePrior, judge_table, warnings_of
 from bayesagree.judges._gibbs import truncated_normal
 from bayesagree.judges._hamiltonian import Truths
-from bayesagree.judges._panel import design, panel_of
+from bayesagree.judges._panel import Factor, Panel, design, panel_of
 from bayesagree.judges._regression import regression
+from bayesagree.judges.rate import Fit, _averages
 
 REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())
 pytestmark = pytest.mark.filterwarnings("ignore:people labelled fewer", "ignore:rates of")
@@ -264,3 +265,19 @@ def test_win_rates_of_comparisons():
         inside += lower < 0.5 < upper
         assert (1 + np.mean(said == "new") - np.mean(said == "old")) / 2 > 0.57
     assert inside >= 2
+
+
+def test_sensitivity_and_false_positive_rate_are_equal_where_verdicts_tell_nothing():
+    """The same chance of every item, whatever its verdict: both are the weighted share of positive verdicts."""
+    rng = np.random.default_rng(1)
+    code = np.repeat([0, 1], [7, 13])
+    verdict = rng.integers(0, 2, (20, 2)).astype(float)
+    verdict[3, 0] = np.nan
+    votes = np.ones(20, int)
+    panel = Panel(np.arange(20), np.array(["j", "k"]), verdict, (Factor("system", np.arange(2), code),), votes, votes)
+    level = np.linspace(-1, 1, 9)
+    fit = Fit(level[:, None], np.empty((9, 0)), {})
+    found = _averages(panel, fit, np.ones((20, 1)), np.empty((20, 0)), rng)
+    np.testing.assert_allclose(found["rate"], np.repeat(sp.stats.norm.cdf(level)[:, None], 2, axis=1))
+    np.testing.assert_allclose(found["sensitivity"], 1 - found["specificity"])
+    assert found["sensitivity"].std(axis=0).min() > 0.05  # items are weighted anew in every draw

@@ -255,3 +255,11 @@ def test_the_curve_of_certainty_stays_in_its_frame(smallest):
     top, bottom = 10, 220
     assert y.min() == pytest.approx(top, abs=0.1)
     assert y.max() == pytest.approx(bottom - (bottom - top) * (smallest - low) / (1 - low), abs=0.1)
+
+
+def test_as_many_dividing_items_as_stated_are_listed():
+    empty = pd.DataFrame(columns=["model", "group", "mean", "lower", "upper", "difference"])
+    empty = empty.assign(difference_lower=[], difference_upper=[], worst_served=[], votes=[], divided=[], p_value=[])
+    items = pd.DataFrame({"group": "g", "item": range(30), "prob_different": 0.9})
+    found = views._group_truth({"scores": empty, "groups": empty, "items": items})
+    assert ([row[1] for row in found["dividing"]], found["number"]) == ([str(k) for k in range(20)], "30")
