@@ -171,6 +171,9 @@ def test_prodigy_views(tmp_path):
     assert read_annotations(blocks, question="choice").categories.tolist() == ["sad"]
     spans = read_export(blocks, question="spans")
     assert (marked(spans), spans.annotations.items.tolist()) == ([[1, "ann", 0, 3, "PER"]], ["1:0-3"])
+    boxes = read_export(lines(tmp_path / "boxes.jsonl", [row("image_manual", spans=[{"label": "cat", "points": []}])]))
+    assert boxes.annotations.categories.tolist() == ["accept"]
+    assert boxes.contents.query("left_out")["what"].tolist() == ["marks in the view 'image_manual'"]
 
 
 def test_doccano_spans(tmp_path):

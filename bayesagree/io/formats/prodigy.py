@@ -6,7 +6,9 @@ from bayesagree.io.formats._found import Found
 FIELDS = {"_input_hash", "_task_hash", "answer"}
 
 # Views in which annotators mark spans; in others (`ner`, `spans`) the model marks them and people accept or reject.
-MANUAL = ("ner_manual", "spans_manual")
+MANUAL = ("ner_manual", "spans_manual", "pos_manual")
+# Views of marks that are no spans of text: their rows are read as accepted or rejected.
+SHAPES = ("image_manual", "audio_manual", "relations")
 
 
 def recognise(file: File) -> bool:
@@ -31,6 +33,8 @@ def read(file: File, question: str | None) -> Found:
         typed = row.get("user_input") if view in ("text_input", "blocks") else None
         if chosen is marked is typed is None:
             found.answers.append(("answer", row["_task_hash"], who, row["answer"]))
+            if view in SHAPES:
+                found.left_out[f"marks in the view {view!r}"] += 1
         elif row["answer"] == "reject":
             found.left_out["rejected choices" if marked is None else "rejected spans"] += 1
         else:
