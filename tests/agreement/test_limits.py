@@ -201,3 +201,8 @@ def test_an_annotator_at_one_end_is_named():
     x = made.rating.reshape(100, 5).copy()
     x[:, 2] = 1
     assert "end of the scale, 2 in 100%" in answers(levels(x))
+
+
+def test_some_items_of_one_rating_do_not_hide_the_agreement_of_the_others():
+    matrix = [[1, 2, np.nan], [4, np.nan, np.nan], [5, 4, 5], [2, 1, np.nan]]
+    common_agreement(Ratings.from_matrix(matrix, scale=(1, 5), step=1), draws=10, seed=1)  # a warning is an error

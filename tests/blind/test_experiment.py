@@ -189,6 +189,8 @@ def test_command_gives_json_and_keeps_the_result(run, files):
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert {row["estimator"] for row in answer["scores"]} == {"majority", "sampling"}
+    shown = run("blind", files / "systems.csv", *COLUMNS, "--methods", "majority, sampling").stdout
+    assert "majority: 95 % HDI and ranks" in shown  # the first of the methods
     assert "methods" not in answer
     assert read_result(out)["estimated"]["score"].sizes == {"estimator": 2, "metric": 4, "model": 4}
 

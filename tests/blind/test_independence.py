@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from blind._crowds import simulated
 from scipy.special import expit, logit
+from scipy.stats import chisquare
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.independence import independence_check, jaccard_overlap
+from bayesagree.blind.independence import _discrepancy, independence_check, jaccard_overlap
 from bayesagree.datasets.simulate import simulated_systems
 
 
@@ -53,3 +54,15 @@ def test_the_difficulty_that_four_systems_share_is_seen():
     assert found[1.5]["p_difficulty"] <= 0.02
     three = simulated_systems(n_items=100, n_labels=3, accuracies=(0.7, 0.8, 0.9, 0.9), seed=1).predictions
     assert np.isnan(independence_check(three, draws=20, chains=1, seed=1)["p_difficulty"])
+
+
+def test_discrepancy_is_pearsons_statistic_of_agreeing_and_other_items():
+    agreed, common = np.array([30.0, 12, 7]), np.array([50.0, 30, 0])
+    agreed[2], share = 0, np.array([0.5, 0.3, 0.6])
+    wide = [np.zeros((3, 3)) for _ in range(3)]
+    for square, row in zip(wide, (agreed, common, share)):
+        square[np.triu_indices(3, 1)] = row
+    pearson = [
+        chisquare([a, n - a], [n * p, n * (1 - p)]).statistic for a, n, p in zip(agreed[:2], common[:2], share[:2])
+    ]
+    assert _discrepancy(*wide) == pytest.approx(sum(pearson))

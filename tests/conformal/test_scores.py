@@ -41,3 +41,9 @@ def test_the_order_of_labels_changes_nothing(p, order):
 def test_a_margin_needs_two_labels():
     with pytest.raises(InputError, match="there is one label"):
         margin(np.ones((3, 1)))
+
+
+def test_margin_is_to_the_best_of_the_others():
+    scores = np.random.default_rng(1).dirichlet(np.ones(7), 50)
+    others = [[max(np.delete(row, k)) for k in range(7)] for row in scores]
+    np.testing.assert_allclose(margin(scores), scores - others)

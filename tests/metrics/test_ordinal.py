@@ -8,6 +8,7 @@ import xarray as xr
 from sklearn import metrics as sk
 
 from bayesagree import InputError, Labels, Predictions, dirichlet, evaluate, score
+from bayesagree.metrics._records import distances
 
 RNG = np.random.default_rng(9)
 VOTES = Labels.from_matrix(RNG.integers(0, 5, (70, 3)), labels=range(5), ordered=True)  # two blocks of items
@@ -49,3 +50,7 @@ def test_labels_without_an_order_are_refused(name):
     with pytest.raises(InputError, match="order"):
         evaluate(Labels.from_matrix([["a", "b"], ["b", "c"]]),
                  Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b", "c"]), metrics=[name])  # fmt: skip
+
+
+def test_no_label_is_as_far_as_the_farthest():
+    assert distances(np.array([[-1, 0, 3]]), None, 4).tolist() == [[[3, 2, 2, 3], [0, 1, 2, 3], [3, 2, 1, 0]]]

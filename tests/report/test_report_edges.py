@@ -92,7 +92,8 @@ def test_a_sample_of_items_says_where_the_variance_comes_from():
     test_set = labelled_test_set(n_items=40, seed=1)
     found, texts = first_sentences(test_set.labels, test_set.predictions, ReportSettings(draws=100, items="bootstrap"))
     share = found.scores.table["annotation_share"]
-    assert ((share > 0) & (share < 1)).all()
+    # Of the variance p (1 - p) / n of a share of 40 items, a tenth and more is that of their truth.
+    assert ((share > 0.05) & (share < 1)).all()
     assert any("of the variance of the score comes from the annotations" in sentence for sentence in texts)
 
 
