@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Ratings
-from bayesagree.annotations.predictions import Predictions, positions
+from bayesagree.annotations._model_outputs import positions
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, probability, shorten
 
 # Items that two annotators must share: from two the interval of a limit is ten standard deviations wide.

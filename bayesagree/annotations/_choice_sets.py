@@ -1,11 +1,14 @@
 """What was on offer when a ranking was made: a set of labels for each ranking."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Codes
+from bayesagree.annotations._columns import encode, objects
 from bayesagree.errors import InputError, as_python
 
 
@@ -46,3 +49,25 @@ class ChoiceSets:
                     f"item {as_python(item_of[r])!r}: the ranking names {as_python(labels[strange[0]])!r}, which was "
                     "not on offer; offered= lists all labels that a ranking chose from, named or not"
                 )
+
+
+def offered_codes(
+    offered: Sequence[Sequence[Sequence[Any]]],
+    cases: Sequence[Sequence[Any]],
+    items: NDArray[Any],
+    labels: NDArray[Any],
+    who: list[Codes] | None,
+) -> NDArray[np.int64]:
+    """Return one column (item, ranker, label) for each label on offer."""
+    if [len(sets) for sets in offered] != [len(case) for case in cases]:
+        raise InputError("offered[item] must list the labels on offer for each ranking of that item")
+    rows = [
+        (i, r if who is None else int(who[i][r]), name)
+        for i, sets in enumerate(offered)
+        for r, names in enumerate(sets)
+        for name in names
+    ]
+    item, ranker, named = zip(*rows)
+    place = [f"offered, item {as_python(items[i])!r}" for i in item]
+    codes, _ = encode(objects(list(named)), "label", labels, place.__getitem__)
+    return np.stack([item, ranker, codes]).astype(np.int64)

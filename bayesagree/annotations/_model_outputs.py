@@ -1,14 +1,15 @@
 """Outputs of one model as users hold them, read with the names of their items and labels, and checked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats, Places
 from bayesagree.annotations._columns import cell_place, float_values, names_array, objects, wide_table
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import InputError, as_python, shorten
 
 
 def named_scores(
@@ -92,3 +93,55 @@ def check_scores(
                 f"but sum to {sums[m, i]:g} or are negative ({len(off)} such items in all); normalise them or pass "
                 "probabilities=False"
             )
+
+
+def of_estimators(
+    estimators: Mapping[str, Any], X: Any, labels: Sequence[Any] | None
+) -> tuple[NDArray[Any], dict[str, Floats]]:
+    """Return the labels, and the probabilities of each estimator of scikit-learn for them, shape (item, label)."""
+    classes = {name: np.asarray(estimator.classes_) for name, estimator in estimators.items()}
+    known = np.unique(np.concatenate([*classes.values()])) if labels is None else np.asarray(labels)
+    tables = {}
+    for name, estimator in estimators.items():
+        place = pd.Index(known).get_indexer(pd.Index(classes[name]))
+        if (place < 0).any():
+            strange = shorten(classes[name][place < 0])
+            raise InputError(f"model {name!r} knows the labels {strange}, which are not among labels={shorten(known)}")
+        probability = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        tables[name] = np.zeros((len(probability), known.size))
+        tables[name][:, place] = probability
+    return known, tables
+
+
+def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> Places:
+    """Return where each wanted name stands among the given ones, which must be the same set."""
+    place, back = pd.Index(given).get_indexer(pd.Index(wanted)), pd.Index(wanted).get_indexer(pd.Index(given))
+    missing, extra = wanted[place < 0], given[back < 0]
+    if missing.size or extra.size:
+        raise InputError(
+            f"the {role}s of {whose} are not the same set: "
+            f"missing {shorten(missing) if missing.size else 'none'}; "
+            f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s"
+        )
+    return place
+
+
+def full_table(
+    cell: NDArray[Any], values: Floats, axes: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Return the scores (model, item, label) of the cells that rows name, each of them once and none left out."""
+    require_once(cell, axes)
+    models, items, known = axes
+    array = np.full((models.size, items.size, known.size), np.nan)
+    seen = np.zeros(array.size, bool)
+    seen[cell] = True
+    if not seen.all():
+        m, i, k = np.unravel_index(int(np.flatnonzero(~seen)[0]), array.shape)
+        raise InputError(
+            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: no score for label "
+            f"{as_python(known[k])!r} ({int((~seen).sum())} missing in all); "
+            "give every model a score for every item and label; for one row per item leave the column of scores "
+            "out, so that its label is the prediction"
+        )
+    array.ravel()[cell] = values
+    return array

@@ -1,9 +1,16 @@
-"""Words that stand for no answer, known here alone, and different spellings of one label."""
+"""Words of tables: for no answer, known here alone; for one label, in different spellings; for the winner of a pair."""
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._numerics.types import Codes
+from bayesagree.annotations._columns import Table, column
+from bayesagree.errors import InputError, as_python
 
 # Cells of text tables that are missing; every other word may well be a label.
 MISSING_CELLS = ["", "NA", "NaN", "nan"]
@@ -46,3 +53,49 @@ def one_spelling(values: Iterable[Any], labels: Sequence[Any] | None = None) -> 
     groups = similar(counts.keys() | listed)
     best = [min(group, key=lambda one: (one not in listed, -counts[one], one)) for group in groups]
     return {label: name for name, group in zip(best, groups) for label in group}
+
+
+# Words for the winner, beside the names of the two models.
+FIRST, SECOND, TIE = range(3)
+WORDS = {
+    "left": FIRST,
+    "model_a": FIRST,
+    "first": FIRST,
+    "right": SECOND,
+    "model_b": SECOND,
+    "second": SECOND,
+    "tie": TIE,
+    "both_bad": TIE,
+    "tie (bothbad)": TIE,
+}
+NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}
+
+
+def outcomes_of(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
+    """Return who wins each row."""
+    values = [v if isinstance(v, Hashable) else repr(v) for v in column(table, name, "winner").to_list()]
+    known = dict(zip(models.tolist(), range(models.size)))
+    words: dict[Any, int] = WORDS | NUMBERS
+    if models.dtype.kind in "iuf" and any(value not in words and value == value for value in values):
+        words = dict(WORDS)  # these are names of models
+    ambiguous = [word for word in words if word in known and word in values]
+    if ambiguous:
+        raise InputError(
+            f"row {values.index(ambiguous[0])}, column {name!r}: {ambiguous[0]!r} is the name of a model and a word "
+            "for the winner; rename the model"
+        )
+    outcome = np.empty(len(values), np.int32)
+    for row, value in enumerate(values):
+        left, right = sides[0][row], sides[1][row]
+        if value is None or value != value:
+            raise InputError(f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row")
+        at = known.get(value, -1)
+        found = FIRST if at == left else SECOND if at == right else words.get(value)
+        if found is None:
+            first, second = (as_python(models[side]) for side in (left, right))
+            raise InputError(
+                f"row {row}: winner {value!r} is neither of the models compared ({first!r}, {second!r}), nor a word "
+                "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 1, 0, 0.5); correct the row"
+            )
+        outcome[row] = found
+    return outcome

@@ -1,6 +1,6 @@
 """Comparisons: of two models one wins, or neither."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -21,24 +21,11 @@ from bayesagree.annotations._columns import (
     values_of,
 )
 from bayesagree.annotations._display import Displayed
+from bayesagree.annotations._words import FIRST, SECOND, TIE, outcomes_of
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
 from bayesagree.errors import InputError, as_python
 
-# Words for the winner, beside the names of the two models.
-FIRST, SECOND, TIE = range(3)
-WORDS = {
-    "left": FIRST,
-    "model_a": FIRST,
-    "first": FIRST,
-    "right": SECOND,
-    "model_b": SECOND,
-    "second": SECOND,
-    "tie": TIE,
-    "both_bad": TIE,
-    "tie (bothbad)": TIE,
-}
-NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}
 OUTCOMES = np.array(["left", "right", "tie"])
 
 
@@ -137,7 +124,7 @@ class Comparisons(Displayed):
             lambda row: f"row {row}: model {as_python(models[left[row]])!r} is compared with itself",
             "a comparison needs two models; correct or drop the row",
         )
-        outcome = _outcomes(table, winner, (left, right), models)
+        outcome = outcomes_of(table, winner, (left, right), models)
         who, annotators = _names(table, annotator, "annotator")
         what, items = _names(table, item, "item")
         values = np.empty((n_rows, len(covariates)))
@@ -348,33 +335,3 @@ def _names(table: Table, name: str | None, role: str) -> tuple[Codes, NDArray[An
     codes, names = encode(values_of(column(table, name, role)), role)
     require_present(codes, role)
     return codes, names
-
-
-def _outcomes(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
-    """Return who wins each row."""
-    values = [v if isinstance(v, Hashable) else repr(v) for v in column(table, name, "winner").to_list()]
-    known = dict(zip(models.tolist(), range(models.size)))
-    words: dict[Any, int] = WORDS | NUMBERS
-    if models.dtype.kind in "iuf" and any(value not in words and value == value for value in values):
-        words = dict(WORDS)  # these are names of models
-    ambiguous = [word for word in words if word in known and word in values]
-    if ambiguous:
-        raise InputError(
-            f"row {values.index(ambiguous[0])}, column {name!r}: {ambiguous[0]!r} is the name of a model and a word "
-            "for the winner; rename the model"
-        )
-    outcome = np.empty(len(values), np.int32)
-    for row, value in enumerate(values):
-        left, right = sides[0][row], sides[1][row]
-        if value is None or value != value:
-            raise InputError(f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row")
-        at = known.get(value, -1)
-        found = FIRST if at == left else SECOND if at == right else words.get(value)
-        if found is None:
-            first, second = (as_python(models[side]) for side in (left, right))
-            raise InputError(
-                f"row {row}: winner {value!r} is neither of the models compared ({first!r}, {second!r}), nor a word "
-                "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 1, 0, 0.5); correct the row"
-            )
-        outcome[row] = found
-    return outcome

@@ -1,6 +1,6 @@
 """Labels: one label of a closed list per annotation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -30,12 +30,12 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import OrderedCategories, Values, checked_order, long_frame, wide_frame
 from bayesagree.annotations._display import names
-from bayesagree.annotations.spans import NO_LABEL, Match, Unit, marked_pixels, read_masks, span_rows
+from bayesagree.annotations.spans import Marked
 from bayesagree.errors import InputError, as_python
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Labels(OrderedCategories, Values):
+class Labels(Marked, OrderedCategories, Values):
     """One label of a closed list per annotation.
 
     Attributes
@@ -206,108 +206,6 @@ class Labels(OrderedCategories, Values):
         if ordered is None and labels is None and not hasattr(array, "columns"):
             ordered = False
         return cls(items_, np.empty(0, "<U1"), labels_, item_codes, unknown, label_codes, number, ordered)
-
-    @classmethod
-    @checked
-    def from_spans(
-        cls,
-        frame: Any,
-        *,
-        unit: Unit = "span",
-        match: Match = "overlap",
-        documents: Mapping[Any, Any] | None = None,
-        no_label: str = NO_LABEL,
-    ) -> Self:
-        """Read a table with one row per marked span of text; items are tokens, sentences or candidate spans.
-
-        Parameters
-        ----------
-        frame
-            Columns document, annotator, start, end (not included) and label. An annotator who read a document and
-            marked nothing has a row with an empty start, end and label; who has no row has not read it.
-        unit
-            What an item is. ``"span"``: what at least one annotator marked; ``"token"``: each word or sign; without
-            `documents` each position up to the last end; ``"sentence"``.
-        match
-            For spans: those that overlap are one item, or those with equal ends alone.
-        documents
-            Text by document; start and end then count characters. Or lists of tokens, or numbers of them; start and end
-            then count tokens.
-        no_label
-            The label of what an annotator did not mark. Of several spans in one item the longest part decides.
-
-        Returns
-        -------
-        Labels
-            Items are named ``"<document>:<start>-<end>"``. Those of one document are not independent: pass
-            ``cluster={item: document_of(item)}`` to `evaluate`.
-
-        Raises
-        ------
-        InputError
-            A span without label, or that ends before it starts, or outside its document; sentences without texts.
-
-        Examples
-        --------
-        >>> rows = [("mail", "ann", 0, 6, "NAME"), ("mail", "bob", 3, 8, "NAME")]
-        >>> spans = pd.DataFrame(rows, columns=["document", "annotator", "start", "end", "label"])
-        >>> Labels.from_spans(spans).to_long().values.tolist()
-        [['mail:0-8', 'ann', 'NAME'], ['mail:0-8', 'bob', 'NAME']]
-        >>> Labels.from_spans(spans, match="exact").counts().tolist()
-        [[1, 1], [1, 1]]
-        """
-        rows = span_rows(frame, unit, match, documents, no_label)
-        if rows.empty:
-            raise InputError("there is no span: every document is empty")
-        return cls.from_long(rows)
-
-    @classmethod
-    @checked
-    def from_masks(
-        cls,
-        masks: Any,
-        *,
-        annotators: Sequence[Any] | None = None,
-        background: int = 0,
-        labels: Sequence[Any] | None = None,
-    ) -> Self:
-        """Read masks of one image: every pixel that at least one annotator marked is an item.
-
-        Pixels that nobody marked are left out: with them the agreement of an image depends on its margin, and STAPLE's
-        specificity is overestimated. The posterior of `dawid_skene` of two labels is then STAPLE (Warfield et al. 2004,
-        doi:10.1109/TMI.2004.828354) with a prior and without spatial smoothing.
-
-        Parameters
-        ----------
-        masks
-            Array (annotator, row, column) of whole numbers, or one image file per annotator (extra ``plot``).
-        annotators
-            Their names; by default 0, 1, ...
-        background
-            The value of what is not marked.
-        labels
-            All possible values, by default those that occur.
-
-        Returns
-        -------
-        Labels
-            Items are numbers, row x width + column: ``np.divmod(labels.items, width)`` gives rows and columns.
-
-        Raises
-        ------
-        InputError
-            Another shape, masks of several sizes, values that are no whole numbers, no marked pixel.
-
-        Examples
-        --------
-        >>> masks = [[[0, 1], [0, 0]], [[1, 1], [0, 0]]]
-        >>> Labels.from_masks(masks).counts().tolist()
-        [[1, 1], [0, 2]]
-        """
-        read = read_masks(masks)
-        pixels = marked_pixels(read, background)
-        matrix = read.reshape(len(read), -1)[:, pixels].T
-        return cls.from_matrix(matrix, items=pixels.tolist(), annotators=annotators, labels=labels, ordered=False)
 
     @classmethod
     def _counted(cls, table: Any, item: str, label: str, labels: Sequence[Any] | None, ordered: bool | None) -> Self:

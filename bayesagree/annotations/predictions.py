@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._numerics.types import Codes, Floats, Places
+from bayesagree._numerics.types import Codes, Floats
+from bayesagree.annotations import _model_outputs as outputs
 from bayesagree.annotations._columns import (
     cell_place,
     column,
@@ -23,7 +24,6 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import Categorical
 from bayesagree.annotations._display import Displayed, names
-from bayesagree.annotations._model_outputs import check_scores, named_labels, named_scores, of_two, require_once
 from bayesagree.annotations._numbers import level_widths, numbers_of
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
@@ -101,15 +101,16 @@ class Predictions(Categorical, Displayed):
         if not scores:
             raise InputError("there is no model: pass {name: scores}")
         models = names_array(list(scores), "model")
-        tables = [named_scores(of_two(table, labels, model), items, labels, model) for model, table in scores.items()]
+        named = outputs.named_scores
+        tables = [named(outputs.of_two(t, labels, m), items, labels, m) for m, t in scores.items()]
         items_, labels_ = tables[0][1:]
         stack = []
         for model, (table, its_items, its_labels) in zip(models, tables):
-            rows = positions(items_, its_items, f"model {as_python(model)!r}", "item")
-            columns = positions(labels_, its_labels, f"model {as_python(model)!r}", "label")
+            rows = outputs.positions(items_, its_items, f"model {as_python(model)!r}", "item")
+            columns = outputs.positions(labels_, its_labels, f"model {as_python(model)!r}", "label")
             stack.append(table[np.ix_(rows, columns)])
         array = np.stack(stack)
-        check_scores(array, models, items_, labels_, probabilities)
+        outputs.check_scores(array, models, items_, labels_, probabilities)
         return cls(models, items_, labels_, array, None)
 
     @classmethod
@@ -129,9 +130,9 @@ class Predictions(Categorical, Displayed):
         if not predicted:
             raise InputError("there is no model: pass {name: labels}")
         models = names_array(list(predicted), "model")
-        named = [named_labels(values, items, model) for model, values in predicted.items()]
+        named = [outputs.named_labels(values, items, model) for model, values in predicted.items()]
         items_ = named[0][1]
-        rows = [positions(items_, its, f"model {as_python(m)!r}", "item") for m, (_, its) in zip(models, named)]
+        rows = [outputs.positions(items_, its, f"model {as_python(m)!r}", "item") for m, (_, its) in zip(models, named)]
         table = np.stack([values[row] for (values, _), row in zip(named, rows)])
         codes, known = encode(table.ravel(), "label", labels, cell_place(models, items_, "model", "item"))
         return cls(models, items_, known, None, codes.reshape(table.shape))
@@ -163,7 +164,7 @@ class Predictions(Categorical, Displayed):
         """
         found = numbers_of(numbers, items)
         models, first = names_array(list(found), "model"), next(iter(found.values()))
-        at = [positions(first.items, one.items, f"model {model!r}", "item") for model, one in found.items()]
+        at = [outputs.positions(first.items, one.items, f"model {model!r}", "item") for model, one in found.items()]
         values = np.stack([one.values[rows] for rows, one in zip(at, found.values())])
         return cls(models, first.items, THRESHOLD_LABELS, None, None, values, first.levels)
 
@@ -208,19 +209,7 @@ class Predictions(Categorical, Displayed):
         names = list(X.index) if items is None and isinstance(X, pd.DataFrame) else items
         if not all(hasattr(estimator, "predict_proba") for estimator in estimators.values()):
             return cls.from_labels({name: e.predict(X) for name, e in estimators.items()}, items=names, labels=labels)
-        classes = {name: np.asarray(e.classes_) for name, e in estimators.items()}
-        known = np.unique(np.concatenate([*classes.values()])) if labels is None else np.asarray(labels)
-        tables = {}
-        for name, estimator in estimators.items():
-            place = pd.Index(known).get_indexer(pd.Index(classes[name]))
-            if (place < 0).any():
-                raise InputError(
-                    f"model {name!r} knows the labels {shorten(classes[name][place < 0])}, which are not among "
-                    f"labels={shorten(known)}"
-                )
-            probability = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-            tables[name] = np.zeros((len(probability), known.size))
-            tables[name][:, place] = probability
+        known, tables = outputs.of_estimators(estimators, X, labels)
         return cls.from_scores(tables, items=names, labels=known.tolist(), probabilities=True)
 
     @classmethod
@@ -269,27 +258,14 @@ class Predictions(Categorical, Displayed):
         require_present(item_codes, "item")
         cell = model_codes.astype(np.int64) * items.size + item_codes
         if score is None:
-            require_once(cell, (models, items))
+            outputs.require_once(cell, (models, items))
             hard = np.full(models.size * items.size, -1, np.int32)
             hard[cell] = label_codes
             return cls(models, items, known, None, hard.reshape(models.size, items.size))
-        values = float_column(table, score, "score")
         require_present(label_codes, "label")
-        cell = cell * known.size + label_codes
-        require_once(cell, (models, items, known))
-        array = np.full((models.size, items.size, known.size), np.nan)
-        seen = np.zeros(array.size, bool)
-        seen[cell] = True
-        if not seen.all():
-            m, i, k = np.unravel_index(int(np.flatnonzero(~seen)[0]), array.shape)
-            raise InputError(
-                f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: no score for label "
-                f"{as_python(known[k])!r} ({int((~seen).sum())} missing in all); "
-                "give every model a score for every item and label; for one row per item leave the column of scores "
-                "out, so that its label is the prediction"
-            )
-        array.ravel()[cell] = values
-        check_scores(array, models, items, known, probabilities)
+        cell, axes = cell * known.size + label_codes, (models, items, known)
+        array = outputs.full_table(cell, float_column(table, score, "score"), axes)
+        outputs.check_scores(array, models, items, known, probabilities)
         return cls(models, items, known, array, None)
 
     def on_items(self, items: NDArray[Any]) -> Self:
@@ -315,11 +291,11 @@ class Predictions(Categorical, Displayed):
         """
         if items is self.items and labels is self.categories:
             return self
-        item_order = positions(items, self.items, "the predictions", "item")
+        item_order = outputs.positions(items, self.items, "the predictions", "item")
         if self.numbers is not None:
             return self.take(item_order, items)
         if self.scores is not None:
-            label_order = positions(labels, self.categories, "the predictions", "label")
+            label_order = outputs.positions(labels, self.categories, "the predictions", "label")
             scores = self.scores[:, item_order][:, :, label_order]
             return replace(self, items=items, categories=labels, scores=scores)
         target = pd.Index(labels).get_indexer(pd.Index(self.categories))
@@ -358,10 +334,8 @@ class Predictions(Categorical, Displayed):
         InputError
             More than one label of hard labels, or more labels than there are.
         """
-        if depth < 1 or depth > self.categories.size:
-            raise InputError(
-                f"top {depth} of {self.categories.size} labels does not exist; use 1 to {self.categories.size}"
-            )
+        if depth > (n := self.categories.size) or depth < 1:
+            raise InputError(f"top {depth} of {n} labels does not exist; use 1 to {n}")
         dtype = np.int16 if self.categories.size <= np.iinfo(np.int16).max else np.int32
         if self.numbers is not None:
             raise InputError('these predictions are numbers, which have no labels; use metrics=["mae"] or its kin')
@@ -374,16 +348,3 @@ class Predictions(Categorical, Displayed):
             return self.hard_labels()[:, :, None].astype(dtype)
         order = np.argsort(-self.scores, axis=-1, kind="stable")
         return order[:, :, :depth].astype(dtype)
-
-
-def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> Places:
-    """Return where each wanted name stands among the given ones, which must be the same set."""
-    place, back = pd.Index(given).get_indexer(pd.Index(wanted)), pd.Index(wanted).get_indexer(pd.Index(given))
-    missing, extra = wanted[place < 0], given[back < 0]
-    if missing.size or extra.size:
-        raise InputError(
-            f"the {role}s of {whose} are not the same set: "
-            f"missing {shorten(missing) if missing.size else 'none'}; "
-            f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s"
-        )
-    return place

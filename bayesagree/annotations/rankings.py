@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes
-from bayesagree.annotations._choice_sets import ChoiceSets
+from bayesagree.annotations._choice_sets import ChoiceSets, offered_codes
 from bayesagree.annotations._columns import (
     annotation_codes,
     axis_names,
@@ -130,7 +130,7 @@ class Rankings(Categorical, Container):
         codes, labels_ = encode(objects(named), "label", known, place)
         who, names = _annotators_of(annotators, cases, items_)
         ranker = np.asarray(ranking) if who is None else np.asarray([who[i][r] for i, r in zip(item, ranking)])
-        chosen_from = None if offered is None else _offered_of(offered, cases, items_, labels_, who)
+        chosen_from = None if offered is None else offered_codes(offered, cases, items_, labels_, who)
         return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block), chosen_from)
 
     @classmethod
@@ -305,28 +305,6 @@ def _require_ranked(on_offer: NDArray[Any], rankings: NDArray[Any], items: NDArr
         ranked = set(map(tuple, rankings.T.tolist()))
         item = next(i for i, ranker in sets.T.tolist() if (i, ranker) not in ranked)
         raise InputError(f"item {as_python(items[item])!r}: a ranking names none of the labels on offer; drop it")
-
-
-def _offered_of(
-    offered: Sequence[Sequence[Sequence[Any]]],
-    cases: Sequence[Sequence[Any]],
-    items: NDArray[Any],
-    labels: NDArray[Any],
-    who: list[Codes] | None,
-) -> NDArray[np.int64]:
-    """Return one column (item, ranker, label) for each label on offer."""
-    if [len(sets) for sets in offered] != [len(case) for case in cases]:
-        raise InputError("offered[item] must list the labels on offer for each ranking of that item")
-    rows = [
-        (i, r if who is None else int(who[i][r]), name)
-        for i, sets in enumerate(offered)
-        for r, names in enumerate(sets)
-        for name in names
-    ]
-    item, ranker, named = zip(*rows)
-    place = [f"offered, item {as_python(items[i])!r}" for i in item]
-    codes, _ = encode(objects(list(named)), "label", labels, place.__getitem__)
-    return np.stack([item, ranker, codes]).astype(np.int64)
 
 
 def _annotators_of(

@@ -13,7 +13,8 @@ from bayesagree._inference.results import concentration_of
 from bayesagree._inference.streams import BLOCK, item_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.annotations.predictions import Predictions, positions
+from bayesagree.annotations._model_outputs import positions
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import plausibility_block, plausibility_draws
 from bayesagree.errors import InputError, as_python, shorten
 

@@ -16,8 +16,9 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import beta_hdi
 from bayesagree._numerics.types import Floats
+from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import ItemGroup
-from bayesagree.annotations.predictions import Predictions, positions
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
 from bayesagree.conformal._weighted import groups_of
 from bayesagree.conformal.calibration import conformalize

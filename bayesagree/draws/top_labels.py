@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree.annotations._container import are_numbers
-from bayesagree.annotations.predictions import positions
+from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock, Schedule, Stream, best_labels
 from bayesagree.draws.group_scores import require_one_truth

@@ -31,7 +31,8 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Rankings, Ratings
-from bayesagree.annotations.predictions import Predictions, positions
+from bayesagree.annotations._model_outputs import positions
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.judges._win_rates import win_draws
 

@@ -19,8 +19,9 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.annotations.predictions import Predictions, positions
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.judges._panel import verdict_codes
 

@@ -347,5 +347,4 @@ def _record(pattern: str, *, kernel: Any = None, family: Family = "rank", **row:
     return MetricRecord(pattern, kernel=KERNELS.get(pattern, kernel), family=family, **row)
 
 
-# Every metric by its pattern.
 METRICS = {record.pattern: record for record in _records()}

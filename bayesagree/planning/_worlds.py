@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -115,3 +116,77 @@ def _rating_worlds(pilot: Ratings, rows: NDArray[np.int64], seed: int) -> Iterat
         mean = (posterior["item_mean"].values[d, of_study] - low) / (high - low)
         shares = float(ends[0][d]), float(ends[1][d])
         yield RatingWorld(float(posterior["phi"].values[d]), mean, shares, pilot.scale, pilot.n_levels)
+
+
+# Draws of estimates of all models, by which the probability of the right choice is found in each world.
+CI_PROB = 0.95
+RANKINGS = 2000
+
+
+class Studies(NamedTuple):
+    """Simulated studies.
+
+    Attributes
+    ----------
+    items, annotators
+        Size of each design that was simulated, shape (design,).
+    width
+        Full width of the interval, mean over models, shape (design, replicate).
+    covariance
+        Of the scores of the models in their posterior, mean over worlds: (design, model, model).
+    truth
+        Their true scores in each world, oriented so that more is better: (replicate, model).
+    """
+
+    items: NDArray[np.int64]
+    annotators: NDArray[np.int64]
+    width: Floats
+    covariance: Floats
+    truth: Floats
+
+
+def widths_of(studies: Studies, sizes: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Expected widths, (items, annotators), and how far the logarithm of one study's width may be from them."""
+    log_width = np.log(np.maximum(studies.width, 1e-12))
+    mean = log_width.mean(axis=1)
+    one, width = studies.annotators == 1, np.empty((sizes.size, votes.size))
+    if one.any():
+        at, log_size = np.log(studies.items[one]), np.log(sizes)
+        power = 0.0 if at.size == 1 else (mean[one][1] - mean[one][0]) / (at[1] - at[0])
+        width[:, votes == 1] = np.exp(mean[one][0] + power * (log_size - at[0]))[:, None]
+    if not one.all():
+        squared = studies.items[~one].astype(float) * np.exp(2 * mean[~one])
+        width[:, votes > 1] = np.sqrt(_two_stage(squared, votes[votes > 1]) / sizes[:, None])
+    # Part of the spread belongs to the world, and stays whatever the size; part to a single study, and falls with it.
+    n_designs, replicates = log_width.shape
+    rest = log_width - mean[:, None]
+    of_world = rest.mean(axis=0).var() * replicates / (replicates - 1)
+    own = (rest - rest.mean(axis=0)).var() * n_designs / max(n_designs - 1, 1) * replicates / (replicates - 1)
+    variance = max(of_world - own / n_designs, 0.0) + own * studies.items[-1] / sizes + of_world / replicates
+    reach = sp.special.stdtrit(replicates - 1, (1 + CI_PROB) / 2) * np.sqrt(variance)
+    return width, np.broadcast_to(reach[:, None], width.shape)
+
+
+def _two_stage(squared: Floats, votes: NDArray[np.int64]) -> Floats:
+    """Fit squared widths by a + b / n + c / n^2, relative errors alike, coefficients at least 0."""
+    terms = (1 / votes.astype(float))[:, None] ** np.arange(3)
+    coefficient, _ = sp.optimize.nnls(terms / squared[:, None], np.ones(squared.size))
+    return terms @ coefficient
+
+
+def right_choices(studies: Studies, width: Floats, votes: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth."""
+    replicates, n_models = studies.truth.shape
+    right = np.full((*width.shape, replicates), np.nan)
+    if n_models < 2:
+        return right
+    noise, best = rng.standard_normal((RANKINGS, n_models)), studies.truth.max(axis=1, keepdims=True)
+    for v, number in enumerate(votes):
+        design = np.flatnonzero(studies.annotators == number)[-1]
+        value, vector = np.linalg.eigh(studies.covariance[design])
+        error = noise @ (vector * np.sqrt(np.maximum(value, 0))).T
+        for s, of_design in enumerate(width[:, v] / np.exp(np.log(studies.width[design]).mean())):
+            seen = studies.truth[:, None, :] + of_design * error
+            chosen = np.take_along_axis(studies.truth, seen.argmax(axis=2), axis=1)
+            right[s, v] = (chosen == best).mean(axis=1)
+    return right

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy as sp
@@ -22,18 +22,13 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.metrics.registry import Metric
-from bayesagree.planning._worlds import worlds
+from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, widths_of, worlds
 from bayesagree.plausibility.registry import FEWEST_ITEMS, POSTERIORS
 
 # Coefficients of `agreement_table` that need no names of annotators.
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 # Those of ratings, and Phi.
 OF_RATINGS = ("phi", "alpha_ordinal", "alpha_interval", "icc_one_way", *COEFFICIENTS)
-# Draws of estimates of all models, by which the probability of the right choice is found in each world.
-CI_PROB = 0.95
-RANKINGS = 2000
-
-
 # Widths fall with the root of the number of items, so that one size tells all: larger studies cost more than they add.
 # Items of a simulated study, at most.
 MOST_ITEMS = 300
@@ -54,28 +49,6 @@ REASONS = (
     "Studies are evaluated from votes and predictions together, as evaluate() does by default (informed_dirichlet).",
     f"Studies are evaluated from labels alone (dirichlet), as evaluate() does with fewer than {FEWEST_ITEMS} items.",
 )
-
-
-class Studies(NamedTuple):
-    """Simulated studies.
-
-    Attributes
-    ----------
-    items, annotators
-        Size of each design that was simulated, shape (design,).
-    width
-        Full width of the interval, mean over models, shape (design, replicate).
-    covariance
-        Of the scores of the models in their posterior, mean over worlds: (design, model, model).
-    truth
-        Their true scores in each world, oriented so that more is better: (replicate, model).
-    """
-
-    items: NDArray[np.int64]
-    annotators: NDArray[np.int64]
-    width: Floats
-    covariance: Floats
-    truth: Floats
 
 
 @checked
@@ -193,9 +166,9 @@ def plan(
     designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
     n_draws, done = positive_int(study_draws, "study_draws"), progress or (lambda number: None)
     studies = _simulated(annotations, predictions, designs, metric, name, replicates, n_draws, root, done)
-    width, reach = _widths(studies, sizes, votes)
+    width, reach = widths_of(studies, sizes, votes)
     beside = _over_annotators(annotations, metric, votes, np.random.default_rng(root)) if crossed else 0.0
-    right = _right(studies, width, votes, np.random.default_rng(root))
+    right = right_choices(studies, width, votes, np.random.default_rng(root))
     moved = {"width": 0.0, "width_lower": -reach, "width_upper": reach}
     of_width = {name: np.hypot(width * np.exp(by), beside) for name, by in moved.items()}
     of_choice = {"prob_right": right.mean(axis=2), "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(replicates)}
@@ -311,53 +284,6 @@ def _agreement_width(study: Labels | Ratings, metric: str, seed: int) -> float:
         return float(ends["upper"] - ends["lower"])
     lower, upper = interval_of_counts(study, metric, ci_prob=CI_PROB, seed=seed)
     return float(upper - lower)
-
-
-def _widths(studies: Studies, sizes: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Expected widths, (items, annotators), and how far the logarithm of one study's width may be from them."""
-    log_width = np.log(np.maximum(studies.width, 1e-12))
-    mean = log_width.mean(axis=1)
-    one, width = studies.annotators == 1, np.empty((sizes.size, votes.size))
-    if one.any():
-        at, log_size = np.log(studies.items[one]), np.log(sizes)
-        power = 0.0 if at.size == 1 else (mean[one][1] - mean[one][0]) / (at[1] - at[0])
-        width[:, votes == 1] = np.exp(mean[one][0] + power * (log_size - at[0]))[:, None]
-    if not one.all():
-        squared = studies.items[~one].astype(float) * np.exp(2 * mean[~one])
-        width[:, votes > 1] = np.sqrt(_two_stage(squared, votes[votes > 1]) / sizes[:, None])
-    # Part of the spread belongs to the world, and stays whatever the size; part to a single study, and falls with it.
-    n_designs, replicates = log_width.shape
-    rest = log_width - mean[:, None]
-    of_world = rest.mean(axis=0).var() * replicates / (replicates - 1)
-    own = (rest - rest.mean(axis=0)).var() * n_designs / max(n_designs - 1, 1) * replicates / (replicates - 1)
-    variance = max(of_world - own / n_designs, 0.0) + own * studies.items[-1] / sizes + of_world / replicates
-    reach = sp.special.stdtrit(replicates - 1, (1 + CI_PROB) / 2) * np.sqrt(variance)
-    return width, np.broadcast_to(reach[:, None], width.shape)
-
-
-def _two_stage(squared: Floats, votes: NDArray[np.int64]) -> Floats:
-    """Fit squared widths by a + b / n + c / n^2, relative errors alike, coefficients at least 0."""
-    terms = (1 / votes.astype(float))[:, None] ** np.arange(3)
-    coefficient, _ = sp.optimize.nnls(terms / squared[:, None], np.ones(squared.size))
-    return terms @ coefficient
-
-
-def _right(studies: Studies, width: Floats, votes: NDArray[np.int64], rng: np.random.Generator) -> Floats:
-    """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth."""
-    replicates, n_models = studies.truth.shape
-    right = np.full((*width.shape, replicates), np.nan)
-    if n_models < 2:
-        return right
-    noise, best = rng.standard_normal((RANKINGS, n_models)), studies.truth.max(axis=1, keepdims=True)
-    for v, number in enumerate(votes):
-        design = np.flatnonzero(studies.annotators == number)[-1]
-        value, vector = np.linalg.eigh(studies.covariance[design])
-        error = noise @ (vector * np.sqrt(np.maximum(value, 0))).T
-        for s, of_design in enumerate(width[:, v] / np.exp(np.log(studies.width[design]).mean())):
-            seen = studies.truth[:, None, :] + of_design * error
-            chosen = np.take_along_axis(studies.truth, seen.argmax(axis=2), axis=1)
-            right[s, v] = (chosen == best).mean(axis=1)
-    return right
 
 
 def _with_best(found: xr.Dataset, target: float) -> xr.Dataset:

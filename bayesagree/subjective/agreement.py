@@ -15,7 +15,7 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._coefficients import CELLS, CI_KIND, REPLICATES, PseudoWeights, item_mass
+from bayesagree.agreement._coefficients import CI_KIND, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
@@ -103,7 +103,7 @@ def group_agreement(
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
     given = np.bincount(code, minlength=len(moments)).astype(np.float64)
     pseudo = [_pseudo_sums(by_cell[g], by_cell[h], given, moments, same=g == h) for g, h in pairs]
-    weighted = _replicated_sums(np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(seed)))
+    weighted = replicated_sums(np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(seed)))
     sums = np.split(weighted, len(pairs), axis=1)
     table = np.full((3, size, size), np.nan)
     n_pairs = np.zeros((size, size), np.int64)
@@ -336,19 +336,6 @@ def _pseudo_sums(x: Floats, y: Floats, given: Floats, moments: Floats, *, same: 
         np.stack([np.bincount(item, m * of, PSEUDO_ITEMS) for m in rows.T], axis=-1) for of in (of_first, ~of_first)
     ]
     return _pair_sums(sides[0], sides[0] if same else sides[1], same=same)
-
-
-def _replicated_sums(values: Floats, pseudo: Floats, rng: np.random.Generator) -> Floats:
-    """Sum values (item, column): as they are, then weighted, with those of pseudo-items; (1 + replicate, column)."""
-    of_pseudo, every = PseudoWeights.draw(rng), np.arange(REPLICATES)[:, None]
-    weight = np.zeros((REPLICATES, PSEUDO_ITEMS))
-    np.add.at(weight, (every, of_pseudo.chosen), of_pseudo.weight)
-    sums, shape = [values.sum(axis=0)[None]], item_mass(len(values))
-    # Few weights at a time: a hundred thousand items by all replicates would take 1.6 GB.
-    for start in range(0, REPLICATES, step := max(1, CELLS // len(values))):
-        own = rng.standard_gamma(shape, (min(step, REPLICATES - start), len(values)))
-        sums.append(own @ values + weight[start : start + step] @ pseudo)
-    return np.concatenate(sums)
 
 
 def _alpha(sums: Floats, *, same: bool) -> Floats:

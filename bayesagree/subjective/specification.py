@@ -25,6 +25,7 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, one_of
+from bayesagree.io.tables import markdown_table
 
 type Shares = Mapping[str, float]
 
@@ -149,7 +150,7 @@ class SpecificationReport:
         """Write the seven points as a page."""
         d, tables = self.declared, dict(iter(self.distributions.groupby("kind")))
         annotators, items, labels = (
-            _markdown(tables.get(kind, pd.DataFrame()).drop(columns="kind", errors="ignore"))
+            markdown_table(tables.get(kind, pd.DataFrame()).drop(columns="kind", errors="ignore"))
             for kind in ("annotator", "item", "label")
         )
         features = {
@@ -164,13 +165,13 @@ class SpecificationReport:
             "4. Items": (d.items_reason, items),
             "5. Labels": (number, labels),
             "6. Collection": (d.collection or "not stated",),
-            "7. Report": ("Gaps:", gaps, "Groups:", _markdown(self.groups.reset_index())),
+            "7. Report": ("Gaps:", gaps, "Groups:", markdown_table(self.groups.reset_index())),
         }
         if len(self.scores):
-            sections["Scores of groups"] = (_markdown(self.scores),)
+            sections["Scores of groups"] = (markdown_table(self.scores),)
         if len(self.individual):
             meaning = "Mean difference in performance between similar annotators; 0 is individual fairness."
-            sections["Individual fairness"] = (meaning, _markdown(self.individual))
+            sections["Individual fairness"] = (meaning, markdown_table(self.individual))
         blocks = [[f"## {title}", *filter(None, content)] for title, content in sections.items()]
         return "\n\n".join(["# Evaluation specification", *(line for block in blocks for line in block)]) + "\n"
 
@@ -345,18 +346,3 @@ def _group_gaps(specification: EvaluationSpecification, composition: pd.DataFram
         least = specification.smallest_group
         gaps.append(f"{len(small)} groups have fewer than {least} annotators: {', '.join(small[:5])}")
     return gaps
-
-
-def _markdown(table: pd.DataFrame) -> str:
-    """Write a table with pipes; a number that does not exist is empty."""
-    if table.empty:
-        return "none"
-
-    def cell(value: Any) -> str:
-        if isinstance(value, float):
-            return "" if np.isnan(value) else f"{value:.3f}"
-        return str(value).replace("|", "\\|")
-
-    rows = [list(map(str, table.columns)), ["---"] * table.shape[1]]
-    rows += [[cell(v) for v in row] for row in table.itertuples(index=False)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
