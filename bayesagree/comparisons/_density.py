@@ -19,6 +19,9 @@ LARGEST = 50.0
 NEWTON, CLOSE, CLOSE_IN_EM, SHORTEST_STEP = 50, 1e-6, 0.1, 1e-6
 # Rounds in which the scales are fitted to start from.
 EM = 10
+# Prior scales up to which that of discriminations grows there, without and with item effects: beyond, at the mode, the
+# strengths and a few annotators' discriminations vanish while the others grow, from where chains seldom return.
+WIDEST = {False: 1.0, True: 0.5}
 # A chain starts at most this and one per parameter below the centre, in log density: a normal one has half of it.
 FARTHEST = 10.0
 # The effects that each scale is of.
@@ -278,13 +281,12 @@ class Density:
         point[self.n_normal :] = np.log([scale / 2 for scale in self.scale_prior.values()])
         point = self.mode(point, CLOSE_IN_EM)
         for _ in range(EM if self.scale_prior else 0):
-            normal = slice(0, self.n_normal)
-            variance = np.linalg.inv(self.precision(point)[normal, normal]).diagonal()
-            for name in self.scale_prior:
+            variance = np.linalg.inv(self.precision(point)[: self.n_normal, : self.n_normal]).diagonal()
+            for name, scale in self.scale_prior.items():
                 place = self.place[OF_SCALE[name]]
-                if name == "discrimination_sd" and self.form.item_effects:
-                    continue  # else a few annotators' vanish and the others' grow, for strengths to have none to pay
-                grown = float(np.sqrt(np.mean(point[place] ** 2 + variance[place])))
+                widest = WIDEST[self.form.item_effects] if name == "discrimination_sd" else math.inf
+                most = widest * scale / math.exp(point[self.place[name]][0])
+                grown = min(float(np.sqrt(np.mean(point[place] ** 2 + variance[place]))), most)
                 point[place] /= grown
                 point[self.place[name]] += math.log(grown)
             point = self.mode(point, CLOSE_IN_EM)

@@ -201,6 +201,23 @@ def test_chains_start_within_reach_where_models_are_equal():
     assert np.isfinite(heights).all()
 
 
+def test_chains_start_where_strengths_do_not_vanish():
+    """The joint mode of weak strengths and uneven discriminations has none of the former; chains once stayed there."""
+    rng, n = np.random.default_rng(2), 4000
+    strength, slope = 0.2 * rng.normal(size=30), np.exp(1.2 * rng.normal(size=10))
+    left = rng.integers(0, 30, n)
+    right, who = (left + rng.integers(1, 30, n)) % 30, rng.integers(0, 10, n)
+    half = slope[who] * (strength[left] - strength[right]) / 2
+    wins = rng.random(n) < 1 / (1 + np.exp(-2 * half))
+    table = {"left": left, "right": right, "winner": np.where(wins, "left", "right"), "who": who}
+    games = Comparisons.from_long(pd.DataFrame(table), annotator="who")
+    form = Form(None, None, "annotator", False, "davidson")
+    density = Density(cells_of(games, **form.cells)[0], form, DavidsonPrior())
+    scales = density.variables(density.start())
+    assert scales["strength_sd"] > 0.05
+    assert scales["discrimination_sd"] < 1
+
+
 def strengths(table, **options):
     found = Comparisons.from_long(table, **{k: options.pop(k) for k in ("annotator",) if k in options})
     return davidson(found, **(COMMON | options), draws=200, chains=2, seed=3)["posterior"]["strength"]
