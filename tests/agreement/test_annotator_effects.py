@@ -95,6 +95,7 @@ def test_levels_are_named_before_and_removed_after():
     assert (table["prob_above"].round(2) == [0, 1, 1]).all() or table["prob_above"].is_monotonic_increasing
 
 
+@pytest.mark.long
 def test_equal_annotators_are_not_warned_of():
     for seed in range(5):
         ratings = crowd(shift=(0, 0, 0), seed=seed)

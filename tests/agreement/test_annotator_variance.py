@@ -120,6 +120,7 @@ def test_annotators_who_are_too_few_or_do_not_return():
     assert "about these annotators" in found.loc["phi", "note"]
 
 
+@pytest.mark.long
 def test_plan_of_a_crossed_study():
     pilot = Labels.from_matrix(crossed(60, 6, np.random.default_rng(5)))
     design = {"items": [50, 400], "annotators": [4, 8], "metric": "fleiss_kappa", "replicates": 2, "seed": 1}

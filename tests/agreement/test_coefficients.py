@@ -148,6 +148,7 @@ def test_unknown_level_is_refused():
         agreement_table(Labels.from_matrix([["a", "a"]]), level="cardinal")  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_a_survey_takes_seconds():
     ratings = Ratings.from_matrix(np.random.default_rng(0).integers(0, 5, (7100, 5)), scale=(0, 4), step=1)
     start = time.process_time()

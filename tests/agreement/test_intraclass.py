@@ -64,6 +64,7 @@ def test_pymc_is_the_same_posterior():
         assert abs(one.mean() - other.mean()) < 4.5 * np.sqrt(one.var() / 4000 + other.var() / 300), kind
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth():
     rng, a, b = np.random.default_rng(4), 1.0, 0.3
     held = {"2,1": [], "3,1": []}

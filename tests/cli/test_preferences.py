@@ -8,7 +8,8 @@ from bayesagree import Comparisons, agreement_table, annotate_next, davidson
 from bayesagree.comparisons import preference_table
 from tests.comparisons.test_davidson import crowd
 
-SHORT = ("--draws", "100", "--chains", "2")
+# Chains this short are not compared: a last digit, which compilers decide, may put their R-hat on either side.
+SHORT = ("--draws", "80", "--chains", "2")
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def games(tmp_path):
 def test_json_has_the_tables_of_the_package(run, games):
     answer = json.loads(run("preferences", games, "--json", "--scale", "arena", *SHORT).stdout)
     table = crowd(n=600)
-    tree = davidson(Comparisons.from_long(table, annotator="who"), draws=100, chains=2, seed=1)
+    tree = davidson(Comparisons.from_long(table, annotator="who"), draws=80, chains=2, seed=1)
     ours = preference_table(tree, scale="arena").drop(columns="component")
     assert [row["mean"] for row in answer["models"]] == pytest.approx(ours["mean"].tolist())
     assert [row["rank_upper"] for row in answer["models"]] == ours["rank_upper"].tolist()

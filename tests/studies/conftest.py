@@ -2,10 +2,20 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from studies._command import run
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the studies of the papers to CI: `uv run pytest` is about the package."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture

@@ -43,6 +43,7 @@ def test_every_group_has_its_own_truth(uneven):
     assert tree["constant_data"]["n_items"].values.tolist() == [60, 60]
 
 
+@pytest.mark.long
 def test_within_a_group_phi_is_that_of_its_ratings():
     rng = np.random.default_rng(4)
     centre = rng.integers(1, 6, (40, 1))

@@ -95,6 +95,7 @@ def test_regression_is_at_its_maximum(crowd):
     np.testing.assert_allclose(regression.information(away), -curvature, atol=0.02)
 
 
+@pytest.mark.long
 def test_drawn_slopes_have_the_moments_of_their_density():
     rng = np.random.default_rng(4)
     scores = rng.dirichlet(np.ones(2), 30)

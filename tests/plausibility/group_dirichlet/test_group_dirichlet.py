@@ -38,6 +38,7 @@ def test_graded_on_a_grid(similarity):
         assert drawn.mean() == pytest.approx(mean, abs=5 * 0.2 / np.sqrt(1000))
 
 
+@pytest.mark.long
 def test_reference_posterior():
     reference = json.loads(MODEL.read_text())
     expected, prior = (

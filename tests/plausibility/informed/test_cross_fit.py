@@ -100,6 +100,7 @@ def test_score_and_error_are_those_of_the_closed_form(test_set, voted, proxy):
         assert sd < gold.std() / np.sqrt(VOTED)
 
 
+@pytest.mark.long
 def test_any_proxy_leaves_the_score_right_on_average(test_set):
     """A proxy that always errs, over 200 draws of which items have votes, against the score of all items' votes."""
     rng = np.random.default_rng(3)
