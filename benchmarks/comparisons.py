@@ -218,7 +218,8 @@ def rows_of(world: World) -> list[str]:
         found["davidson"].append(covered(draws, truth, column_hdi))
         for name, draw in (("bootstrap", bootstrap), ("sandwich", sandwich)):
             found[name].append(covered(draw(table, world.models, rng), theirs, percentiles))
-    size, rows = f"{world.models} models, {world.comparisons} comparisons, {world.annotators} annotators", []
+    people = "1 annotator" if world.annotators == 1 else f"{world.annotators} annotators"
+    size, rows = f"{world.models} models, {world.comparisons} comparisons, {people}", []
     for method, parts in found.items():
         table_ = pd.DataFrame(parts)
         mean, error = table_.mean(), table_.std() / np.sqrt(len(table_))
