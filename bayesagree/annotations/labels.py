@@ -30,12 +30,12 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import OrderedCategories, Values, checked_order, long_frame, wide_frame
 from bayesagree.annotations._display import names
-from bayesagree.annotations.spans import Marked
+from bayesagree.annotations.spans import MarkedLabels
 from bayesagree.errors import InputError, as_python
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Labels(Marked, OrderedCategories, Values):
+class Labels(MarkedLabels, OrderedCategories, Values):
     """One label of a closed list per annotation.
 
     Attributes

@@ -172,7 +172,7 @@ def marked_pixels(masks: NDArray[Any], background: int) -> NDArray[np.int64]:
     return marked
 
 
-class Marked:
+class MarkedLabels:
     """Labels of what annotators marked: spans of text, pixels of images."""
 
     @classmethod

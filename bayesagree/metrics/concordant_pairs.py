@@ -175,7 +175,6 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
 
 type Order = NDArray[np.intp]
 type Tied = NDArray[np.bool_]
-type Places = NDArray[np.int64]
 
 # Children of a node of the counting tree, and bits of a word: 2 ** BITS.
 BITS = 6
