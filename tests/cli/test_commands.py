@@ -20,6 +20,16 @@ COMMANDS = {name: _commands.load(name) for name in LINES}
 WITH_JSON = [name for name, command in COMMANDS.items() if any("--json" in p.opts for p in command.params)]
 
 
+def test_flags_are_off_unless_given():
+    on = {
+        (name, p.name)
+        for name, command in COMMANDS.items()
+        for p in command.params
+        if getattr(p, "is_flag", False) and p.default
+    }
+    assert on == {("subjective", "phi")}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_an_example_that_can_be_parsed(name):
     command = COMMANDS[name]

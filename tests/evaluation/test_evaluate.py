@@ -171,6 +171,7 @@ def test_weights_other_than_one_choose_a_posterior_that_takes_them(crowd):
     trees = [evaluate(crowd.labels, crowd.predictions, reliability=r, draws=5, seed=1) for r in (None, 1, 2)]
     chosen = [settings_of(tree)["plausibility"] for tree in trees]
     assert chosen == ["informed_dirichlet", "informed_dirichlet", "dirichlet"]
+    assert [tree["posterior"]["reliability"].values.tolist() for tree in trees] == [[1], [1], [2]]
 
 
 def test_a_file_of_other_annotations_is_refused(tmp_path):
