@@ -3,7 +3,7 @@
 import base64
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -14,19 +14,21 @@ from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.draws.posterior import OF_ANNOTATIONS
 from bayesagree.io.files import atomic_path
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, TEH, Reference
-from bayesagree.report import comparisons, panel, views, wording
-from bayesagree.report.comparisons import ComparisonReport
+from bayesagree.report import panel, views, wording
 from bayesagree.report.data import ReportData
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.models import COVERAGE, EPSILON, MIN_ITEMS
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import REFERENCES, TEXTS, cited, count, listed, metric_name
 
+if TYPE_CHECKING:
+    from bayesagree.report.comparisons import ComparisonReport
+
 TITLE = "How good are the models, when annotators disagree?"
 
 
 @checked
-def render(data: ReportData | ComparisonReport, *, title: str | None = None) -> str:
+def render(data: "ReportData | ComparisonReport", *, title: str | None = None) -> str:
     """Render a report as one HTML page: style, script and figures inside, nothing from a network.
 
     Everything that comes from the data is escaped, and the page's content security policy lets no other script run
@@ -51,10 +53,12 @@ def render(data: ReportData | ComparisonReport, *, title: str | None = None) -> 
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": wording.percent, "probability": wording.probability, "named": wording.named}
-    if isinstance(data, ComparisonReport):
-        name, usual, context = "comparisons.html", comparisons.TITLE, comparisons.context(data)
-    else:
+    if isinstance(data, ReportData):
         name, usual, context = "report.html", TITLE, _context(data)
+    else:
+        from bayesagree.report import comparisons
+
+        name, usual, context = "comparisons.html", comparisons.TITLE, comparisons.context(data)
     return environment.get_template(name).render(
         title=usual if title is None else title,
         data=data,
@@ -80,7 +84,7 @@ def _context(data: ReportData) -> dict[str, Any]:
 
 
 @checked
-def write_report(data: ReportData | ComparisonReport, path: str | Path, *, title: str | None = None) -> None:
+def write_report(data: "ReportData | ComparisonReport", path: str | Path, *, title: str | None = None) -> None:
     """Write a report to an HTML file, whole or not at all."""
     page = render(data, title=title)
     with atomic_path(Path(path)) as temporary:
