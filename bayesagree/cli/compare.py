@@ -63,18 +63,14 @@ def _evaluated(
     """Evaluate the models as `bayesagree evaluate` does, by one metric, and name it."""
     from bayesagree.evaluation.scoring import evaluate, scores_another_annotator
     from bayesagree.metrics.registry import default_metrics
-    from bayesagree.plausibility.registry import default_posterior, record_for
 
     if models is None:
         raise InputError("there are no predictions: give a file of predictions, or a result of evaluate (.nc, .zarr)")
     metric = metric or default_metrics(models)[0]
     _options.one_of(options["items"], "--items", ("fixed", "bootstrap"))
     _options.one_of(options["missing"], "--missing", ("error", "skip", "wrong"))
-    chosen = _options.name_or_trace(plausibility or "auto")
     levels = (options.pop("reliability"),)
-    weighted = {} if levels == (1.0,) else {"reliability": levels}
-    posterior = record_for(
-        truth, chosen if plausibility else default_posterior(truth, models, weighted).name
-    ).specification
-    options |= {"another_annotator": scores_another_annotator(posterior, [metric]), "reliability": levels}
+    chosen, record = _options.posterior_of(truth, models, plausibility, levels, {})
+    another = scores_another_annotator(record.specification, [metric])
+    options |= {"another_annotator": another, "reliability": levels}
     return evaluate(truth, models, plausibility=chosen, metrics=[metric], **options), metric

@@ -49,7 +49,6 @@ def evaluate(
     from bayesagree.io.files import write_result
     from bayesagree.metrics.registry import default_metrics
     from bayesagree.plausibility.dawid_skene._results import choice_notes
-    from bayesagree.plausibility.registry import default_posterior, record_for
 
     truth, models = source.read(predictions, columns)
     models = models or _simulated(truth, simulated_models, sampling.seed)
@@ -58,10 +57,7 @@ def evaluate(
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
     groups = _groups(item_features, source.item, {"by": by, "cluster": cluster})
     known = {} if gold is None else {"gold": _options.read_gold(gold, source, models.items)}
-    weighted = ({} if levels == (1.0,) else {"reliability": levels}) | known
-    model_of_truth = _options.name_or_trace(plausibility or "auto")
-    expected = model_of_truth if plausibility else default_posterior(truth, models, options | weighted).name
-    record = record_for(truth, expected)
+    model_of_truth, record = _options.posterior_of(truth, models, plausibility, levels, options | known)
     posterior: Any = record.specification
     if known:
         takes_gold(record)
