@@ -2,9 +2,9 @@
 
     uv run python benchmarks/memory.py
 
-Each function runs in a process of its own: once on little data, which loads and compiles what it needs, then on data
-whose result is some 64 MiB. Peak is the highest resident memory during the second call beyond what was there before
-it; estimate is the largest size that the call compared with `max_bytes`.
+Each function runs in a process of its own: once on less data, which loads and compiles what it needs (some 60 MiB that
+stay), then on data whose result is some 64 MiB. Peak is the highest resident memory during that call beyond what was
+there before it; estimate is the largest size that the call compared with `max_bytes`.
 """
 
 import json
@@ -141,6 +141,7 @@ def status(field: str) -> int:
 def measure(name: str) -> None:
     """Print estimate and peak of one function."""
     CASES[name](40)()
+    CASES[name](1000)()  # large enough for compiled code
     sizes = [0]
 
     def noting(shape: Any, itemsize: int, max_bytes: int, way_out: str) -> None:

@@ -1,18 +1,20 @@
-"""Arguments of public functions: an object of the wrong kind or an unknown name is an error that names the right one.
+"""Arguments of public functions: a value of the wrong kind or an unknown name is an error that names the right one.
 
 `checked` reads the kinds from the annotations of a function, so there is one list of them: the signature.
 """
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from numbers import Real
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, TypeAliasType, Union, get_args, get_origin
+from types import NoneType
+from typing import Any, get_args, get_origin
 
-from bayesagree.errors import InputError, shorten
+from bayesagree._inference.kinds import fits, parts_of, words_of
+from bayesagree.errors import InputError, as_python, positive_int, probability, shorten
 
 # Objects whose kind is checked; numbers, texts and choices are checked by the functions, which know their rules.
 _CONTAINERS = {
@@ -27,6 +29,10 @@ _CONTAINERS = {
     "RatingPatterns",
 }
 KINDS = _CONTAINERS | {"DataTree", "Dataset", "DataArray", "DataFrame"}
+
+_RULES = dict.fromkeys(("draws", "chains", "thin", "k", "replicates"), positive_int) | {"ci_prob": probability}
+# Correlations, which equal scores do not have.
+_MAY_BE_NAN = ("r_xy", "r_xz", "r_yz")
 
 # Names of arguments in other packages, and ours.
 _THEIRS = {
@@ -64,14 +70,13 @@ def checked[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     signature = inspect.signature(function)
     name = getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
     kinds: dict[str, tuple[type, ...]] = {}
-    ready = False
+    annotations: dict[str, Any] = {}
 
     @functools.wraps(function)
     def call(*args: P.args, **given: P.kwargs) -> R:
-        nonlocal ready
-        if not ready:
+        if not annotations:
             kinds.update(_kinds_of(function, signature))
-            ready = True
+            annotations.update({n: a for n, a in _annotations_of(function, signature).items() if n not in kinds})
         try:
             bound = signature.bind(*args, **given).arguments
         except TypeError as error:
@@ -79,6 +84,16 @@ def checked[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         for parameter, classes in kinds.items():
             if parameter in bound and not isinstance(bound[parameter], classes):
                 raise InputError(f"{name}({parameter}=...): {_wrong_kind(classes, bound[parameter])}")
+        for parameter, annotation in annotations.items():
+            value = bound.get(parameter, default := signature.parameters[parameter].default)
+            if (
+                value is not default
+                and not fits(annotation, value)
+                and not (parameter in _MAY_BE_NAN and value != value)
+            ):
+                raise InputError(f"{parameter}={_brief(value)} is not {words_of(annotation)}, in {name}()")
+            if value is not default and value is not None and parameter in _RULES:
+                _RULES[parameter](value, parameter)
         return function(*args, **given)
 
     return call
@@ -121,33 +136,38 @@ def handing_on[**P, R](record: Any) -> Callable[[Callable[P, R]], Callable[P, R]
     return decorate
 
 
+def _annotations_of(function: Any, signature: inspect.Signature) -> dict[str, Any]:
+    """Annotations of the parameters by name, `Any` where a name is known to type checkers only."""
+    known, found = _Names(getattr(function, "__globals__", {})), {}
+    for name, parameter in signature.parameters.items():
+        found[name] = parameter.annotation
+        if isinstance(parameter.annotation, str):
+            try:
+                found[name] = eval(parameter.annotation, {}, known)
+            except (NameError, AttributeError, TypeError):
+                found[name] = Any
+        if parameter.annotation is parameter.empty or parameter.kind in (
+            parameter.VAR_KEYWORD,
+            parameter.VAR_POSITIONAL,
+        ):
+            found[name] = Any
+    return found
+
+
 def _kinds_of(function: Any, signature: inspect.Signature) -> dict[str, tuple[type, ...]]:
     """Classes that each parameter takes, for parameters of which one is in `KINDS` and all are known."""
     found = {}
-    for name, parameter in signature.parameters.items():
-        classes = tuple(_classes(parameter.annotation, getattr(function, "__globals__", {})))
-        if object not in classes and any(one.__name__ in KINDS for one in classes):
+    for name, annotation in _annotations_of(function, signature).items():
+        classes = tuple(get_origin(part) or part for part in parts_of(annotation))
+        if all(isinstance(one, type) for one in classes) and any(one.__name__ in KINDS for one in classes):
             found[name] = classes
     return found
 
 
-def _classes(annotation: Any, known: dict[str, Any]) -> Iterator[type]:
-    """Yield the classes of an annotation; `object` where it is more than classes."""
-    if isinstance(annotation, str):
-        try:
-            annotation = eval(annotation, {}, _Names(known))  # names that the module imports for type checkers only
-        except (NameError, AttributeError, TypeError):
-            annotation = Any
-    if isinstance(annotation, TypeAliasType):
-        yield from _classes(annotation.__value__, known)
-    elif isinstance(annotation, UnionType) or get_origin(annotation) is Union:
-        for part in get_args(annotation):
-            yield from _classes(part, known)
-    elif annotation is None:
-        yield NoneType
-    else:
-        one = get_origin(annotation) or annotation
-        yield one if isinstance(one, type) else object
+def _brief(value: Any) -> str:
+    """Show a number or text as it is written, of other objects the kind."""
+    scalar = isinstance(value, Real | str) or value is None or getattr(value, "ndim", None) == 0
+    return repr(as_python(value))[:80] if scalar else _shown(value)
 
 
 class _Names(dict[str, Any]):

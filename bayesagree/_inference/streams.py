@@ -50,6 +50,8 @@ def seed_sequence(seed: Seed) -> np.random.SeedSequence:
         return seed
     if isinstance(seed, np.random.Generator):
         return np.random.SeedSequence([int(w) for w in seed.integers(0, 2**32, 4)])
+    if seed is not None and seed < 0:
+        raise InputError(f"seed={seed} must be a whole number of at least 0")
     return np.random.SeedSequence(seed)
 
 

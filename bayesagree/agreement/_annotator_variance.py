@@ -8,7 +8,7 @@ a U-statistic of degree two of the annotators (Hoeffding 1948): h_ij = mu + a_i 
 found from the sums of squares between and within annotators, less what the noise of the items adds to each.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ type Chance = Callable[[Floats, Floats], tuple[Any, Floats]]
 FEWEST = 4
 # Annotators whose pairs are looked at, drawn without replacement: 435 pairs, whose covariance is a small matrix.
 MOST = 30
+# Items times pairs looked at together: a million items of 435 pairs would take gigabytes.
+AT_ONCE = 2**20
 # Items that a pair must share.
 FEWEST_COMMON = 2
 
@@ -80,23 +82,35 @@ def pair_values(code: Integers, n_values: int, name: str, A: Floats) -> tuple[Fl
     A = np.eye(n_values) if name in UNWEIGHTED else A
     expected, gradient = CHANCE[name](q, A)
     first, second = np.triu_indices(code.shape[1], 1)
-    both = (code[:, first] >= 0) & (code[:, second] >= 0)
-    enough = both.sum(axis=0) >= FEWEST_COMMON
+    sums = np.zeros((3, first.size))
+    for one, other, both in _blocks(code, first, second):
+        of_pairs = 1.0, A[one, other], gradient[one] + gradient[other]
+        sums += [np.where(both, values, 0.0).sum(axis=0) for values in of_pairs]
+    enough = sums[0] >= FEWEST_COMMON
     if enough.mean() < 0.5:
         raise InputError(
             "annotators='sample' is for annotators who return: fewer than half of their pairs share two items; where "
             "each item has annotators of its own, the interval over items (annotators='fixed') covers them as well"
         )
-    first, second, both = first[enough], second[enough], both[:, enough]
-    one, other, n = code[:, first], code[:, second], both.sum(axis=0)
-    agreed = np.where(both, A[one, other], 0.0)
+    first, second, (n, agreed, moved) = first[enough], second[enough], sums[:, enough]
     kappa = formula.chance_corrected(np.array(agreed.sum() / n.sum()), np.array(expected))
-    h = (agreed - (1 - kappa) / 2 * np.where(both, gradient[one] + gradient[other], 0.0)) / (1 - expected)
-    mean = h.sum(axis=0) / n
-    noise = np.where(both, h - mean, 0.0) / np.sqrt(n * (n - 1))
+    mean = (agreed - (1 - kappa) / 2 * moved) / (1 - expected) / n
+    noise = np.zeros((n.size, n.size))
+    for one, other, both in _blocks(code, first, second):
+        h = (A[one, other] - (1 - kappa) / 2 * (gradient[one] + gradient[other])) / (1 - expected)
+        from_mean = np.where(both, h - mean, 0.0) / np.sqrt(n * (n - 1))
+        noise += from_mean.T @ from_mean
     annotator = np.arange(code.shape[1])
     member = (first[:, None] == annotator).astype(float) + (second[:, None] == annotator)
-    return mean, noise.T @ noise, member
+    return mean, noise, member
+
+
+def _blocks(code: Integers, first: Integers, second: Integers) -> Iterator[tuple[Integers, Integers, Any]]:
+    """Yield the codes of both annotators of each pair, and whether both are there, a few items at a time."""
+    rows = max(AT_ONCE // first.size, 1)
+    for start in range(0, len(code), rows):
+        some = code[start : start + rows]
+        yield some[:, first], some[:, second], (some[:, first] >= 0) & (some[:, second] >= 0)
 
 
 def codes_of_annotators(items: Items, rng: np.random.Generator) -> Integers:
@@ -107,9 +121,11 @@ def codes_of_annotators(items: Items, rng: np.random.Generator) -> Integers:
         raise InputError(f"annotators='sample' needs {FEWEST} or more annotators with names, not {found.size}")
     if items.repeated:
         raise InputError("annotators='sample' needs one annotation at most of an annotator and item; some have more")
-    code = np.full((items.n_named, found.size), -1, np.int64)
-    code[items.item[named], annotator] = items.code[named]
-    return code if found.size <= MOST else code[:, rng.permutation(found.size)[:MOST]]
+    chosen = np.arange(found.size) if found.size <= MOST else rng.permutation(found.size)[:MOST]
+    code = np.full((items.n_named, chosen.size), -1, np.int64)
+    for place, one in enumerate(chosen):
+        code[items.item[named][annotator == one], place] = items.code[named][annotator == one]
+    return code
 
 
 def _components(h: Floats, noise: Floats, member: Floats) -> AnnotatorVariance:

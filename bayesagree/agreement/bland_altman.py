@@ -83,7 +83,6 @@ def limits_of_agreement(
     [[0.0, 0.4], [1.0, -0.6]]
     """
     probability(share, "share")
-    probability(ci_prob, "ci_prob")
     tail, z = (1 - ci_prob) / 2, float(sp.stats.norm.ppf((1 + share) / 2))
     rows = []
     chosen, names_of = _chosen(ratings, annotators), ratings.annotators

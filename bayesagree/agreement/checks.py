@@ -25,7 +25,7 @@ from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
-from bayesagree.errors import positive_int
+from bayesagree.errors import InputError, positive_int
 
 # Posterior predictive p-value below which the model does not fit.
 THRESHOLD = 0.01
@@ -93,7 +93,7 @@ def item_fit(
     """
     problem = prepare(ratings, item_mean=item_mean, prior=prior)
     rng = np.random.default_rng(seed_sequence(seed))
-    y, shares = joint_posterior(problem.means, problem.kind).draw(positive_int(draws, "draws"), rng)
+    y, shares = joint_posterior(problem.means, problem.kind).draw(draws, rng)
     hyper = draw_hyper(problem.means, y, shares, rng)
     means = draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
     rated, item = np.unique(ratings.item_index, return_inverse=True)
@@ -156,7 +156,7 @@ def item_mean_check(
     """
     problem = prepare(ratings, prior=prior)
     rng = np.random.default_rng(seed_sequence(seed))
-    y, shares = joint_posterior(problem.means, problem.kind).draw(positive_int(draws, "draws"), rng)
+    y, shares = joint_posterior(problem.means, problem.kind).draw(draws, rng)
     hyper: Any = draw_hyper(problem.means, y, shares, rng)
     observed, replicates = _histograms(ratings, np.exp(y), hyper, shares, rng)
     observed, replicates = observed[:BINS], replicates[:, :BINS]
@@ -295,6 +295,8 @@ def phi_clusters(
     >>> bool(found["score"].sel(n_clusters=2) > found["score"].sel(n_clusters=1))
     True
     """
+    if folds < 2 or not len(n_clusters):
+        raise InputError(f"folds={folds} and n_clusters={list(n_clusters)}: give two folds or more, and a number")
     problem = prepare(ratings, item_mean="flat")
     evidence = np.stack([problem.means.pattern_evidence(float(np.exp(y))) for y in GRID], axis=1)
     rated = problem.patterns.pattern_of_item >= 0

@@ -39,7 +39,7 @@ from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import ItemGroup
-from bayesagree.errors import InputError, one_of, probability
+from bayesagree.errors import InputError, one_of
 
 # Columns that are the same in every row.
 COMMON = ("ci_prob", "n_items", "n_annotators", "n_annotations")
@@ -154,7 +154,6 @@ def agreement_table(
     """
     if isinstance(annotations, Comparisons):
         annotations = annotations.to_labels()
-    probability(ci_prob, "ci_prob")
     sampled = one_of(annotators, "annotators", ("fixed", "sample")) == "sample"
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
     if cluster is not None and not isinstance(annotations, Labels | Ratings):

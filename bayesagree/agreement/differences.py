@@ -28,7 +28,6 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
-from bayesagree.errors import probability
 
 
 @checked
@@ -93,7 +92,6 @@ def agreement_difference(
     """
     common_level = annotations.level if annotations.level == other.level else "nominal"
     kind = weights_for(level or common_level, weights)
-    probability(ci_prob, "ci_prob")
     sides = items_of(annotations), items_of(other)
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
     place = _places(annotations, names), _places(other, names)

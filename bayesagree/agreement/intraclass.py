@@ -27,7 +27,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, probability
+from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -154,7 +154,6 @@ def icc(
     """
     if kind is not None and kind not in KINDS:
         raise InputError(f"kind={kind!r} is not one of {', '.join(map(repr, KINDS))}")
-    probability(ci_prob, "ci_prob")
     size = np.bincount(ratings.item_index)
     size = size[size > 0]
     if size.size < 2 or np.unique(ratings.annotator_index).size < 2 or size.max() < 2 or np.ptp(ratings.rating) == 0:

@@ -30,7 +30,7 @@ from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effec
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, Request, decision
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, positive_int, probability
+from bayesagree.errors import InputError
 from bayesagree.io.patterns.patterns import RatingPatterns
 
 if TYPE_CHECKING:
@@ -127,8 +127,7 @@ def common_agreement(
     >>> tree["agreement"].attrs["decision"], round(float(tree["agreement"]["mean"]), 2)
     ('agreement', 0.87)
     """
-    shape = positive_int(chains, "chains"), positive_int(draws, "draws")
-    probability(ci_prob, "ci_prob")
+    shape = chains, draws
     prior = prior or AgreementPrior()
     if annotator_effects != "none" and likelihood == "averaged":
         likelihood = "binned"  # outright ends are not modelled together with annotators' levels

@@ -11,7 +11,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._coefficients import REPLICATES, weight_shape
 from bayesagree.annotations.spans import Match, Span, read_spans
-from bayesagree.errors import InputError, probability
+from bayesagree.errors import InputError
 
 
 @checked
@@ -59,9 +59,6 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: 
     >>> span_f1(frame, seed=1)["f1"].tolist(), span_f1(frame, match="overlap", seed=1)["f1"].tolist()
     ([0.5, 0.5], [1.0, 1.0])
     """
-    if match not in ("overlap", "exact"):
-        raise InputError(f"match={match!r} is not 'overlap' or 'exact'")
-    probability(ci_prob, "ci_prob")
     marked = read_spans(frame)
     pairs = sorted({pair for given in marked.values() for pair in combinations(sorted(given, key=str), 2)}, key=str)
     if not pairs:

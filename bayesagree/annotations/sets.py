@@ -1,5 +1,6 @@
 """Labels of which an annotator may choose several for an item (``duplicates="keep"``): sets, single labels, repeats."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def sets_and_members(labels: Labels) -> tuple[Labels, list[frozenset[Any]]]:
 
 
 @checked
-def chosen_labels(labels: Labels, label: Any) -> Labels:
+def chosen_labels(labels: Labels, label: Hashable) -> Labels:
     """Whether each annotator chose one label for each item: the categories ``"no"`` and ``"yes"``.
 
     A posterior of one label among several that an item may have is the posterior of these answers.

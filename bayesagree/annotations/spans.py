@@ -60,10 +60,6 @@ def read_spans(frame: Any) -> Marked:
 
 def span_rows(frame: Any, unit: Unit, match: Match, documents: Mapping[Any, Any] | None, no_label: str) -> pd.DataFrame:
     """Table of one row per item and annotator of the document: item, annotator, label."""
-    if unit not in ("span", "token", "sentence"):
-        raise InputError(f"unit={unit!r} is not 'span', 'token' or 'sentence'")
-    if match not in ("overlap", "exact"):
-        raise InputError(f"match={match!r} is not 'overlap' or 'exact'")
     rows = []
     for document, by_annotator in read_spans(frame).items():
         places = _places(document, by_annotator, unit, match, documents)

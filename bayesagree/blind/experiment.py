@@ -29,7 +29,7 @@ from bayesagree.blind.scores import (
     mean_scores,
 )
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, positive_int, probability, shorten
+from bayesagree.errors import InputError, probability, shorten
 from bayesagree.evaluation.paired_tests import (
     Multiplicity,
     adjusted,
@@ -125,13 +125,15 @@ def blind_experiment(
     systems = Systems.of(predictions, crowd, positive, seed)
     chosen = tuple(methods or _possible(systems))
     unknown = [m for m in chosen if m not in METHODS]
-    if unknown:
-        raise InputError(f"unknown methods {shorten(unknown)}; there are {shorten(METHODS, 11)}")
+    if unknown or not metrics:
+        raise InputError(
+            f"unknown methods {shorten(unknown)}, or metrics={metrics!r} empty; there are {shorten(METHODS, 11)}"
+        )
     if baseline not in METHODS:
         raise InputError(f"baseline={baseline!r} is no method; there are {shorten(METHODS, 11)}")
     probability(significance, "significance")
     tests = significance, multiplicity, ci_prob
-    judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), *tests, seed_sequence(seed))
+    judge = _Judge(systems, tuple(metrics), draws, *tests, seed_sequence(seed))
     truth = None if gold is None else _truth(gold, systems)
     options: dict[str, Any] = {"leave_one_out": leave_one_out, "threshold": threshold}
     found = []

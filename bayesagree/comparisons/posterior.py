@@ -18,7 +18,7 @@ from bayesagree.comparisons._density import DavidsonPrior, Density
 from bayesagree.comparisons._selection import checked_form, choose_form
 from bayesagree.comparisons.model import model_of
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
-from bayesagree.errors import one_of, positive_int, shorten
+from bayesagree.errors import shorten
 
 type Requested = Literal["auto", "common", "annotator"] | None
 
@@ -125,9 +125,6 @@ def davidson(
     >>> tree["posterior"]["strength"].mean(("chain", "draw")).idxmax().item()
     'A'
     """
-    positive_int(draws, "draws")
-    positive_int(chains, "chains")
-    one_of(engine, "engine", ("hmc", "nuts"))
     prior = prior or DavidsonPrior()
     requested = {"ties": ties, "order": order, "discrimination": discrimination}
     form, held_out = checked_form(comparisons, requested, item_effects, likelihood), {}

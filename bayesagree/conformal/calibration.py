@@ -31,7 +31,7 @@ from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of,
 from bayesagree.conformal._weighted import WeightedScores
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
-from bayesagree.errors import InputError, one_of, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, shorten
 
 type Method = Literal["exact", "monte_carlo", "majority"]
 
@@ -115,8 +115,6 @@ def conformalize(
     [2, 1, 2, 1]
     """
     alpha_of = check_coverage(coverage)
-    one_of(method, "method", ("exact", "monte_carlo", "majority"))
-    one_of(correction, "correction", ("none", "ecdf"))
     if correction == "ecdf" and (method != "monte_carlo" or by is not None):
         raise InputError("correction='ecdf' corrects method='monte_carlo' without by=; the exact form needs none")
     items, categories, plausibility = expected_plausibility(truth)

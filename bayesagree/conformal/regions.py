@@ -23,7 +23,7 @@ from bayesagree.conformal._truth import PlausibilityDraws, Truth, plausibility_o
 from bayesagree.conformal._weighted import threshold
 from bayesagree.conformal.scores import require_probabilities
 from bayesagree.conformal.sets import check_coverage
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import InputError
 
 type DistanceName = Literal["tv", "kl", "wasserstein", "inner"]
 
@@ -140,7 +140,6 @@ def plausibility_regions(
     [[True, True], [True, False]]
     """
     alpha = 1 - check_coverage(coverage)
-    one_of(distance, "distance", DISTANCES)
     draws = plausibility_of(truth)
     p = _probabilities(predictions, draws.items, draws.categories, distance)
     apart = _distances(draws, p, distance)

@@ -129,8 +129,8 @@ class Evaluation:
         """Return the reliabilities."""
         if self.reliability is None:
             return (float(getattr(posterior, "reliability", 1.0)),)
-        if len(set(self.reliability)) < len(self.reliability):
-            raise InputError(f"reliability {list(self.reliability)} lists a value twice")
+        if not 0 < len(self.reliability) == len(set(self.reliability)):
+            raise InputError(f"reliability {list(self.reliability)} lists a value twice, or none")
         if "reliability" not in posterior.arguments() and self.reliability != (1.0,):
             raise InputError(
                 f"plausibility={posterior.name!r} learns the reliability of each annotator; leave reliability at 1"

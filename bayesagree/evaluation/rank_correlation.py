@@ -5,10 +5,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree.errors import InputError, one_of
+from bayesagree._inference.kinds import Numbers
+from bayesagree.errors import InputError
 
 type Measure = Literal["pearson", "spearman", "kendall", "swap_rate"]
 MEASURES = ("pearson", "spearman", "kendall", "swap_rate")
@@ -22,7 +23,7 @@ class DependentCorrelationTest(NamedTuple):
 
 
 @checked
-def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = "kendall") -> float:
+def correlation(scores_a: Numbers, scores_b: Numbers, *, measure: Measure = "kendall") -> float:
     """Correlation of two scorings (or rankings) of the same systems.
 
     Parameters
@@ -51,7 +52,6 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
     a, b = _pair(scores_a, scores_b)
     if measure == "swap_rate":
         return swap_rate(a, b)
-    one_of(measure, "measure", MEASURES)
     if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         warnings.warn(f"{measure} does not exist: one side gives all systems the same score", UserWarning, stacklevel=2)
         return float("nan")
@@ -59,7 +59,7 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
 
 
 @checked
-def swap_rate(scores_a: ArrayLike, scores_b: ArrayLike) -> float:
+def swap_rate(scores_a: Numbers, scores_b: Numbers) -> float:
     """Return the share of all pairs of systems that two scorings put in strictly opposite order.
 
     A pair that is tied on either side is not swapped, but it stays among the K (K - 1)/2 pairs.
@@ -134,7 +134,6 @@ def williams_test(
     r = np.array([r_xy, r_xz, r_yz], dtype=float)
     if (np.abs(r) > 1 + 1e-12).any():
         raise InputError(f"correlations {r.tolist()} must lie between -1 and 1")
-    one_of(correction, "correction", ("williams", "hotelling"))
     determinant = 1 - r @ r + 2 * r.prod()
     scale = 2 * determinant / (n - 3)
     if correction == "williams":
@@ -161,7 +160,7 @@ def _compared(scores: NDArray[Any], measure: Measure) -> NDArray[Any]:
     return side.sum(axis=1) if measure == "spearman" else side.ravel()
 
 
-def _pair(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+def _pair(scores_a: Numbers, scores_b: Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
     a, b = np.asarray(scores_a, dtype=float), np.asarray(scores_b, dtype=float)
     if a.ndim != 1 or a.shape != b.shape:
         raise InputError(f"two scorings of the same systems are needed, got shapes {a.shape} and {b.shape}")

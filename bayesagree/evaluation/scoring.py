@@ -20,7 +20,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
-from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.gold import Gold, ItemGroup
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.posterior import Posterior, Request
@@ -57,8 +57,8 @@ def evaluate(
     missing: Missing = "error",
     gold: Gold | None = None,
     items: Literal["fixed", "bootstrap"] = "fixed",
-    by: Any = None,
-    cluster: Any = None,
+    by: ItemGroup | None = None,
+    cluster: ItemGroup | None = None,
     another_annotator: bool = False,
     draws: int = 1000,
     chains: int = 4,

@@ -13,7 +13,7 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.errors import InputError, one_of, shorten
+from bayesagree.errors import InputError, shorten
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
 
@@ -75,7 +75,6 @@ def write_table(
     """
     table, path = _table(result, group, ci_prob), Path(path)
     require_table(path)
-    one_of(formulas, "formulas", ("escape", "keep", "error"))
     if path.suffix in (".csv", ".tsv") and formulas != "keep":
         table = _without_formulas(table, path, refuse=formulas == "error")
     with atomic_path(path) as temporary:

@@ -261,7 +261,10 @@ def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T
     1.36
     """
     b, p = np.asarray(rate, np.float64), np.asarray(sensitivity, np.float64)
-    judged = b * p + (1 - b) * (1 - np.asarray(specificity, np.float64))
+    q = np.asarray(specificity, np.float64)
+    if not all(((one >= 0) & (one <= 1)).all() for one in (b, p, q)):
+        raise InputError(f"rate={rate!r}, sensitivity={sensitivity!r} and specificity={specificity!r} lie in [0, 1]")
+    judged = b * p + (1 - b) * (1 - q)
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = b / (1 - b) * (p - judged) ** 2 / (judged * (1 - judged))
         bound = 1 / (1 - np.minimum(np.nan_to_num(rho, nan=0.0), 1.0))

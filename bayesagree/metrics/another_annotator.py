@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
 from bayesagree._numerics.types import Floats, Places
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.draws.item_weights import ItemGroups, ItemWeights
@@ -98,7 +99,7 @@ def human_ceiling(
     metric: str,
     *,
     truth_is: TruthIs = "top",
-    cluster: Any = None,
+    cluster: ItemGroup | None = None,
     thin: int = 1,
     seed: Seed = None,
     client: Any = None,

@@ -16,6 +16,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Advance, Floats, Places
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.group_scores import each_group
@@ -43,8 +44,8 @@ def score(
     truth_is: TruthIs = "top",
     threshold: float | None = None,
     missing: Missing = "error",
-    by: Any = None,
-    cluster: Any = None,
+    by: ItemGroup | None = None,
+    cluster: ItemGroup | None = None,
     proxy: xr.DataArray | None = None,
     thin: int = 1,
     seed: Seed = None,

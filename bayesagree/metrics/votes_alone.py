@@ -227,7 +227,7 @@ def identified_accuracy(truth: Truth, predictions: Predictions, *, votes: int, s
     hard = given.hard_labels()
     matched = _matched(positive_int(votes, "votes"), draws.labels.size)
     patterns = _patterns(matched, draws.labels.size)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_sequence(seed))
     ends = np.zeros((2, given.models.size))
     for j, predicted in enumerate(hard):
         for label in np.unique(predicted[predicted >= 0]):

@@ -185,7 +185,7 @@ def right_choices(studies: Studies, width: Floats, votes: NDArray[np.int64], rng
         design = np.flatnonzero(studies.annotators == number)[-1]
         value, vector = np.linalg.eigh(studies.covariance[design])
         error = noise @ (vector * np.sqrt(np.maximum(value, 0))).T
-        for s, of_design in enumerate(width[:, v] / np.exp(np.log(studies.width[design]).mean())):
+        for s, of_design in enumerate(width[:, v] / np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean())):
             seen = studies.truth[:, None, :] + of_design * error
             chosen = np.take_along_axis(studies.truth, seen.argmax(axis=2), axis=1)
             right[s, v] = (chosen == best).mean(axis=1)

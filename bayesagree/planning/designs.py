@@ -19,7 +19,7 @@ from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive, positive_int, shorten
+from bayesagree.errors import InputError, one_of, positive, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, widths_of, worlds
@@ -155,7 +155,8 @@ def plan(
     _check_metric(annotations, predictions, metric, votes)
     if crossed:
         _check_crossed(predictions, metric, votes)
-    if positive_int(replicates, "replicates") < 2:
+    one_of(plausibility, "plausibility", ("auto", *POSTERIORS))
+    if replicates < 2:
         raise InputError("replicates=1: two worlds or more tell what the pilot leaves open")
     name, reason = plausibility, ""
     if plausibility == "auto":

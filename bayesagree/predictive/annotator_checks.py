@@ -192,6 +192,8 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     posterior = result["posterior"].to_dataset()
     if "confusion" not in posterior or "plausibility" not in posterior:
         raise InputError("the check draws labels again; keep plausibilities and confusion matrices in the posterior")
+    if replicates < 2:
+        raise InputError("replicates=1 has no spread to compare with; use 2 or more")
     rng = np.random.default_rng(seed_sequence(seed))
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     known = result["constant_data"].to_dataset() if "constant_data" in result else xr.Dataset()

@@ -115,7 +115,7 @@ def with_log_likelihood(
         )
     given: Any = annotations
     check_size(sizes | {"item": given.items.size}, 8, max_bytes, "use fewer draws")
-    found = record.item_log_likelihood(given, posterior, settings, positive_int(draws, "draws"), seed)
+    found = record.item_log_likelihood(given, posterior, settings, draws, seed)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
     groups = {"log_likelihood": _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)}
     log_prior = record.log_prior(given, posterior, settings)
@@ -283,7 +283,7 @@ def _record(result: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecor
             f"{POSTERIORS[name].title} is a distribution put on the truth and has no sampling model of annotations; "
             "use a posterior with one, or reliability_curve for its predictions"
         )
-    if name not in _MODELS:
+    if name not in _MODELS or "certainty" in result:  # of evaluate
         raise InputError(f"this is no result of {', '.join([*_MODELS, *_OF_GROUPS])}")
     record = _of(name, annotations)
     if settings.get("n_gold"):

@@ -80,8 +80,8 @@ def test_broken_rows(row, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"unit": "word"}, "unit='word' is not 'span', 'token' or 'sentence'"),
-        ({"match": "iou"}, "match='iou' is not 'overlap' or 'exact'"),
+        ({"unit": "word"}, "unit='word' is not one of 'span', 'token', 'sentence'"),
+        ({"match": "iou"}, "match='iou' is not one of 'overlap', 'exact'"),
         ({"unit": "sentence"}, "unit='sentence' needs the texts"),
         ({"unit": "token", "documents": {"d": TEXT}}, "document 'e' has spans and is not in documents="),
         ({"unit": "token", "documents": {"d": "Ann", "e": "IBM is"}}, "a span ends at 11, and the document at 3"),

@@ -170,7 +170,8 @@ def _alternating(
     drawn = np.empty((len(parts[0]), sum(map(len, position)), *first.shape[1:]), first.dtype)
     for chains, at in zip(parts, position):
         for c, chain in enumerate(chains):
-            drawn[c, at] = chain.variables[name]
+            # Nothing looks at them again: two copies of all plausibilities are never in memory.
+            drawn[c, at] = chain.variables.pop(name) if name in UNWATCHED else chain.variables[name]
     return drawn
 
 

@@ -18,7 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.results import check_size
+from bayesagree._inference.results import check_size, require_from
 from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.draws import normalise_logs
 from bayesagree._numerics.types import Floats
@@ -79,6 +79,7 @@ def label_probability(truth: xr.DataTree, labels: Labels) -> xr.DataArray:
     InputError
         An annotator or a label that the fit has not met; labels that are impossible together under the fit.
     """
+    require_from("dawid_skene", truth, "posterior/confusion")
     fit = truth["posterior"].to_dataset().isel(chain=0, draw=0)
     if labels.categories.tolist() != fit["category"].values.tolist():
         raise InputError(f"the labels are {shorten(labels.categories)}, those of the fit {shorten(fit['category'])}")

@@ -7,6 +7,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import InputError
 from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters
@@ -81,6 +82,8 @@ def informed_prior_mean(
     layout = Layout(covariates.names, tuple(map(str, everywhere.categories)), prior or InformedPrior())
     rng = np.random.default_rng(stream_apart(seed, "folds"))
     voted = rng.permutation(np.flatnonzero(np.diff(votes.start)))
+    if voted.size < 2:
+        raise InputError(f"labels on {voted.size} items: each item is predicted from others; label two or more")
     fold = np.full(everywhere.items.size, -1)
     fold[voted] = np.arange(voted.size) % FOLDS
     out = np.zeros((fold.size, everywhere.categories.size))
