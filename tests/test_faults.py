@@ -196,7 +196,8 @@ def test_outputs_that_take_nothing(folder, name, outlet):
     else:
         process = started(name, folder)
         process.stdout.close()
-        error = process.stderr.read()
+        with process.stderr:
+            error = process.stderr.read()
         code = process.wait()
     assert "Traceback" not in error, error[-1500:]
     assert code in (0, 1, 2)

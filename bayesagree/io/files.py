@@ -4,6 +4,7 @@ Every file may end in .gz. In text tables an empty cell, ``NA`` and ``NaN`` are 
 ``None`` and ``null``, is a name.
 """
 
+import errno
 import json
 import math
 import os
@@ -155,6 +156,8 @@ def write_result(tree: xr.DataTree, path: str | Path) -> None:
         if zarr:
             tree.to_zarr(temporary, mode="w", consolidated=False)
         else:
+            if (free := shutil.disk_usage(temporary.parent).free) < tree.nbytes + 2**18:  # HDF5 would end the process
+                raise OSError(errno.ENOSPC, f"no space for {tree.nbytes:,} bytes, {free:,} are free", str(path))
             tree.to_netcdf(temporary, engine="h5netcdf")
 
 
@@ -248,7 +251,10 @@ def atomic_path(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         temporary = Path(folder) / path.name
-        yield temporary
+        try:
+            yield temporary
+        except OSError as error:  # libraries do not say which file
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         if path.is_dir():
             shutil.rmtree(path)
         os.replace(temporary, path)

@@ -7,9 +7,14 @@ import struct
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from bayesagree import Labels, Predictions
+from bayesagree.report.data import report_data
 from bayesagree.report.page import write_report
+from bayesagree.report.settings import ReportSettings
 
 pytestmark = pytest.mark.browser
 
@@ -204,3 +209,49 @@ def test_figures_are_saved_in_the_colours_of_paper(opened, scheme):
     assert name == "models-figure-1.png"
     assert content.startswith(b"\x89PNG")
     assert struct.unpack(">I", content[16:20])[0] == 3 * 440
+
+
+HOSTILE = [
+    "<script>alert(1)</script>", "</style><style>*{display:none}</style>", "</script><script>alert(2)</script>",
+    "javascript:alert(3)", "\"' onmouseover='alert(4)", "<img src=x onerror=alert(5)>", "&#60;script&#62;&amp;",
+    "\u202ertl\u202c\u200f", "\x01\x1b[31m\x7f", "{{ 7 * 7 }}${7*7}", "<svg onload=alert(6)>", "W" * 300,
+    "<!--", "]]><iframe src=//example.org>", "<base href=//example.org/>", "<meta http-equiv=refresh content=0>",
+]  # fmt: skip
+
+
+def test_hostile_names_are_text(browser, tmp_path):
+    """Names of labels, items, annotators and models in every part of the page: shown as they are, nothing runs."""
+    dice = np.random.default_rng(1)
+    names = [f"{k} {HOSTILE[k % len(HOSTILE)]}" for k in range(32)]
+    rows = [(i, who, HOSTILE[dice.choice(4) * 4 + k % 4]) for k, i in enumerate(names) for who in HOSTILE[:5]]
+    labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]), labels=HOSTILE)
+    models = {name: dict(zip(names, dice.choice(HOSTILE, len(names)).tolist())) for name in HOSTILE[:6]}
+    found = report_data(
+        labels, Predictions.from_labels({m: pd.Series(v) for m, v in models.items()}, labels=HOSTILE),
+        settings=ReportSettings("dirichlet", draws=50),
+    )  # fmt: skip
+    path = tmp_path / "hostile.html"
+    write_report(found, path)
+    context = browser.new_context(viewport=PHONE)
+    page, heard = context.new_page(), []
+    page.on("console", lambda message: heard.append(message.text))
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("dialog", lambda dialog: (heard.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: request.url.startswith(OWN) or heard.append(request.url))
+    page.goto(path.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    for header in page.locator("th button").all():
+        header.click()
+    page.wait_for_timeout(200)
+    assert heard == []
+    assert page.url == path.as_uri()
+    assert (
+        page.evaluate("document.querySelectorAll('iframe, img, object, base, embed, [onload], [onerror]').length") == 0
+    )
+    assert page.evaluate("[...document.querySelectorAll('a')].every(a => !/^(javascript|data:text)/.test(a.href))")
+    shown = page.locator("body").inner_text()
+    assert all(text in shown for text in ("<script>alert(1)</script>", "javascript:alert(3)", "&#60;script&#62;&amp;"))
+    for width in (390, 1200):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()

@@ -166,8 +166,8 @@ def _alternating(
     parts: Sequence[Sequence[ChainDraws]], name: str, position: Sequence[NDArray[np.int64]]
 ) -> NDArray[Any]:
     """Stack one variable, shape (chain, draw, ...): draws of each part stand at its positions."""
-    first = parts[0][0].variables[name]
-    drawn = np.empty((len(parts[0]), sum(map(len, position)), *first.shape[1:]), first.dtype)
+    shape, dtype = parts[0][0].variables[name].shape[1:], parts[0][0].variables[name].dtype
+    drawn = np.empty((len(parts[0]), sum(map(len, position)), *shape), dtype)
     for chains, at in zip(parts, position):
         for c, chain in enumerate(chains):
             # Nothing looks at them again: two copies of all plausibilities are never in memory.
