@@ -31,7 +31,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.streams import Seed, item_blocks
+from bayesagree._inference.streams import Seed, item_blocks, seed_sequence
 from bayesagree._numerics.types import Floats, Places
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
