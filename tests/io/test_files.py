@@ -177,7 +177,6 @@ def test_columns_choose_the_kind(tmp_path: Path) -> None:
         ("item,annotator,label,rank\n1,a,x,\n", {}, "read as rankings: row 0: the rank is missing"),
         ("item,annotator,label,rating\n1,a,4,2\n", {}, "has both a label column 'label' and a rating column 'rating'"),
         ("item,annotator,said\n1,a,4\n", {}, "no label ('label') and no rating ('rating'); name the right one"),
-        ("item,annotator,label\n1,a,x\n", {"kind": "votes"}, "kind='votes' is not one of 'labels', 'ratings'"),
         ("item,annotator,label\n1,a,7\n", {"labels": 3}, "label 7 is not one of the 3 known (0, 1, 2)"),
     ],
 )

@@ -88,7 +88,7 @@ def test_least_certain_items_come_first(tmp_path):
         (pd.DataFrame({"item": ["p", "p"]}), {}, "item 'p' is listed twice"),
         (pd.DataFrame({"item": ["r"]}), {"contents": TEXTS, "item": "id"}, "item 'r' has no row in contents"),
         (pd.DataFrame({"item": ["p"]}), {"contents": TEXTS}, "contents has no column 'item'; it has 'id'"),
-        (pd.DataFrame({"item": ["p"]}), {"tool": "paper"}, "tool='paper' is not one of label_studio"),
+        (pd.DataFrame({"item": ["p"]}), {"tool": "paper"}, "tool='paper' is not one of 'label_studio'"),
         (pd.DataFrame({"item": ["p"]}), {"tool": "prodigy"}, "prodigy imports .jsonl, not '.json'"),
     ],
 )
