@@ -156,8 +156,8 @@ def write_result(tree: xr.DataTree, path: str | Path) -> None:
         if zarr:
             tree.to_zarr(temporary, mode="w", consolidated=False)
         else:
-            if (free := shutil.disk_usage(temporary.parent).free) < tree.nbytes + 2**18:  # HDF5 would end the process
-                raise OSError(errno.ENOSPC, f"no space for {tree.nbytes:,} bytes, {free:,} are free", str(path))
+            if shutil.disk_usage(temporary.parent).free < tree.nbytes + 2**18:  # HDF5 would end the process
+                raise OSError(errno.ENOSPC, f"no space for {tree.nbytes:,} bytes", str(path))
             tree.to_netcdf(temporary, engine="h5netcdf")
 
 
@@ -191,8 +191,7 @@ def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataT
     {'chain': 4, 'draw': 10, 'item': 1, 'category': 2}
     """
     path = Path(path)
-    zarr = is_zarr(path)
-    require_file(path, folder=zarr)
+    require_file(path, folder=(zarr := is_zarr(path)))
     with opening(path, "result"):
         size = sum(_zarr_arrays(path) if zarr else _netcdf_arrays(path))
         if size > max_bytes:
@@ -228,18 +227,14 @@ def _zarr_arrays(path: Path) -> list[int]:
         if about["node_type"] != "array":
             continue
         if strange := {codec["name"] for codec in about["codecs"]} - CODECS:
-            raise InputError(
-                f"{str(file)!r}: codec {shorten(sorted(strange))} is not one of {', '.join(sorted(CODECS))}"
-            )
+            raise InputError(f"{str(file)!r}: codec {shorten(strange)} is not one of {', '.join(sorted(CODECS))}")
         chunk = about["chunk_grid"]["configuration"]["chunk_shape"]
         pieces = math.prod(-(-n // c) for n, c in zip(about["shape"], chunk, strict=True))
         if pieces > MOST_CHUNKS:
             raise InputError(f"{str(file)!r}: {pieces:,} chunks, more than the {MOST_CHUNKS:,} that are read")
         kind = about["data_type"]
-        if isinstance(kind, dict):
-            item = kind["configuration"]["length_bytes"]
-        else:
-            item = 16 if kind == "string" else np.dtype(kind).itemsize
+        text = 16 if kind == "string" else 0
+        item = kind["configuration"]["length_bytes"] if isinstance(kind, dict) else text or np.dtype(kind).itemsize
         found.append(item * math.prod([*about["shape"], 1]))
     return found
 
