@@ -143,8 +143,7 @@ def main() -> None:
 TEXT = """# Speed of comparisons
 
 Seconds of the processor and of the clock on two cores, one run each, with every effect by annotator; a ratio is that of
-the processor's seconds to those of `davidson` on the same comparisons. The clock ran on a machine with other work, so
-that its seconds are upper bounds; alone, a job needs no more than its seconds of the processor. Made by
+the processor's seconds to those of `davidson` on the same comparisons. Nothing else ran on the machine. Made by
 `python -m benchmarks.comparison_speed`. Memory is the largest of the process, above that before the file is read.
 
 | comparisons | job | processor | clock | ratio | |

@@ -190,10 +190,10 @@ def read_export(path: Any, **options: Any) -> Export:
         **{name: options.pop(name) for name in spreadsheet.Columns._fields if name in options}
     )
     layout, file = options.pop("format", None), File(path)
-    return export_of(file, columns, Wanted(**options), layout, format_of(file, layout))
+    with no_garbage():  # until all is read: the collector would look through what was parsed again and again
+        return export_of(file, columns, Wanted(**options), layout, format_of(file, layout))
 
 
-@no_garbage()
 def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, known: Format | None) -> Export:
     """Read a file of a known tool; of no tool it is a table in some layout, or nested blocks."""
     what = "a table" if known is None else known.title

@@ -40,8 +40,9 @@ def read(file: File, question: str | None) -> Found:
                 continue
             who = _name(annotation.get("completed_by"))
             answers, spans = _answers(annotation, found)
-            found.spans += [(name, item, who, *span) for name, *span in spans]
-            if not answers and not spans:
+            if spans:
+                found.spans += [(name, item, who, *span) for name, *span in spans]
+            elif not answers:
                 found.left_out[NOTHING] += 1
             for name, value in answers:
                 if annotation.get("ground_truth") and isinstance(value, list) and question in (None, name):
@@ -113,6 +114,9 @@ def _answers(annotation: Any, found: Found) -> tuple[list[tuple[str, Any]], list
     answers, spans = [], []
     for region in annotation.get("result", ()):
         kind, value = region.get("type"), region.get("value", {})
+        if kind == "choices" and kind in value:  # most annotations are nothing else
+            answers.append((region["from_name"], value[kind]))
+            continue
         if kind == "labels" and {"start", "end", "labels"} <= value.keys():
             spans += [(region["from_name"], value["start"], value["end"], label) for label in value["labels"]]
             continue
