@@ -156,9 +156,11 @@ def agreement_table(
         annotations = annotations.to_labels()
     sampled = one_of(annotators, "annotators", ("fixed", "sample")) == "sample"
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
-    if cluster is not None and not isinstance(annotations, Labels | Ratings):
-        raise InputError(f"cluster= names items of labels or ratings, not of {type(annotations).__name__}")
-    clusters = None if cluster is None else cluster_codes(cluster, annotations.items)
+    clusters = None
+    if cluster is not None:
+        if not isinstance(annotations, Labels | Ratings):
+            raise InputError(f"cluster= names items of labels or ratings, not of {type(annotations).__name__}")
+        clusters = cluster_codes(cluster, annotations.items)
     if isinstance(annotations, Rankings):
         if sampled:
             raise InputError("annotators='sample' is for labels and ratings; of rankings choose 'fixed'")

@@ -10,8 +10,9 @@ def demo(seed: int = 1, json: bool = False) -> None:
 
     Example: bayesagree demo --seed 2
     """
-    from bayesagree import compare, evaluate, majority_vote, simulate
+    from bayesagree import compare, evaluate, majority_vote
     from bayesagree._inference.results import settings_of
+    from bayesagree.datasets import simulate
     from bayesagree.evaluation.tables import best_first
     from bayesagree.metrics import top_k_accuracy
     from bayesagree.plausibility.dawid_skene._results import choice_notes
