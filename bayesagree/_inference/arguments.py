@@ -16,7 +16,6 @@ from typing import Any, get_args, get_origin
 from bayesagree._inference.kinds import fits, parts_of, words_of
 from bayesagree.errors import InputError, as_python, positive_int, probability, shorten
 
-# Objects whose kind is checked; numbers, texts and choices are checked by the functions, which know their rules.
 _CONTAINERS = {
     "Labels",
     "Ratings",
@@ -28,13 +27,13 @@ _CONTAINERS = {
     "LabelPatterns",
     "RatingPatterns",
 }
+# Objects that an error tells how to make; of other arguments it tells the kind.
 KINDS = _CONTAINERS | {"DataTree", "Dataset", "DataArray", "DataFrame"}
 
 _RULES = dict.fromkeys(("draws", "chains", "thin", "k", "replicates"), positive_int) | {"ci_prob": probability}
 # Correlations, which equal scores do not have.
 _MAY_BE_NAN = ("r_xy", "r_xz", "r_yz")
 
-# Names of arguments in other packages, and ours.
 _THEIRS = {
     "rating": "label score",
     "annotator": "worker rater coder judge",
@@ -50,6 +49,7 @@ _THEIRS = {
     "truth": "y_true",
     "predictions": "y_pred",
 }
+# Names of arguments in other packages, and ours.
 SYNONYMS = {word: ours for ours, words in _THEIRS.items() for word in words.split()}
 
 

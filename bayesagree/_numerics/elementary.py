@@ -13,10 +13,10 @@ import numpy as np
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LOG2_E = 1.4426950408889634
 # 1.5 * 2^52: a number of moderate size added to it is rounded to an integer, which stands in the lowest bits.
-# Arguments of `exp` beyond plus or minus this count as this: the result is finite and positive.
 _ROUND = 6755399441055744.0
 _EXPONENT_OF_ONE = 1023
 _BITS_OF_ROUND, _BITS_OF_ROOT_HALF = 0x4338000000000000, 0x3FE6A09E667F3BCD
+# Arguments of `exp` beyond plus or minus this count as this: the result is finite and positive.
 LARGEST = 708.0
 
 

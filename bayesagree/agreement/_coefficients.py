@@ -27,9 +27,9 @@ WEIGHTS_OF_LEVEL = {"nominal": "identity", "ordinal": "ordinal", "interval": "qu
 WEIGHTED = {"cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa", "gwet_ac2", "brennan_prediger"}
 OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_polychoric", "icc_one_way", "icc_agreement"}
 OF_ORDER |= {"icc_consistency"}
-# Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width.
 NO_ORDER = "the labels have no order; ordered=True with labels=[...] states one"
 CI_KIND = "dirichlet process hdi"
+# Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width.
 REPLICATES = 2000
 # Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^7 = .06 of their mass.
 STICKS = 8

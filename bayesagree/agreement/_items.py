@@ -20,9 +20,9 @@ type AgreementData = Labels | Ratings | LabelPatterns | RatingPatterns
 # for 2 to 5 annotators are most like chance: of 2 to 5 values they agree as often, within a sixth, and their intraclass
 # correlation is within .09 of 0.
 PSEUDO_MASS, PSEUDO_ITEMS, PSEUDO_SEED = 2.0, 24, 1749
+NUMBERS = "the labels are numbers and taken as ordered; ordered=False if they are codes of classes"
 # With more distinct values than this the table holds only the coefficients of the interval level: those of the others
 # multiply every replicate by a table of pairs of values.
-NUMBERS = "the labels are numbers and taken as ordered; ordered=False if they are codes of classes"
 MOST_VALUES = 150
 
 

@@ -35,10 +35,10 @@ from bayesagree.io.patterns.patterns import RatingPatterns
 
 type AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
 
-# Sweeps before the first draw and for each draw: the slowest parameter then has some 400 effective draws of 4000 in
-# the smallest data sets of the calibration test, thousands in those of a few hundred items.
 HYPER = ("mean_location", "mean_spread")
 LEVELS = ("annotator_shift", "annotator_spread")
+# Sweeps before the first draw and for each draw: the slowest parameter then has some 400 effective draws of 4000 in
+# the smallest data sets of the calibration test, thousands in those of a few hundred items.
 TUNE, THIN = 300, 1
 # A plain fit warns where annotators' levels are no accident (p-value of the F test of two-way analysis of variance)
 # and make up a tenth of the variance within items: below, Phi with and without them is the same to two digits.

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 NAMES = {"1": "icc_one_way", "2": "icc_agreement", "3": "icc_consistency"}
 # Annotators up to which `agreement_table` has them: the time grows with their cube.
 MOST_ANNOTATORS = 100
-# Places of the grid on each axis; draws; logarithms below the top that hold nothing: e^-18.
 KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
+# Places of the grid on each axis; draws; logarithms below the top that hold nothing: e^-18.
 NODES, DRAWS, FLAT = 40, 4000, 18.0
 
 

@@ -14,10 +14,10 @@ from bayesagree.errors import InputError, as_python
 
 # Cells of text tables that are missing; every other word may well be a label.
 MISSING_CELLS = ["", "NA", "NaN", "nan"]
-# Labels, in lower case, that often stand for no answer: kept as labels, but pointed out.
 _NO_ANSWERS = (
     ". - -- ? n/a n.a. #n/a na <na> nan none null nil missing unknown unanswered skipped no_answer k.a. -99 -999"
 )
+# Labels, in lower case, that often stand for no answer: kept as labels, but pointed out.
 MISSING_WORDS = set(_NO_ANSWERS.split())
 # Features of annotators that are missing, as platforms and forms write them: no group of people.
 NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
@@ -55,8 +55,8 @@ def one_spelling(values: Iterable[Any], labels: Sequence[Any] | None = None) -> 
     return {label: name for name, group in zip(best, groups) for label in group}
 
 
-# Words for the winner, beside the names of the two models.
 FIRST, SECOND, TIE = range(3)
+# Words for the winner, beside the names of the two models.
 WORDS = {
     "left": FIRST,
     "model_a": FIRST,

@@ -21,15 +21,15 @@ from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree._numerics.hamiltonian import Chain
 from bayesagree._numerics.types import Floats, Rng
 
-# A logistic averaged over a normal of variance s^2 is nearly one whose logit is divided by sqrt(1 + s^2 / this).
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())[:, None]
+# A logistic averaged over a normal of variance s^2 is nearly one whose logit is divided by sqrt(1 + s^2 / this).
 ATTENUATION = 1.7**2
-# Scale of the half-normal prior of s: at 1 four systems, whose labels say little of s, keep intervals too narrow.
 ABILITY, ABILITY_SD, PREVALENCE = 1.5, 1.0, 3.0
+# Scale of the half-normal prior of s: at 1 four systems, whose labels say little of s, keep intervals too narrow.
 SPREAD = 2.0
-# Bound of log s, far outside the posterior: a trajectory that leaves it is rejected.
 WARM_UP = 150
+# Bound of log s, far outside the posterior: a trajectory that leaves it is rejected.
 WIDEST = 8.0
 # Spreads at which the likelihood ratio is computed, the first of them independent errors. More of them find a higher
 # maximum, by less than the ratio's own scatter.

@@ -16,8 +16,8 @@ from bayesagree.datasets import load
 from bayesagree.errors import InputError
 from bayesagree.io.files import read_predictions, read_table
 
-# Shares of items on which the simulated weaker models of cifar10h guess.
 CASES = ("trec2011-teams", "cifar10h", "chaosnli-snli", "human-objects/edge", "human-objects/sketch")
+# Shares of items on which the simulated weaker models of cifar10h guess.
 WEAKER = (0.1, 0.2, 0.4)
 
 

@@ -105,8 +105,8 @@ def _show_table(rows: Records, title: str) -> None:
         console.print(Text(f"{names}: {note}"))
 
 
-# Columns that stand below a table, once, where all of its rows have the same value.
 _UNBROKEN = 24
+# Columns that stand below a table, once, where all of its rows have the same value.
 _SHARED = ("metric", "reliability", "ci_", "n_")
 # Columns where nothing says how many there are.
 _WIDTH = 120

@@ -33,8 +33,8 @@ OF_SCALE = {
     "discrimination_sd": "discrimination_by",
 }
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent; random lengths meet no period.
-# Trajectories that set the step of each chain.
 SHORTEST, LONGEST = 0.8, 2.0
+# Trajectories that set the step of each chain.
 TUNE = 150
 # The effects, in the order of their coordinates.
 PARTS = ("strength", "item", "discrimination_by", "tie", "tie_by", "order", "order_by", "covariate")

@@ -11,8 +11,8 @@ from bayesagree.comparisons._cells import cells_of
 from bayesagree.comparisons._density import DavidsonPrior, Density, Effect, Form
 from bayesagree.errors import InputError, one_of
 
-# Effects from simple to rich, in the order in which they are chosen.
 FOLDS = 5
+# Effects from simple to rich, in the order in which they are chosen.
 CHOICES: dict[str, tuple[Effect, ...]] = {
     "ties": ("common", "annotator"),
     "order": (None, "common", "annotator"),

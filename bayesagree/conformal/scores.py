@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, as_python, positive, positive_int
 
-# Name of a conformity score, or a function of the scores (item, category) of one model.
 type ScoreArray = NDArray[np.floating[Any]]
+# Name of a conformity score, or a function of the scores (item, category) of one model.
 type Score = Literal["probability", "aps", "raps", "margin"] | Callable[[ScoreArray], ScoreArray]
 
 

@@ -25,8 +25,8 @@ def table_rows(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(FOLDER.joinpath(name).read_text(encoding="utf-8").splitlines()))
 
 
-# SHA-256 of the numbers: counts and labels as 16-bit little-endian integers, probabilities as 32-bit floats.
 PARTS = table_rows("conversions.csv")
+# SHA-256 of the numbers: counts and labels as 16-bit little-endian integers, probabilities as 32-bit floats.
 CHECKSUMS = {row["part"]: row["sha256"] for row in PARTS}
 
 
@@ -57,8 +57,8 @@ def _cifar10h_models(files: Mapping[str, Path]) -> Arrays:
     return found
 
 
-# File of a data set to the addresses of its parts, by name, and the function that joins them.
 _JOINS = {"cifar10h/cifar10h_counts.npz": _cifar10h_counts, "cifar10h/model_probs.npz": _cifar10h_models}
+# File of a data set to the addresses of its parts, by name, and the function that joins them.
 CONVERSIONS: dict[str, tuple[dict[str, str], Callable[[Mapping[str, Path]], Arrays]]] = {
     path: ({row["part"]: row["url"] for row in PARTS if row["file"] == path}, join) for path, join in _JOINS.items()
 }

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 # Groups of a result: variables with their dims and values.
 type Groups = dict[str, dict[str, Any]]
-# Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each.
 type Values = Mapping[str, NDArray[Any]]
+# Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each.
 type Kinds = Mapping[str, tuple[dict[str, int], Any]]
 
 # The meaning of a score under a posterior from annotations alone.

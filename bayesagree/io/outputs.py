@@ -269,13 +269,13 @@ def _doccano(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     return {"text": str(first)} | seen | more | ({"text": str(seen["text"])} if "text" in seen else {})
 
 
-# Tools that `write_items` writes for.
 _TOOLS: dict[str, tuple[str, Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]]] = {
     "label_studio": (".json", lambda seen, more: {"data": seen, "meta": more}),
     "argilla": (".jsonl", _argilla),
     "prodigy": (".jsonl", _prodigy),
     "doccano": (".jsonl", _doccano),
 }
+# Tools that `write_items` writes for.
 TOOLS = (*_TOOLS, "table")
 
 

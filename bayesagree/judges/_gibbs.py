@@ -26,8 +26,8 @@ from bayesagree.judges._regression import Draws, Regression
 type Streams = Sequence[np.random.Generator]
 
 # Step of the random walk on the log of the scales: with it about a third is accepted for 5 to 20 systems.
-# Joint moves per sweep: each evaluates the likelihood of all votes.
 SCALE_STEP = 0.9
+# Joint moves per sweep: each evaluates the likelihood of all votes.
 JOINT_MOVES = 2
 # Sweeps before the first draw from which the joint moves learn their directions.
 LEARNT_FROM = 100

@@ -25,8 +25,8 @@ STARTS = 6
 LARGEST = 50.0
 # Coefficients and logarithms have a prior deviation of about 1: a tenth of it is near enough to straight, and far
 # enough for differences of the slopes to have ten digits.
-# No direction is longer than the prior, wherever the density is flat or bends the other way.
 CURVED_OVER = 0.1
+# No direction is longer than the prior, wherever the density is flat or bends the other way.
 LEAST_CURVED = 1.0
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent: two trajectories, the default `thin`, pass
 # it, and lengths at random meet no period.

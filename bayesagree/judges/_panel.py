@@ -74,8 +74,8 @@ class Design(NamedTuple):
 INTERCEPT, SLOPE = -1, -2
 # Five strata leave a tenth of the bias (Cochran, "The effectiveness of adjustment by subclassification", Biometrics 24,
 # 1968); the slope of the logarithm takes most of the rest.
-# Inclusion probabilities below are this one: such an item is never seen.
 STRATA = 5
+# Inclusion probabilities below are this one: such an item is never seen.
 LEAST_INCLUSION = 1e-6
 
 

@@ -12,12 +12,12 @@ from bayesagree._numerics.types import Floats
 
 # Student's t with 5 degrees of freedom has heavier tails than the logistic and Beta tails of the posterior; ten
 # proposals a draw, of which seven are as good as drawn from it, keep the repeats among the resampled ones few.
-# Of the differences; log ratios of a hundred thousand items are known to about that.
 DEGREES = 5
 PROPOSALS = 10
+# Of the differences; log ratios of a hundred thousand items are known to about that.
 STEP = 0.01
-# Middles of cells of the log odds of s: from annotators who are alike to such who have nothing in common.
 WIDTH = 0.2
+# Middles of cells of the log odds of s: from annotators who are alike to such who have nothing in common.
 SPREADS = np.arange(-14, 5, WIDTH)
 
 

@@ -308,8 +308,8 @@ KERNELS: dict[str, Any] = {
     "cohen_kappa": _whole(hard_labels.cohen_kappa),
     "entropy_rank_correlation": UserMetric(entropy_rank_correlation, takes="plausibilities"),
 }
-# What a metric of numbers makes of the means of its terms, if it is not the first of them.
 LARGEST_DISTANCES = {"kendall_tau_{}": _kendall_distance, "spearman_footrule_{}": _footrule_distance}
+# What a metric of numbers makes of the means of its terms, if it is not the first of them.
 FINISHES = {"rmse": lambda means: np.sqrt(means[0]), "pearson": correlation, "concordance": concordance}
 
 

@@ -177,8 +177,8 @@ def concordance(scores: Numbers, truth: Numbers) -> xr.DataArray:
 type Order = NDArray[np.intp]
 type Tied = NDArray[np.bool_]
 
-# Children of a node of the counting tree, and bits of a word: 2 ** BITS.
 BITS = 6
+# Children of a node of the counting tree, and bits of a word: 2 ** BITS.
 LANES = 64
 
 ONE = np.uint64(1)

@@ -22,8 +22,8 @@ from bayesagree.metrics.crowd_auc import label_scores
 
 type Axis = Literal["item", "annotator"]
 
-# A block holds at most so many (draw, item) cells.
 DRAWS_PER_BLOCK = 64
+# A block holds at most so many (draw, item) cells.
 CELLS_PER_BLOCK = 2**22
 
 # Less of either leaves intervals of 15 items short where positives are rare or the AUC is near 1; more widens them.

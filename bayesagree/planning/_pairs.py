@@ -19,8 +19,8 @@ from bayesagree.planning._decision import best_first, prob_right
 
 # Numbers of comparisons that are tried: neighbours differ by 7 %.
 NUMBERS = np.unique(np.round(np.geomspace(1, 1e6, 200)).astype(np.int64))
-# Probability with which the interval of the difference shall not hold 0.
 SHOWN = np.array([0, *(step * 10**power for power in range(6) for step in (1, 2, 5)), 10**6])
+# Probability with which the interval of the difference shall not hold 0.
 SEPARATED = 0.8
 BORDER = sp.special.ndtri(0.975)
 

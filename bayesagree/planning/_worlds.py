@@ -118,8 +118,8 @@ def _rating_worlds(pilot: Ratings, rows: NDArray[np.int64], seed: int) -> Iterat
         yield RatingWorld(float(posterior["phi"].values[d]), mean, shares, pilot.scale, pilot.n_levels)
 
 
-# Draws of estimates of all models, by which the probability of the right choice is found in each world.
 CI_PROB = 0.95
+# Draws of estimates of all models, by which the probability of the right choice is found in each world.
 RANKINGS = 2000
 
 

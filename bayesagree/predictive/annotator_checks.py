@@ -32,8 +32,8 @@ from bayesagree.plausibility.dawid_skene._engines import Variant
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
-# An accuracy whose 95 % interval is wider than this is not known.
 CI_PROB = 0.95
+# An accuracy whose 95 % interval is wider than this is not known.
 WIDE = 0.3
 # With fewer labels than this an accuracy is mostly the population's or the prior's.
 FEW = 10

@@ -26,8 +26,8 @@ from bayesagree.subjective.tables import as_labels
 MOST_LABELS = 200_000
 # Most resamples of the items; a tenth of the draws of the report, since each solves for all qualities again.
 _RESAMPLES = 100
-# Draws of each chain of the truth of groups: more would take longer than the rest of the page.
 _SHOWN = 15
+# Draws of each chain of the truth of groups: more would take longer than the rest of the page.
 MOST_DRAWS = 500
 # Above this many ratings the sampler of levels takes longer than the rest of the page.
 MOST_RATINGS = 10_000

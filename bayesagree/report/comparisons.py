@@ -25,8 +25,8 @@ from bayesagree.report.panel import DECIDED, Answer, agreement_answer, text
 from bayesagree.report.views import agreement, diagnostics
 from bayesagree.report.wording import REFERENCES, count, interval, named, number, percent, percents, probability
 
-# Models in a figure, and pairs that are listed for the next comparison.
 TITLE = "Which model do people prefer, when they disagree?"
+# Models in a figure, and pairs that are listed for the next comparison.
 MOST_MODELS, NEXT = 25, 5
 LIKELIHOODS = {"davidson": REFERENCES["DAVIDSON"], "rao_kupper": REFERENCES["RAO_KUPPER"]}
 EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first place wins, without ties"}

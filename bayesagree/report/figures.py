@@ -11,8 +11,8 @@ from bayesagree.plots._panels import sorted_curve
 
 # Width of the drawing in its own units; text is 12 of them high, which stays legible on a phone.
 WIDTH = 440
-# Points of a curve: every second unit of the width, so that more would not be seen.
 _DASHES = ("", "7 4", "2 3", "10 3 2 3", "1 5")
+# Points of a curve: every second unit of the width, so that more would not be seen.
 _POINTS = 200
 
 

@@ -16,12 +16,12 @@ from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.report.settings import Case
 from bayesagree.subjective.disagreement import recode
 
-# Annotated items without which no sets are shown: each half calibrates the other, and fewer than nine cannot.
 COVERAGE = 0.9
+# Annotated items without which no sets are shown: each half calibrates the other, and fewer than nine cannot.
 FEWEST = 40
+_WIDEST = 10
 # Annotators with fewer items that others labelled too are not compared: the exact test is a t-test (Calderon et al.,
 # 2025).
-_WIDEST = 10
 MIN_ITEMS = 30
 # By how much a model may be worse than an annotator and still replace that person: that of experts in the paper.
 EPSILON = 0.2

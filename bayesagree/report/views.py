@@ -225,7 +225,6 @@ def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
     return {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
 
 
-# Sections on the fields of the data that have their name, where these were computed.
 ALWAYS: dict[str, Callable[[ReportData], Any]] = {
     "agreement": agreement,
     "certainty": certainty,
@@ -234,6 +233,7 @@ ALWAYS: dict[str, Callable[[ReportData], Any]] = {
     "settings": settings,
     "diagnostics": diagnostics,
 }
+# Sections on the fields of the data that have their name, where these were computed.
 OPTIONAL: dict[str, Callable[[ReportData, Any], dict[str, Any]]] = {
     "groups": groups,
     "specification": specification,

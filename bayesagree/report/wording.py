@@ -10,10 +10,10 @@ from markupsafe import Markup
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import Reference
 
-# Between a number and its sign or unit, which belong on one line.
 TEXTS = tomllib.loads(files("bayesagree.report").joinpath("texts.toml").read_text(encoding="utf-8"))
 REFERENCES = {name: Reference(*row) for name, row in TEXTS["references"].items()}
 MISSING = "–"
+# Between a number and its sign or unit, which belong on one line.
 SPACE = "\N{NO-BREAK SPACE}"
 
 

@@ -30,8 +30,8 @@ SMALLEST_BIN = 1e-6
 FINE = 2e-4
 # Intervals this many widths away from the ends do without the second derivative of the density (1e-9 of it).
 STRAIGHT = 3000
-# Bins nearer to an end than this, and than this divided by the precision, are computed by a series.
 LEGENDRE = np.polynomial.legendre.leggauss(5)
+# Bins nearer to an end than this, and than this divided by the precision, are computed by a series.
 NEAR_END = 0.5
 # Counts of at most this many bins are a dense matrix: its product is faster, and small enough.
 MOST_DENSE = 200

@@ -58,8 +58,8 @@ CELLS = (32, 16, 16)
 EDGE_DROP_CUT, EDGE_DROP_WIDEN, WIDENING, MOST_BOX_FITS = 14.0, 9.0, 0.3, 6
 # Log evidence below that of the rival from which the posterior is not checked: its weight is below a thousandth.
 NEGLIGIBLE = 7.0
-# Points of the fine grid of log p in a cell: linear interpolation of the distribution function between them.
 QUANTILES = np.array([0.025, 0.16, 0.5, 0.84, 0.975])
+# Points of the fine grid of log p in a cell: linear interpolation of the distribution function between them.
 POINTS_PER_CELL = 40
 
 

@@ -16,8 +16,8 @@ from bayesagree.agreement._exact.item_means import ItemMeans, KnownMeans, blocks
 from bayesagree.agreement._exact.likelihood import Likelihood
 from bayesagree.errors import ConvergenceError
 
-# The grid of log p ends where the density has fallen by exp(-18), 6 standard deviations from the mode.
 HALF_LOG_2 = np.log(2) / 2
+# The grid of log p ends where the density has fallen by exp(-18), 6 standard deviations from the mode.
 DROP = 18.0
 # Last moves of the log evidence and of the ends of the interval at which refinement stops: far below any sd of Phi.
 LOG_EVIDENCE_TOLERANCE, INTERVAL_TOLERANCE = 1e-6, 1e-4

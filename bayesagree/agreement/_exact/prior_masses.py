@@ -14,8 +14,8 @@ from bayesagree._numerics.elementary import exp, log
 
 # Nodes of the table on either side of a place between them, for the polynomial.
 REACH = 4
-# Log density below that at the centre from which on a prior is 0: an item that lies there is not of this prior.
 WEIGHTS = np.array([(-1.0) ** (7 - i) / (math.factorial(i) * math.factorial(7 - i)) for i in range(8)])
+# Log density below that at the centre from which on a prior is 0: an item that lies there is not of this prior.
 NEGLIGIBLE = -60.0
 # Patterns whose likelihoods stay in the processor's cache while all priors come by.
 BLOCK = 64

@@ -12,10 +12,10 @@ from bayesagree.io.formats._found import Found
 
 # Columns of the two models, in the order in which they were shown.
 SIDES = (("left", "right"), ("model_a", "model_b"), ("model_1", "model_2"), ("generator_1", "generator_2"))
-# Whether AlpacaEval showed the second output first.
 WINNERS = ("winner", "preference", "g1_winner")
 ANNOTATORS = ("annotator", "worker", "judge", "user", "annotator_id")
 ITEMS = ("item", "prompt", "question_id", "instruction")
+# Whether AlpacaEval showed the second output first.
 ORDERS = "is_switched_output_1_output_2"
 # AlpacaEval writes weights between 1 (the first) and 2: nearer to 1.5 than this is a tie.
 TIE_WIDTH = 0.01

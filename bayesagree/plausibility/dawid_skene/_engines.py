@@ -53,7 +53,6 @@ from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import Covariates
 
-# Variants with a model of the annotators; "votes" has none.
 type Variant = Literal[
     "full",
     "one_coin",
@@ -65,6 +64,7 @@ type Variant = Literal[
     "votes",
     "auto",
 ]
+# Variants with a model of the annotators; "votes" has none.
 VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
 # With "hierarchical" and "full" the mean gap of 12 open sets is .068 instead of .050: models of one truth are too sure
 # and careless annotators excuse it. Mixed membership holds "hierarchical", where its alpha is small.

@@ -17,8 +17,8 @@ from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_dr
 
 # Ends of all logarithms: beyond exp(9.5) votes nothing changes, below exp(-12) draws are points.
 LOWEST, HIGHEST = -12.0, 9.5
-# Products are logged before they overflow.
 TINY = 1e-300
+# Products are logged before they overflow.
 LARGE = 1e200
 # A gamma variable of this shape underflows with probability 1e-30.
 SMALL_SHAPE = 0.1

@@ -27,9 +27,9 @@ from bayesagree._numerics.vectors import copy_to
 FLOOR = 1e-3
 # Entropy as a share of its maximum is between 0 and 1 and about .4 for items of middling ambiguity: centred there, its
 # slopes hardly correlate with their levels.
-# Parameters that all labels share, last in the vector.
 ENTROPY_CENTRE = 0.4
 ENTROPY_SCALE = 3.0
+# Parameters that all labels share, last in the vector.
 N_SHAPES = 6
 # Sums over labels go several labels at a time.
 SUMS = {"reassoc", "contract"}

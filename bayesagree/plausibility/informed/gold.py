@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 # Prior standard deviations. A model that is always right needs a large slope of its label: one of 4 lets two hundred
 # right answers of two hundred predict six hundred of six hundred about half of the time, as a beta distribution would.
 SLOPE_SD, CONFUSION_SD, HIT_SD = 1.0, 1.5, 4.0
-# Most consecutive draws of a chain that share their parameters.
 WARM_UP, SHORTEST, LONGEST = 40, 1.0, 4.0
+# Most consecutive draws of a chain that share their parameters.
 SHARED = 10
 
 

@@ -17,8 +17,8 @@ from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, one_of, positive
 from bayesagree.plausibility.dirichlet._draws import Concentration, Prior, prior_shape
 
-# Prior shape of each label in the authors' released code.
 type Ties = Literal["split", "full"]
+# Prior shape of each label in the authors' released code.
 PRIOR = 0.01
 
 
