@@ -154,7 +154,7 @@ def test_continuous_ratings_and_known_truths(known):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"annotator_effects": "levels"}, "not 'none'"),
+        ({"annotator_effects": "levels"}, "not one of 'none'"),
         ({"annotator_effects": "shift", "likelihood": "inflated"}, "has no annotator effects"),
     ],
 )

@@ -36,7 +36,7 @@ def test_scales_have_the_same_order(result):
     probability = result["posterior"]["win_probability"].mean(("chain", "draw")).values
     mean = (probability.sum(axis=1) - 0.5) / 4
     np.testing.assert_allclose(wins["mean"], mean[wins["model"]])
-    with pytest.raises(InputError, match="scale='elo' is not one of strength"):
+    with pytest.raises(InputError, match="scale='elo' is not one of 'strength'"):
         preference_table(result, scale="elo")
 
 

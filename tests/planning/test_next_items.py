@@ -101,7 +101,7 @@ def test_one_item_and_one_label():
 def test_a_goal_without_its_models_is_refused():
     with pytest.raises(InputError, match="needs 2 models, there are 0"):
         annotate_next(Labels.from_counts(VOTES), n=1, goal="decision")
-    with pytest.raises(InputError, match="is not one of certainty, metric, decision"):
+    with pytest.raises(InputError, match="is not one of 'decision', 'metric', 'certainty'"):
         annotate_next(Labels.from_counts(VOTES), n=1, goal="fun")  # type: ignore[arg-type]
 
 
