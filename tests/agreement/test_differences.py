@@ -77,7 +77,7 @@ def test_phi_of_two_crowds():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("same_items", [True, False])
+@pytest.mark.parametrize("same_items", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_interval_covers_the_difference_of_two_populations(same_items):
     """Two crowds of known skill: agreement of a pair is s^2 + (1 - s^2) / 3, kappa s^2."""
     covered, repeats = {"percent_agreement": 0, "fleiss_kappa": 0}, 100

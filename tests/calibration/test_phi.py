@@ -48,7 +48,7 @@ CI_CELLS = [
     Cell(-0.6, 1.0, 3, 5, 300), Cell(0.0, 2.0, 5, 5, 300), Cell(0.3, 1.0, 5, 5, 300), Cell(0.5, 2.0, 3, 5, 300),
     Cell(0.8, 1.0, 10, 5, 300), Cell(0.95, 2.0, 5, 5, 300),
 ]  # fmt: skip
-CI_REPETITIONS = 16
+CI_REPETITIONS = 8
 
 
 def estimate(cell, seed):

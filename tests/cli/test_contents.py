@@ -50,7 +50,7 @@ def test_commands_run_as_they_are_printed(run, tmp_path, kind):
     path, (text, options) = tmp_path / f"{kind}.csv", FILES[kind]
     path.write_text(text)
     printed = json.loads(run("contents", path, *options, "--json").stdout)["commands"]
-    assert len(printed) == (3 if kind in ("ratings", "rankings") else 4)
+    assert len(printed) == {"ratings": 3, "rankings": 3, "ordered": 4, "comparisons": 5}[kind]
     assert all("--labels low,mid,high --ordered" in row["command"] for row in printed) or kind != "ordered"
     for row in printed:
         words = row["command"].split()[1:]

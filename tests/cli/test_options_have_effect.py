@@ -71,7 +71,7 @@ EFFECTS = {
     ],
     "auc": ["--positive no", "--draws 41", "--chains 3", "--seed 2"],
     "preferences": [
-        "--draws 41", "--chains 3", "--seed 2", "--ties common", "--order none", "--discrimination annotator",
+        "--draws 41", "--chains 3", "--seed 2", "--ties common", "--order none", "--discrimination none",
         "--likelihood rao_kupper", "--ci-prob .5", "--scale win_rate",
     ],
     "preferred": ["--annotator annotator", "--item page --item-effects", "--covariates length"],

@@ -321,7 +321,7 @@ def test_components_are_warned_of():
 
 
 @pytest.mark.nuts
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [FORMS[0], *(pytest.param(form, marks=pytest.mark.slow) for form in FORMS[1:])])
 def test_pymc_twin(form):
     crowded = Comparisons.from_long(crowd(n=250), annotator="who", item="prompt", covariates=["longer"])
     options = {**form._asdict(), "seed": 4}
