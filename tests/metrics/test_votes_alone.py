@@ -46,6 +46,7 @@ def test_two_labels_have_the_range_of_their_moments(halves, votes):
     assert found.attrs["votes"] == votes
 
 
+@pytest.mark.long
 def test_more_votes_narrow_the_range_and_it_holds_the_posterior():
     given = simulate.labelled_test_set(n_items=80, n_labels=3, per_item=4, seed=1)
     truth = dirichlet(given.labels, draws=50, seed=1)

@@ -197,6 +197,7 @@ def test_there_are_eight_questions():
     assert len({one["question"] for one in QUESTIONS}) == 8
 
 
+@pytest.mark.long
 def test_sentences_are_short_and_paragraphs_have_three(data):
     """Texts of the data, of warnings and of the methods to paste have their own length."""
     people = Annotators.from_table(

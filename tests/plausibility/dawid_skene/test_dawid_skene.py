@@ -227,6 +227,7 @@ def test_chains_that_disagree_are_named(parameter, r_hat, warns):
         warn_unless_converged(tree)
 
 
+@pytest.mark.long
 def test_thousands_of_labels_run_on_observed_candidates():
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 3000, 2000)

@@ -174,6 +174,7 @@ def _best(result):
     return result.cells.candidate[order[result.cells.candidate_start[1:] - 1]]
 
 
+@pytest.mark.long
 def test_thousands_of_labels_and_annotators_stay_sparse():
     rng = np.random.default_rng(4)
     n_items, n_annotators, n_labels = 20_000, 10_000, 5_000
