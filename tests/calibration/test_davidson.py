@@ -20,8 +20,8 @@ VARIANTS = {
     "items": COMMON | {"item_effects": True},
 }
 SIZES = [
-    (30, "common", 1),
-    (30, "annotators", 2),
+    (20, "common", 1),
+    (20, "annotators", 2),
     *(pytest.param(500, name, 3, marks=pytest.mark.slow) for name in VARIANTS),
 ]
 

@@ -170,7 +170,7 @@ def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
         ("mixed_membership", 24),
         *(
             # As many as without predictions: mixed membership keeps few of its draws.
-            pytest.param(name, 24 if name.startswith("mixed_membership") else 60, marks=pytest.mark.long)
+            pytest.param(name, 24 if name.startswith("mixed_membership") else 40, marks=pytest.mark.long)
             for name in ("one_coin", "class_conditional", "item_difficulty", *WITH_PREDICTIONS)
         ),
     ],

@@ -8,7 +8,7 @@ from bayesagree import group_dirichlet
 from bayesagree.plausibility import GroupDirichletPrior
 
 PRIOR = GroupDirichletPrior(similarity=5.0, similarity_sd=1.0, shape_sd=0.7)
-SIZES = [(60, 1), pytest.param(1000, 2, marks=pytest.mark.slow)]
+SIZES = [(40, 1), pytest.param(1000, 2, marks=pytest.mark.slow)]
 DRAWS = 49
 
 
