@@ -86,13 +86,11 @@ def checked[**P, R](function: Callable[P, R]) -> Callable[P, R]:
                 raise InputError(f"{name}({parameter}=...): {_wrong_kind(classes, bound[parameter])}")
         for parameter, annotation in annotations.items():
             value = bound.get(parameter, default := signature.parameters[parameter].default)
-            if (
-                value is not default
-                and not fits(annotation, value)
-                and not (parameter in _MAY_BE_NAN and value != value)
-            ):
+            if value is default:
+                continue
+            if not fits(annotation, value) and not (parameter in _MAY_BE_NAN and value != value):
                 raise InputError(f"{parameter}={_brief(value)} is not {words_of(annotation)}, in {name}()")
-            if value is not default and value is not None and parameter in _RULES:
+            if value is not None and parameter in _RULES:
                 _RULES[parameter](value, parameter)
         return function(*args, **given)
 
