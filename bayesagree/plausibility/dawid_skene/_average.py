@@ -74,12 +74,15 @@ class HeldOut(NamedTuple):
         Of each label held out, shape (annotation,).
     chance
         Probability that this label is true, from the labels of the others, shape (annotation, candidate).
+    times
+        How many items have these labels, shape (annotation,).
     """
 
     panel: NDArray[np.int64]
     annotator: NDArray[np.int64]
     label: NDArray[np.int64]
     chance: Floats
+    times: Floats
 
 
 def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Floats:
@@ -89,20 +92,21 @@ def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Flo
     --------
     >>> chance = np.tile([[0.9, 0.4], [0.2, 0.5]], (20, 1))  # the first is right where the second does not know
     >>> label = np.tile([0, 1], 20)
-    >>> held_out = HeldOut(np.arange(40), np.repeat([0, 1], 20), label, chance)
+    >>> held_out = HeldOut(np.arange(40), np.repeat([0, 1], 20), label, chance, np.ones(40))
     >>> stacking_weights(held_out, 2, 2).round(2).tolist()
     [1.0, 0.0]
     """
-    panel, annotator, label, chance = held_out
+    panel, annotator, label, chance, times = held_out
     weight = np.full(chance.shape[1], 1 / chance.shape[1])
     # Labels of a panel that agree speak of one possible truth.
     pair, place, same = np.unique(panel * n_labels + label, return_index=True, return_inverse=True)
     _, start = np.unique(pair // n_labels, return_index=True)
     given, of_pair = chance[place], np.repeat(np.arange(start.size), np.diff(np.append(start, pair.size)))
+    panels = times[place][start]
     # Habits exist only for the labels that an annotator gave: thousands of labels cost nothing.
     own, first, which = np.unique(annotator * n_labels + label, return_index=True, return_inverse=True)
-    owner, number = annotator[first], np.bincount(annotator, minlength=n_annotators)
-    share = ((np.bincount(label, minlength=n_labels) + 1) / (label.size + n_labels))[label[first]]
+    owner, number = annotator[first], np.bincount(annotator, times, n_annotators)
+    share = ((np.bincount(label, times, n_labels) + 1) / (times.sum() + n_labels))[label[first]]
     accuracy, habit = np.full(n_annotators, 0.5), share
     for _ in range(STEPS):
         guessed = (1 - accuracy[annotator]) * habit[which]
@@ -111,11 +115,11 @@ def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Flo
         gain = np.exp(np.bincount(same, -np.log1p(-knows), minlength=pair.size).clip(max=MOST_GAIN))
         likelihood = 1 + np.add.reduceat(given * (gain - 1)[:, None], start)
         total = likelihood @ weight
-        before, weight = weight, weight * (likelihood / total[:, None]).mean(axis=0)
+        before, weight = weight, weight * np.average(likelihood / total[:, None], axis=0, weights=panels)
         right = (knows * (given @ before * gain / total[of_pair])[same]).clip(0, 1)
-        hits = np.bincount(annotator, right, n_annotators)
-        accuracy = ((hits + HABIT * hits.sum() / label.size) / (number + HABIT)).clip(1e-6, 1 - 1e-6)
-        habit = (HABIT * share + np.bincount(which, 1 - right, own.size)) / (HABIT + number - hits)[owner]
+        hits = np.bincount(annotator, times * right, n_annotators)
+        accuracy = ((hits + HABIT * hits.sum() / times.sum()) / (number + HABIT)).clip(1e-6, 1 - 1e-6)
+        habit = (HABIT * share + np.bincount(which, times * (1 - right), own.size)) / (HABIT + number - hits)[owner]
         if np.abs(weight - before).max() < ENOUGH:
             break
     return weight
@@ -128,7 +132,7 @@ def mean_weights(parts: Sequence[HeldOut], n_annotators: int, n_labels: int) -> 
     and no prolific one decides alone. Parts that share their annotators are one.
     """
     if len(np.unique(np.concatenate([np.unique(part.annotator) for part in parts]))) < MANY_ANNOTATORS:
-        parts = [HeldOut(*(np.concatenate(each) for each in zip(*parts)))]
+        parts = [HeldOut(*map(np.concatenate, zip(*parts)))]
     weight = np.mean([stacking_weights(part, n_annotators, n_labels) for part in parts], axis=0)
     kept = np.where(weight < LEAST_WEIGHT, 0.0, weight)
     return kept / kept.sum()
@@ -153,6 +157,11 @@ def folds(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
     first = rng.integers(FOLDS, size=labels.items.size)[item]
     fold[order] = (np.arange(pair.size) - np.searchsorted(item, item) + first) % FOLDS
     return fold[which]
+
+
+def folds_of_patterns(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the part in which each label of patterns is held out, `FOLDS` of which in turn have the same votes."""
+    return (rng.permutation(labels.annotators.size)[labels.annotator_index] + labels.item_index) % FOLDS
 
 
 def draws_of_each(weight: Floats, draws: int) -> NDArray[np.int64]:

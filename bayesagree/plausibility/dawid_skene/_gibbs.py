@@ -1,5 +1,6 @@
 """Gibbs sampler of the variants with one true label per item, and how chains of any variant are run and kept."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -44,8 +45,13 @@ class CrowdSampler(Protocol):
         """Expectation of each item's plausibilities given the other unknowns, shape (candidate,)."""
         ...
 
-    def plausibility(self, rng: Rng) -> Floats:
-        """Present draw of each item's plausibilities, shape (candidate,)."""
+    @property
+    def n_items(self) -> int:
+        """Number of items: those of the cells, or those that the cells count."""
+        ...
+
+    def write_items(self, rng: Rng, top_labels: int | None, out: NDArray[Any]) -> None:
+        """Write the present draw of the plausibilities, shape (item, category), or the best labels, (item, rank)."""
         ...
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
@@ -90,7 +96,27 @@ class Start(NamedTuple):
     item_prior: DrawnPrior | None = None
 
 
-class TruthSampler:
+class CellItems(ABC):
+    """A chain whose items are those of its cells."""
+
+    cells: AnnotationCells
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.cells.n_items
+
+    @abstractmethod
+    def plausibility(self, rng: Rng) -> Floats:
+        """Return the present draw of each item's plausibilities, shape (candidate,)."""
+
+    def write_items(self, rng: Rng, top_labels: int | None, out: NDArray[Any]) -> None:
+        """Write the present draw of the plausibilities, shape (item, category), or the best labels, (item, rank)."""
+        write = write_plausibility if top_labels is None else best_labels
+        write(self.cells, self.plausibility(rng), out)
+
+
+class TruthSampler(CellItems):
     """One true label per item, for any model of the annotators: its draws, and the counts they give."""
 
     def __init__(self, start: Start) -> None:
@@ -259,11 +285,7 @@ def run_chains(
 
 
 def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, rng: Rng) -> None:
-    cells, plausibility = sampler.cells, sampler.plausibility(rng)
-    expected, prevalence = sampler.expected, sampler.prevalence
-    kept.expected += expected
-    kept.spread += expected**2
-    kept.monitored[draw] = expected[keep.monitored]
+    cells, n_items = sampler.cells, sampler.n_items
 
     def slot(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         if draw == 0:
@@ -271,11 +293,14 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
         return kept.variables[name]
 
     if keep.top_labels is None:
-        write_plausibility(cells, plausibility, slot("plausibility", (cells.n_items, keep.n_labels))[draw])
+        out = slot("plausibility", (n_items, keep.n_labels))
     else:
-        best_labels(
-            cells, plausibility, slot("top_label", (cells.n_items, keep.top_labels), label_dtype(keep.n_labels))[draw]
-        )
+        out = slot("top_label", (n_items, keep.top_labels), label_dtype(keep.n_labels))
+    sampler.write_items(rng, keep.top_labels, out[draw])
+    expected, prevalence = sampler.expected, sampler.prevalence
+    kept.expected += expected
+    kept.spread += expected**2
+    kept.monitored[draw] = expected[keep.monitored]
     slot("prevalence", (keep.n_labels,))[draw] = prevalence
     right = sampler.diagonal(rng)
     known = np.bincount(cells.row_annotator, prevalence[cells.row_label], keep.n_annotators)

@@ -161,7 +161,7 @@ def _fill_unseen(rng, value, left, shape):
 
 @numba.njit(cache=True, nogil=True)
 def items_with_repeats(cells, row):
-    """Tell which items some annotator labelled twice, shape (item,); annotations are sorted by annotator."""
+    """Return which items some annotator labelled twice, shape (item,); annotations are sorted by annotator."""
     repeats = np.zeros(cells.item_start.size - 1, np.bool_)
     for i in range(repeats.size):
         m, position = cells.candidate_start[i + 1] - cells.candidate_start[i], cells.cell_start[i]

@@ -36,7 +36,7 @@ class ItemDifficultySampler(TruthSampler):
         cells, self.n_labels = start.cells, start.n_labels
         self.prior, self.annotator, self.label = prior, annotator, label
         self.difficulty = np.zeros(cells.n_items)
-        self.item = np.repeat(np.arange(cells.n_items), cells.sizes)
+        self.item = np.repeat(np.arange(cells.n_items, dtype=np.int32), cells.sizes)
         self.by_annotator = np.argsort(annotator, kind="stable")
         self.annotator_start = np.searchsorted(annotator[self.by_annotator], np.arange(n_annotators + 1))
 

@@ -99,7 +99,7 @@ class DrawnPrior:
         target = cells.expand(shares, regression.columns.shape[2])[cells.counted]
         for _ in range(CLIMBS):
             self.theta = regression.climb(self.theta, target)
-        # theta = root z: the information at the vote shares is that of the labels but for how sure they are.
+        # theta = root z: the information at the vote shares is that of the labels apart from their certainty.
         lower = np.linalg.cholesky(regression.information(self.theta))
         self.root = np.ascontiguousarray(sp.linalg.solve_triangular(lower.T, np.eye(self.theta.size)))
         write_log_prior(self.theta, regression.columns, cells, self.log_prior)

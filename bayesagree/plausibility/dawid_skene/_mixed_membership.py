@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
-from bayesagree.plausibility.dawid_skene._gibbs import start_truth
+from bayesagree.plausibility.dawid_skene._gibbs import CellItems, start_truth
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import NOTHING, items_with_repeats
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
@@ -40,7 +40,7 @@ from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
-class MixedMembershipSampler:
+class MixedMembershipSampler(CellItems):
     """One chain: latent labels, confusion, alpha and the prevalence, or the prior of each item, are drawn in turn."""
 
     def __init__(

@@ -25,6 +25,7 @@ from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility.dawid_skene._gibbs import CellItems
 from bayesagree.plausibility.dawid_skene._ordered_kernels import SLOPE_SD, chances, sweep_ordered
 from bayesagree.plausibility.informed.covariates import Covariates
 
@@ -33,7 +34,7 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 ONE = np.ones(1)
 
 
-class OrderedSampler:
+class OrderedSampler(CellItems):
     """One chain."""
 
     def __init__(

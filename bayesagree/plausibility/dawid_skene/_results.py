@@ -91,6 +91,8 @@ class Drawn(NamedTuple):
     chains: Sequence[ChainDraws]
     settings: Mapping[str, Any]
     n_labels: int
+    of_item: NDArray[np.int64] | slice = slice(None)
+    """Where items with equal votes are counted: the item of the layout that stands for each."""
 
     @property
     def draws(self) -> int:
@@ -99,7 +101,8 @@ class Drawn(NamedTuple):
 
     def label_probability(self) -> NDArray[np.float64]:
         """Return the posterior mean of the plausibilities, shape (item, category)."""
-        return self.cells.expand(np.mean([chain.expected for chain in self.chains], axis=0), self.n_labels)
+        mean = np.mean([chain.expected for chain in self.chains], axis=0)
+        return self.cells.expand(mean, self.n_labels)[self.of_item]
 
     def convergence(self, names: Sequence[str]) -> dict[str, tuple[tuple[str, ...], Any]]:
         """Return r-hat and effective draws of these variables and of some items; r-hat of all items and annotators."""
@@ -108,7 +111,8 @@ class Drawn(NamedTuple):
         found = _diagnostics(drawn | {"label_probability": np.stack([c.monitored for c in chains])})
         if all(c.spread.size for c in chains):
             candidates = _between_chains(np.stack([c.expected for c in chains]), np.stack([c.spread for c in chains]))
-            found["item_r_hat"] = (("item",), np.fmax.reduceat(candidates, self.cells.candidate_start[:-1]))
+            worst = np.fmax.reduceat(candidates, self.cells.candidate_start[:-1])
+            found["item_r_hat"] = (("item",), worst[self.of_item])
             accuracy = drawn["accuracy"]
             found["annotator_r_hat"] = (("annotator",), _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1)))
         return found
@@ -236,9 +240,12 @@ def monitored_items(n_items: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n_items - 1, min(MONITORED, n_items)).astype(np.int64))
 
 
-def monitored_candidates(cells: AnnotationCells, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+def monitored_candidates(
+    cells: AnnotationCells, shares: NDArray[np.float64], of_item: NDArray[np.int64] | slice
+) -> NDArray[np.int64]:
     """Return the position of the label with most votes of each monitored item."""
-    items = monitored_items(cells.n_items)
+    items = np.arange(cells.n_items)[of_item]
+    items = items[monitored_items(items.size)]
     start, stop = cells.candidate_start[items], cells.candidate_start[items + 1]
     return np.array([a + np.argmax(shares[a:b]) for a, b in zip(start, stop)], dtype=np.int64)
 
@@ -280,9 +287,9 @@ def require_mixed(tree: xr.DataTree) -> None:
 
 
 def disagreement(tree: xr.DataTree) -> str | None:
-    """Say which parameter, items and annotators chains disagree about; None if they agree.
+    """Return a sentence that names the parameter, items and annotators chains disagree about; None if they agree.
 
-    With fewer than a hundred draws r-hat is mostly noise, and nothing is said.
+    With fewer than a hundred draws r-hat is mostly noise, and no sentence is returned.
     """
     if tree["posterior"].sizes.get("draw", 0) < ENOUGH_DRAWS or "r_hat" not in tree["diagnostics"]:
         return None

@@ -47,6 +47,8 @@ def test_draws_of_an_average_are_those_of_its_parts_in_turn(crowd, monkeypatch):
         for name in ("plausibility", "accuracy", "prevalence", "confusion"):
             np.testing.assert_array_equal(drawn[name].values[:, own], part["posterior"][name])
     assert "ambiguity" not in drawn  # votes have none
+    variant = tree["constant_data"]["variant_of_draw"].values
+    assert variant.tolist() == np.where(of_votes, "votes", "mixed_membership").tolist()
     means = [part["derived"]["label_probability"].values for part in parts]
     found = tree["derived"]["label_probability"].values
     np.testing.assert_allclose(found, 0.75 * means[0] + 0.25 * means[1])
@@ -112,7 +114,7 @@ def test_weights_are_the_best_of_a_grid():
     label = np.where(rng.random(600) < 0.7, truth[panel], rng.integers(0, 3, 600))
     blunt = 0.3 * sharp + 0.7 * rng.dirichlet([1, 1, 1], 300)
     chance = np.column_stack([sharp[panel, label], blunt[panel, label]])
-    weight = stacking_weights(HeldOut(panel, annotator, label, chance), 5, 3)
+    weight = stacking_weights(HeldOut(panel, annotator, label, chance, np.ones(label.size)), 5, 3)
     assert weight.sum() == pytest.approx(1)
 
     def loss(free):
@@ -120,10 +122,8 @@ def test_weights_are_the_best_of_a_grid():
         w, a = sp.special.expit(free[0]), sp.special.expit(free[1:6])
         habit = sp.special.softmax(free[6:].reshape(5, 3), axis=1)
         mixed = w * sharp + (1 - w) * blunt
-        given = np.ones((300, 3))
-        for row in range(600):
-            j = annotator[row]
-            given[panel[row]] *= a[j] * (np.arange(3) == label[row]) + (1 - a[j]) * habit[j, label[row]]
+        right = a[annotator, None] * (np.arange(3) == label[:, None])
+        given = (right + ((1 - a[annotator]) * habit[annotator, label])[:, None]).reshape(300, 2, 3).prod(axis=1)
         share = (np.bincount(label) + 1) / 603
         prior = HABIT * (0.65 * np.log(a) + 0.35 * np.log1p(-a)).sum() + HABIT * (share * np.log(habit)).sum()
         return -np.log((mixed * given).sum(axis=1)).sum() - prior
@@ -139,7 +139,9 @@ def test_careless_annotators_say_nothing_of_the_weights():
     label = np.where(annotator < 3, truth, rng.integers(0, 2, 400))
     good = np.where(label == truth, 0.9, 0.1)
     contrary = np.where(annotator < 3, 0.5, np.where(label == truth, 0.1, 0.9))
-    weight = stacking_weights(HeldOut(panel, annotator, label, np.column_stack([good, contrary])), 4, 2)
+    weight = stacking_weights(
+        HeldOut(panel, annotator, label, np.column_stack([good, contrary]), np.ones(label.size)), 4, 2
+    )
     assert weight[0] > 0.9
 
 
@@ -208,7 +210,7 @@ def test_parts_of_other_annotators_weigh_alike():
         label, who = rng.integers(0, 2, n), first + np.arange(n) % 10
         chance = np.full((n, 2), 0.5)
         chance[:, good] = 0.95
-        return HeldOut(np.arange(n), who, label, chance)
+        return HeldOut(np.arange(n), who, label, chance, np.ones(n))
 
     parts = [part(0, 2000, 0), part(10, 100, 1)]
     np.testing.assert_allclose(mean_weights(parts, 20, 2), [0.5, 0.5], atol=0.05)

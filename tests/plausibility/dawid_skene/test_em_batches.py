@@ -40,8 +40,10 @@ def cut(labels, n_batches):
     return [Labels.from_long(table[table["item"].isin(own)], labels=names) for own in items]
 
 
-@pytest.mark.parametrize("prior", [None, DawidSkenePrior()])
-@pytest.mark.parametrize("n_batches", [1, 7])
+@pytest.mark.parametrize(
+    ("n_batches", "prior"),
+    [(7, None), (7, DawidSkenePrior()), (1, DawidSkenePrior()), pytest.param(1, None, marks=pytest.mark.slow)],
+)
 def test_the_climb_is_that_in_memory(crowd, monkeypatch, prior, n_batches):
     monkeypatch.setattr(em_batches, "ANNOTATIONS", 97)
     fit = fit_of(cut(crowd, n_batches), prior=prior, tolerance=1e-12)

@@ -124,9 +124,10 @@ def test_drawn_slopes_have_the_moments_of_their_density():
     np.testing.assert_allclose(draws.std(axis=0), sd, rtol=0.1)
 
 
-@pytest.mark.parametrize(
-    "variant", ["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership", "auto"]
-)
+VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
+
+
+@pytest.mark.parametrize("variant", [*VARIANTS, pytest.param("auto", marks=pytest.mark.long)])
 def test_draws_with_predictions_know_the_truth_better(crowd, variant):
     truth, said, scores = crowd
     labels = Labels.from_matrix(said, labels=[0, 1, 2])
