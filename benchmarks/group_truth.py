@@ -208,7 +208,8 @@ def all_votes(runs: int) -> list[str]:
         f"from the drawn plausibilities, and belong to the interval. {runs} draws of groups and votes.", "",
         f"dices350: {len(votes)} conversations; two groups of 41 of the {votes.shape[1]} raters at random, whose "
         "members lean to safe or unsafe whatever the item; two models, noisy shares of the other 41 raters. For each "
-        "item other raters vote, or the same ones of a group label all items. chaosnli-snli: 350 items, two groups of "
+        "item other raters vote, or the same ones of a group label all items, of which the function warns. "
+        "chaosnli-snli: 350 items, two groups of "
         "50 of the 100 votes at random, two published models.", "",
         HEAD, "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip

@@ -7,11 +7,16 @@ from bayesagree import Labels
 
 
 def labels_of(counts, names="gh"):
-    """Return labels with these counts (group, item, category), and the group of each annotator."""
-    rows, members = [], {}
+    """Return labels with these counts (group, item, category), and the group of each annotator.
+
+    Annotators of an item take turns at random, so that none of them favours a label.
+    """
+    rows, members, rng = [], {}, np.random.default_rng(0)
     for g, of_group in enumerate(counts):
         for i, votes in enumerate(of_group):
-            for j, k in enumerate(np.repeat(np.arange(len(votes)), votes)):
-                rows.append((i, f"{names[g]}{j}", int(k)))
-                members[f"{names[g]}{j}"] = names[g]
+            given = np.repeat(np.arange(len(votes)), votes)
+            for j, k in zip(rng.permutation(given.size), given):
+                name = f"{names[g]}{j}"
+                rows.append((i, name, int(k)))
+                members[name] = names[g]
     return Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]), labels=[0, 1]), members

@@ -28,8 +28,8 @@ from bayesagree.plausibility.group_dirichlet import _kernels as kernels
 from bayesagree.plausibility.group_dirichlet import _source_kernels as sources
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem
 
-# Sweeps before the first state, and from one state to the next.
-WARM_UP, THIN = 300, 2
+# Sweeps before the first state, from one state to the next, and to one with other means of the items.
+WARM_UP, THIN, SETTLE = 300, 2, 10
 # As many times more sweeps of careful votes, whose chains wander more slowly.
 SLOWER = 3
 # Items x states that are kept at most: of more items, consecutive draws share a state.
@@ -38,10 +38,11 @@ FEWEST_STATES = 50
 
 
 class Chain:
-    """One Markov chain over all items."""
+    """One Markov chain over all items, whose means are one of the `bases` (set, item, category) after the other."""
 
-    def __init__(self, problem: GroupProblem, rng: Rng) -> None:
+    def __init__(self, problem: GroupProblem, rng: Rng, bases: Floats) -> None:
         self.problem, self.rng, prior = problem, rng, problem.prior
+        self.bases, self.base = bases, bases[0]
         n_groups, n_items, n_labels = problem.votes.shape
         self.votes = problem.votes.copy() if problem.varies else problem.votes
         self.log_shape = np.full(n_labels, 0.0 if problem.informed else -np.log(n_labels))
@@ -68,15 +69,16 @@ class Chain:
 
     def draw_common(self) -> None:
         """Draw the common distributions given the state."""
-        kernels.draw_common(self.rng, self.counts[None], self.log_shape[None], self.problem.base, self.common)
+        kernels.draw_common(self.rng, self.counts[None], self.log_shape[None], self.base[None], self.common)
 
     def sweep(self) -> None:
         """Draw every parameter and state given the others."""
         problem, rng, prior, common = self.problem, self.rng, self.problem.prior, self.common[:, 0]
+        shape_sd = float(prior.shape_sd)
         if problem.varies:
             sources.draw_sources(
                 rng, problem.single, self.votes, self.log_similarity, common, self.leaning, self.views, self.counts,
-                self.log_shape, problem.base, self.weight, self.care, self.habit, self.source,
+                self.log_shape, self.base, self.weight, self.care, self.habit, self.source,
             )  # fmt: skip
             self.weight = rng.dirichlet(1 + np.bincount(self.source + 1, minlength=self.weight.size + 1)[1:])
         if problem.careful:
@@ -87,7 +89,7 @@ class Chain:
             )
         if problem.divided:
             n_rows = kernels.draw_divided(
-                rng, self.votes, self.log_shape, problem.base, self.share, self.views, self.counts,
+                rng, self.votes, self.log_shape, self.base, self.share, self.views, self.counts,
                 self.rows, self.row_item, self.divisions,
             )  # fmt: skip
             own = (self.views[:, 1:] >= 0).sum(axis=0)
@@ -96,7 +98,7 @@ class Chain:
         else:
             centre, n_rows = np.log(prior.similarity), len(self.counts)
             how = rng, self.votes, common, self.leaning, self.log_similarity
-            kernels.draw_similarity(*how, centre, prior.similarity_sd)
+            kernels.draw_similarity(*how, centre, float(prior.similarity_sd))
             sources.draw_tables(*how, self.counts, self.leaned)
             for g in np.flatnonzero(problem.leans):
                 *own, others = self.leaned[g]
@@ -104,9 +106,10 @@ class Chain:
                 self.leaning[g] = np.append(share * rng.dirichlet(np.add(own, 1)), 1 - share)
             self.rows = self.counts
         if problem.informed:
-            kernels.draw_worth(rng, self.rows, self.row_item, n_rows, problem.base, self.log_shape, prior.shape_sd)
+            how = np.log(prior.worth), shape_sd
+            kernels.draw_worth(rng, self.rows, self.row_item, n_rows, self.base, self.log_shape, *how)
         else:
-            kernels.draw_shapes(rng, self.rows, n_rows, self.log_shape, self.divisions, self.centre, prior.shape_sd)
+            kernels.draw_shapes(rng, self.rows, n_rows, self.log_shape, self.divisions, self.centre, shape_sd)
         if not problem.divided:
             self.draw_common()
 
@@ -116,8 +119,10 @@ class Chain:
         times = SLOWER if problem.varies else 1
         for _ in range(WARM_UP * times):
             self.sweep()
-        for _ in range(n_states):
-            for _ in range(THIN * times):
+        of_state = np.arange(n_states) * len(self.bases) // n_states
+        for moved, at in zip(np.diff(of_state, prepend=0), of_state):
+            self.base = self.bases[at]
+            for _ in range((SETTLE if moved else THIN) * times):
                 self.sweep()
             one: dict[str, Any] = {"log_shape": self.log_shape.copy()}
             if problem.divided:
@@ -143,11 +148,14 @@ class States:
     shared: int
 
     def flat(self, name: str, *part: Any) -> NDArray[Any]:
-        """Return a part of a variable with all states of all chains on one axis; empty where there is none."""
+        """Return a part of a variable with all states of all chains on one axis; empty where there is none.
+
+        Contiguous, as all that the kernels take: they are compiled anew for every other layout.
+        """
         found = self.values.get(name)
         if found is None:
             return np.zeros((0, 0), np.int16)
-        return found[(slice(None), slice(None), *part)].reshape(-1, *found[(0, 0, *part)].shape)
+        return np.ascontiguousarray(found[(slice(None), slice(None), *part)].reshape(-1, *found[(0, 0, *part)].shape))
 
     @cached_property
     def alone(self) -> Floats:
@@ -194,21 +202,20 @@ class States:
         """
         problem = self.problem
         log_shape = self.flat("log_shape")
-        base = problem.base[items] if problem.informed else problem.base
+        base = np.ascontiguousarray(problem.base[:, items]) if problem.informed else problem.base
         votes, views = problem.votes[None, :, items], self.flat("views", items)
         if problem.varies:
             first, last = np.searchsorted(problem.single[0], [items.start, items.stop])
             votes = np.empty((len(log_shape), *votes.shape[1:]), np.int32)
-            sources.count_sources(
-                problem.single[:, first:last], items.start, self.flat("source", slice(first, last)), votes
-            )
+            single = np.ascontiguousarray(problem.single[:, first:last])
+            sources.count_sources(single, items.start, self.flat("source", slice(first, last)), votes)
         if problem.divided:
             counts = np.einsum(
                 "sgik,sig->sik", np.broadcast_to(votes, (len(views), *votes.shape[1:])), views[..., 1:] < 0
             )
             counts += views[..., :1] == np.arange(counts.shape[2])
         else:
-            counts = self.flat("tables", items)
+            counts = self.flat("tables", items).astype(np.int32)
         n_items, n_samples, n_labels = items.stop - items.start, len(log_shape) * self.shared, problem.votes.shape[2]
         # Given the common distribution a group's own ones are independent draws: one for each state will do.
         common = np.empty((n_items, n_samples if problem.divided else len(log_shape), n_labels))
@@ -219,10 +226,11 @@ class States:
         def of_level(g: int) -> Floats:
             out = np.empty((n_items, n_samples, n_labels))
             similarity = np.zeros(0) if problem.divided else self.flat("log_similarity", g)
-            own = views[:, :, 1 + g] if problem.divided else views
+            own = np.ascontiguousarray(views[:, :, 1 + g]) if problem.divided else views
             stream = block_generator(seed_sequence(root), g)
             leaning = np.zeros((0, 0)) if problem.divided else self.flat("leaning", g)
-            kernels.draw_group(stream, votes[:, g], common, leaning, similarity, own, log_shape, base, out)
+            mine = np.ascontiguousarray(votes[:, g])
+            kernels.draw_group(stream, mine, common, leaning, similarity, own, log_shape, base, out)
             return out
 
         for group in groups:
@@ -235,10 +243,17 @@ class States:
             yield drawn
 
 
+def draws_per_state(n_items: int, draws: int, chains: int) -> int:
+    """Return how many consecutive draws of a chain share a state; it divides `draws`."""
+    most = max(MOST_KEPT // (n_items * chains), FEWEST_STATES)
+    return next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
+
+
 def sample_states(problem: GroupProblem, draws: int, chains: int, seed: Seed) -> States:
     """Run the chains."""
-    most = max(MOST_KEPT // (problem.votes.shape[1] * chains), FEWEST_STATES)
-    shared = next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
+    shared = draws_per_state(problem.votes.shape[1], draws, chains)
     generators = block_generators(stream_apart(seed, "parameters"), chains)
-    kept = list(map_blocks(lambda rng: Chain(problem, rng).run(draws // shared), generators))
+    bases = np.split(problem.base, chains) if problem.informed else [problem.base] * chains
+    how = list(zip(generators, bases))
+    kept = list(map_blocks(lambda chain: Chain(problem, *chain).run(draws // shared), how))
     return States(problem, {name: np.stack([one[name] for one in kept]) for name in kept[0]}, shared)

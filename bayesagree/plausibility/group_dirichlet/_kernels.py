@@ -1,7 +1,8 @@
 """Compiled steps of the Gibbs sampler of `group_dirichlet`, and draws of plausibilities given its states.
 
 Votes are dense counts (group, item, category). `shapes` a_ik of the common distribution are exp(log_shape_k) base_ik,
-with one row of `base` for all items, or a row of predictions for each. `leaning` (group, category + 1) are r_g b_gk and
+with one row of `base` for all items, or a row of predictions for each; draws take sets of such rows (set, item,
+category), of which equal shares of the states have one each. `leaning` (group, category + 1) are r_g b_gk and
 1 - r_g.
 """
 
@@ -59,8 +60,8 @@ def draw_common(rng, counts, log_shape, base, out):
     n_items, n_samples, n_labels = out.shape
     shared, shape, shapes = n_samples // len(counts), np.empty(n_labels), np.exp(log_shape)
     for i in range(n_items):
-        row = base[min(i, base.shape[0] - 1)]
         for state in range(len(counts)):
+            row = base[state * len(base) // len(counts), min(i, base.shape[1] - 1)]
             for k in range(n_labels):
                 shape[k] = shapes[state, k] * row[k] + counts[state, i, k]
             drawn = out[i, state * shared : (state + 1) * shared]
@@ -251,12 +252,12 @@ def draw_shapes(rng, rows, n_rows, log_shape, divisions, centre, sd):
 
 
 @numba.njit(cache=True, nogil=True)
-def _worth_density(x, rows, row_item, n_rows, base, sd):
+def _worth_density(x, rows, row_item, n_rows, base, centre, sd):
     """Log posterior of log c, where the shapes of an item are c base_i."""
     if x < LOWEST or x > HIGHEST:
         return -math.inf
     c = math.exp(x)
-    value = -0.5 * (x / sd) ** 2
+    value = -0.5 * ((x - centre) / sd) ** 2
     for e in range(n_rows):
         size = 0
         for k in range(rows.shape[1]):
@@ -268,9 +269,9 @@ def _worth_density(x, rows, row_item, n_rows, base, sd):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_worth(rng, rows, row_item, n_rows, base, log_shape, sd):
+def draw_worth(rng, rows, row_item, n_rows, base, log_shape, centre, sd):
     """Draw how many votes the predictions are worth."""
-    log_shape[:] = slice_step(rng, _worth_density, log_shape[0], 0.5, (rows, row_item, n_rows, base, sd))
+    log_shape[:] = slice_step(rng, _worth_density, log_shape[0], 0.5, (rows, row_item, n_rows, base, centre, sd))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -284,8 +285,8 @@ def draw_group(rng, votes, common, leaning, log_similarity, view, log_shape, bas
     n_items, n_samples, n_labels = out.shape
     shared, shape, shapes = n_samples // len(log_shape), np.empty(n_labels), np.exp(log_shape)
     for i in range(n_items):
-        row = base[min(i, base.shape[0] - 1)]
         for state in range(len(log_shape)):
+            row = base[state * len(base) // len(log_shape), min(i, base.shape[1] - 1)]
             first, own = state * shared, votes[min(state, len(votes) - 1), i]
             if view.size > 0 and view[state, i] < 0:
                 out[i, first : first + shared] = common[i, first : first + shared]

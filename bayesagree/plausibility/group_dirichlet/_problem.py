@@ -1,5 +1,6 @@
 """What `group_dirichlet` starts from: the votes of each group, and the prior."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
@@ -15,6 +17,11 @@ from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
+
+# Members of a group, weighted by their votes, above which who they are hardly moves its mean.
+MANY = 30
+# Of the test whether members differ.
+TEST_LEVEL = 0.01
 
 # Group of each annotator: a mapping or a series by annotator, ready groups, or a table with a column per feature.
 type MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups | pd.DataFrame
@@ -41,7 +48,8 @@ class GroupProblem:
     single
         Item, label, annotator and levels of each vote in the order of items, shape (3 + feature, vote).
     base
-        Means of the common distribution that predictions give, (item, category); ones (1, category) without them.
+        Means of the common distribution that predictions give, (chain x set, item, category); ones (1, 1, category)
+        without them.
     divided, careful
         The form, and whether annotators may be careless.
     """
@@ -84,7 +92,8 @@ class GroupProblem:
             code[:] = np.where(inside, (np.cumsum(used) - 1)[code] + len(levels), -1)
             levels += known.names[used].tolist()
         given = labels.item_index, labels.label_index, labels.annotator_index
-        single = np.repeat(np.vstack([*given, codes]), labels.count * inside, axis=1).astype(np.int32)
+        row = labels.row_of_each()
+        single = np.ascontiguousarray(np.vstack([*given, codes])[:, row[inside[row]]], np.int32)
         parts, group = np.unique(single[3:].T, axis=0, return_inverse=True)
         n_items = labels.items.size
         votes = np.zeros((len(levels), n_items, labels.categories.size), np.int32)
@@ -93,7 +102,7 @@ class GroupProblem:
         np.add.at(sizes, (group.ravel(), single[0]), 1)
         np.add.at(of_level, (single[3:], single[0]), 1)
         repeated = (of_level > 1).any(axis=1)[parts].all(axis=1)
-        means = np.ones((1, labels.categories.size)) if base is None else base
+        means = np.ones((1, 1, labels.categories.size)) if base is None else base
         names = np.array([" & ".join(levels[part] for part in row) for row in parts])
         return cls(
             names, np.array(levels), parts, votes, sizes, repeated, single, labels.annotators.size, means,
@@ -113,7 +122,14 @@ class GroupProblem:
     @property
     def informed(self) -> bool:
         """Whether predictions give the mean of each item."""
-        return len(self.base) > 1
+        return self.base.shape[1] > 1
+
+    @cached_property
+    def few_who_differ(self) -> NDArray[Any]:
+        """Names of levels whose votes come from few annotators who favour labels of their own whatever the item."""
+        return self.levels[
+            [_few_who_differ(self.single[:3, (self.single[3:] == g).any(axis=0)]) for g in range(len(self.levels))]
+        ]
 
     @cached_property
     def most(self) -> NDArray[np.bool_]:
@@ -129,6 +145,45 @@ class GroupProblem:
     def leans(self) -> NDArray[np.bool_]:
         """Levels that may lean: without predictions not that of most votes, as all leaning alike is the common view."""
         return self.informed | ~self.most
+
+    def warn(self, stacklevel: int) -> None:
+        """Warn of groups about which nothing can be known item by item, or little beyond the annotators who voted."""
+        if not self.repeated.all():
+            warnings.warn(
+                f"no item has two votes of {shorten(self.names[~self.repeated])}: whether such a group sees an item "
+                "its own way, or its one vote is by chance, cannot be known; averages over items are right, "
+                "prob_different is NaN",
+                stacklevel=stacklevel,
+            )
+        if self.few_who_differ.size:
+            warnings.warn(
+                f"the votes of {shorten(self.few_who_differ)} come from few annotators, who favour labels of their own "
+                "whatever the item: intervals are about these annotators, too narrow for the group; ask more members",
+                stacklevel=stacklevel,
+            )
+
+
+def _few_who_differ(votes: NDArray[np.int32]) -> bool:
+    """Return whether few annotators gave votes (item, label, annotator; vote), and could not have exchanged them.
+
+    Cochran's test of each label: had the annotators of an item exchanged their labels at random, each annotator's
+    number of this label would have the sum of its shares p among the votes of these items as mean, and the sum of
+    p (1 - p) as variance.
+    """
+    (item, label, annotator), n = (np.unique(codes, return_inverse=True)[1] for codes in votes), votes.shape[1]
+    size = np.bincount(annotator)
+    if size.size < 2 or n**2 >= MANY * (size**2).sum():
+        return False
+    given, p_value = np.bincount(item), 1.0
+    for k in range(label.max() + 1):
+        share = (np.bincount(item, weights=label == k) / given)[item]
+        variance = np.bincount(annotator, weights=share * (1 - share))
+        seen = variance > 0
+        squares = np.bincount(annotator, weights=(label == k) - share)[seen] ** 2 / variance[seen]
+        if squares.size > 1:
+            freedom = squares.size - 1
+            p_value = min(p_value, sp.special.gammaincc(freedom / 2, squares.mean() * freedom / 2))
+    return bool(p_value * (label.max() + 1) < TEST_LEVEL)
 
 
 def groups_of(labels: Labels, groups: Any) -> Groups:

@@ -38,7 +38,7 @@ import xarray as xr
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
-from bayesagree._inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
+from bayesagree._inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -47,14 +47,15 @@ from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.draws.group_scores import Population, scores_by_group
 from bayesagree.draws.posterior import Groups as Tree
 from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.errors import InputError, shorten
-from bayesagree.plausibility.group_dirichlet._gibbs import States, sample_states
+from bayesagree.errors import InputError
+from bayesagree.plausibility.group_dirichlet._gibbs import States, draws_per_state, sample_states
 from bayesagree.plausibility.group_dirichlet._kernels import count_different
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem, MembersOfGroups
 from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
+from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.plausibility.informed.posterior import informed_dirichlet
+from bayesagree.plausibility.informed.posterior import InformedDirichlet
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -121,8 +122,12 @@ class GroupDirichlet(Posterior):
             raise InputError(f"form={self.form!r} is not one of 'graded', 'divided'")
         base = None
         if self.predictions is not None:
-            fit = informed_dirichlet(annotations, self.predictions, draws=1, chains=1, seed=request.seed, top_labels=1)
-            base = np.maximum(fit["posterior_parameters"].to_dataset()["prior_mean"].values, 1e-9)
+            informed = InformedDirichlet(self.predictions).problem(annotations)
+            fit = guards.fit_to_votes(informed.labels, informed.predictions)
+            guards.warn_of_knowing(fit, informed.predictions.models, stacklevel=7)
+            n_states = request.draws // draws_per_state(annotations.items.size, request.draws, request.chains)
+            request = replace(request, draws=n_states, seed=stream_apart(request.seed, "predictions"))
+            base = np.maximum([informed.prior_means(t) for chain in informed.drawn(request) for t in chain], 1e-9)
         how: dict[str, Any] = {"divided": self.form == "divided", "careful": self.careful, "prior": self.prior}
         return GroupProblem.of(annotations, self.groups, base=base, **how)
 
@@ -139,7 +144,9 @@ class GroupDirichlet(Posterior):
 
     def fitted(self, annotations: Labels, request: Request) -> Posterior:
         """Return the same posterior with its states."""
-        states = sample_states(self.problem(annotations, request), request.draws, request.chains, request.seed)
+        problem = self.problem(annotations, request)
+        problem.warn(stacklevel=5)
+        states = sample_states(problem, request.draws, request.chains, request.seed)
         return replace(self, states=states)
 
     @property
@@ -191,9 +198,9 @@ class GroupDirichlet(Posterior):
 
         def block(number: int, items: slice) -> Floats:
             drawn = np.stack([*states.draw(items, block_generator(root, number), range(problem.names.size))])
-            by_sample = np.zeros((problem.names.size, request.samples))
-            seen = states.standpoints(items) if problem.divided else drawn
-            count_different(seen, differs[:, items], by_sample)
+            by_item, by_sample = np.zeros(drawn.shape[:2]), np.zeros((len(drawn), request.samples))
+            count_different(states.standpoints(items) if problem.divided else drawn, by_item, by_sample)
+            differs[:, items] = by_item
             for g, values in enumerate(drawn):
                 some = values if request.top_labels is None else best_labels(values, request.top_labels)
                 kept[:, :, g, items] = by_chain(some, request.chains)
@@ -215,7 +222,8 @@ class GroupDirichlet(Posterior):
                 "n_votes_of_label": (("category",), np.bincount(problem.single[1], minlength=n_labels)),
             },
         }
-        _warn(problem, names, r_hat, chains.shape[1])
+        problem.warn(stacklevel=5)
+        _warn(names, r_hat, chains.shape[1])
         coords = {"group": problem.names, "item": annotations.items, "category": annotations.categories}
         features = [*self.groups] if isinstance(self.groups, pd.DataFrame) else []
         coords |= {"level": problem.levels, "feature": features, "annotator": annotations.annotators}
@@ -227,15 +235,8 @@ class GroupDirichlet(Posterior):
         return result_tree(groups, coords, settings=settings, **how)
 
 
-def _warn(problem: GroupProblem, names: list[str], r_hat: np.ndarray[Any, Any], n_states: int) -> None:
-    """Warn of groups about which nothing can be known item by item, and of chains that disagree."""
-    if not problem.repeated.all():
-        warnings.warn(
-            f"no item has two votes of {shorten(problem.names[~problem.repeated])}: whether such a group sees an item "
-            "its own way, or its one vote is by chance, cannot be known; averages over items are right, prob_different "
-            "is NaN",
-            stacklevel=5,
-        )
+def _warn(names: list[str], r_hat: np.ndarray[Any, Any], n_states: int) -> None:
+    """Warn of chains that disagree."""
     worst = int(np.nan_to_num(r_hat).argmax())
     if n_states >= ENOUGH_DRAWS and r_hat[worst] > R_HAT_LIMIT:
         warnings.warn(
@@ -267,8 +268,9 @@ def group_dirichlet(
         Single labels by known annotators.
     groups
         Group of each annotator: a mapping or a series by annotator, or `bayesagree.annotations.Groups`. Annotators
-        without a group are one, "unknown". Where the same few annotators of a group label all items, intervals are for
-        these annotators, and too narrow for the whole group (`benchmarks/results/group_truth.md`). Or a table by
+        without a group are one, "unknown". Where the same few annotators of a group label all items and differ whatever
+        the item, intervals are about these annotators, and too narrow for the whole group: a warning says so
+        (`benchmarks/results/group_truth.md`). Or a table by
         annotator with a column for each feature: groups are then the combinations of levels that voted, whose
         plausibilities are the mean of those of their levels (graded form).
     form
@@ -281,10 +283,10 @@ def group_dirichlet(
     prior
         By default `GroupDirichletPrior()`.
     predictions
-        Models whose output tells what items look like: the common distribution then has the mean of
-        `informed_dirichlet`, fitted first to all votes, and items without votes are drawn too. Not models that were
-        trained on these votes. Without them scores of good models are too low
-        (`benchmarks/results/group_truth.md`): few votes take what a model knows beyond them for errors.
+        Models whose output tells what items look like: the common distribution then has the means that draws of
+        `informed_dirichlet`, fitted first to all votes, give (groups do not change them: a cut model), and items
+        without votes are drawn too. Not models that were trained on these votes. Without them scores of good models are
+        too low (`benchmarks/results/group_truth.md`): few votes take what a model knows beyond them for errors.
     draws, chains
         chains x draws draws of all items. Of more than 1250 items consecutive draws of a chain share a state of the
         Gibbs sampler, which draws plausibilities exactly.
@@ -320,7 +322,8 @@ def group_dirichlet(
     Warns
     -----
     UserWarning
-        Groups with at most one vote per item, chains that disagree.
+        Groups with at most one vote per item, groups of few annotators who differ whatever the item (Cochran's test),
+        chains that disagree.
 
     See Also
     --------
@@ -330,7 +333,7 @@ def group_dirichlet(
 
     References
     ----------
-    See the module; Y. W. Teh et al., JASA 101 (2006) 1566-1581, section 5.3.
+    See the module; Y. W. Teh et al., JASA 101 (2006) 1566-1581, section 5.3; M. Plummer, Stat. Comput. 25 (2015), cuts.
 
     Examples
     --------

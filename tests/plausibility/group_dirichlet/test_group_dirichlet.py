@@ -122,15 +122,49 @@ def test_careless_annotators_are_found():
     assert tree["posterior"]["divided"].quantile(0.05).item() < 0.05
 
 
-def test_predictions_tell_items_without_votes():
+def crowd_with_model(n_items):
+    """Give the shares of "yes" of 200 items, votes of two groups on the first, and a model that knows the shares."""
     rng = np.random.default_rng(5)
     yes = rng.random(200)
     counts = rng.binomial(4, yes, (2, 200))
-    labels, members = labels_of(np.stack([4 - counts, counts], axis=2)[:, :150])
-    models = Predictions.from_scores({"A": np.stack([1 - yes, yes], axis=1)}, labels=[0, 1])
+    labels, members = labels_of(np.stack([4 - counts, counts], axis=2)[:, :n_items])
+    return yes, labels, members, Predictions.from_scores({"A": np.stack([1 - yes, yes], axis=1)}, labels=[0, 1])
+
+
+def test_predictions_tell_items_without_votes():
+    yes, labels, members, models = crowd_with_model(150)
     tree = group_dirichlet(labels, groups=members, predictions=models, draws=100, seed=5)
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw", "group")).values[150:, 1]
     assert np.corrcoef(mean, yes[150:])[0, 1] > 0.95
+
+
+def test_means_that_predictions_give_are_drawn():
+    # What few votes say of the model moves all items without votes together; with one mean each, their average over
+    # 180 items would hardly move.
+    _, labels, members, models = crowd_with_model(20)
+    request = Request(draws=100, chains=2, seed=5)
+    specification = GroupDirichlet(members, predictions=models)
+    problem = specification.problem(*specification.prepare(labels, models)[:1], request)
+    drawn = specification.draw(labels, request)["posterior"]["plausibility"][:, :, :, 20:, 1]
+    given = problem.base[:, 20:, 1].mean(axis=1)
+    kept = drawn.mean(("group", "item")).values.reshape(len(given), -1).mean(axis=1)
+    assert given.std() > 0.02
+    assert np.corrcoef(given, kept)[0, 1] > 0.9
+
+
+def test_worth_is_around_its_prior_where_few_votes_tell_it():
+    # Without two votes on an item nothing tells the worth: its prior is the posterior.
+    votes = np.zeros((2, 40, 2), int)
+    votes[[0, 1] * 20, range(40), 0] = 1
+    labels, members = labels_of(votes)
+    rng, logs = np.random.default_rng(1), []
+    base = np.full((1, 40, 2), 0.5)
+    problem = GroupProblem.of(labels, members, base=base, divided=False, careful=False, prior=GroupDirichletPrior())
+    chain = Chain(problem, rng, base)
+    for _ in range(400):
+        chain.sweep()
+        logs.append(chain.log_shape[0])
+    assert np.mean(logs) == pytest.approx(np.log(10), abs=0.5)
 
 
 def test_groups_of_one_vote_per_item():
@@ -249,12 +283,34 @@ def test_similarities_start_where_a_slice_step_returns():
     labels, members = labels_of(np.array([[[1, 2]], [[2, 1]]]))
     problem = GroupProblem.of(labels, members, prior=GroupDirichletPrior(similarity=1e9))
     for seed in range(5):
-        start = Chain(problem, np.random.default_rng(seed)).log_similarity
+        start = Chain(problem, np.random.default_rng(seed), problem.base).log_similarity
         assert (start >= LOWEST).all()
         assert (start <= HIGHEST).all()
     low = GroupProblem.of(labels, members, prior=GroupDirichletPrior(similarity=1e-9))
-    assert Chain(low, np.random.default_rng(1)).log_similarity.min() >= LOWEST
+    assert Chain(low, np.random.default_rng(1), low.base).log_similarity.min() >= LOWEST
     tree = group_dirichlet(
         labels, groups=members, prior=GroupDirichletPrior(similarity=1e9), draws=20, chains=1, seed=1
     )
     assert np.log(tree["posterior"]["similarity"]).max() <= HIGHEST
+
+
+@pytest.mark.parametrize(("members", "warned"), [(4, True), (40, False)])
+def test_few_members_who_differ_are_named(members, warned):
+    """Half of the members of a group favour 1 whatever the item; the votes of four of them do not tell the others'."""
+    rng = np.random.default_rng(1)
+    item, annotator = np.repeat(np.arange(60), 4), np.tile(np.arange(4), 60)
+    annotator = (annotator + 4 * item) % members
+    chance = np.where(annotator % 2, 0.8, 0.3)
+    one = pd.DataFrame({"item": item, "annotator": annotator, "label": (rng.random(240) < chance).astype(int)})
+    other = one.assign(annotator=one["annotator"] + 100, label=(rng.random(240) < 0.5).astype(int))
+    labels = Labels.from_long(pd.concat([one, other]))
+    problem = GroupProblem.of(labels, {a: "left" if a < 100 else "right" for a in labels.annotators.tolist()})
+    assert problem.few_who_differ.tolist() == (["left"] if warned else [])
+
+
+def test_few_members_who_differ_are_a_warning():
+    rows = [[1, 0, 0, 1] if i % 2 else [1, 0, 1, 0] for i in range(40)]
+    labels = Labels.from_matrix(rows, annotators=list("abcd"))
+    members = {"a": "left", "b": "left", "c": "right", "d": "right"}
+    with pytest.warns(UserWarning, match="the votes of 'left' come from few annotators"):
+        group_dirichlet(labels, groups=members, draws=10, chains=1, seed=1)
