@@ -88,7 +88,7 @@ def _fits_each(kind: Any, inner: tuple[Any, ...], value: Any) -> bool:
 
 
 def words_of(annotation: Any) -> str:
-    """Say what an annotation asks for."""
+    """Return what an annotation requires, in words."""
     words = []
     for part in parts_of(annotation):
         kind, inner = _opened(part)

@@ -36,6 +36,7 @@ PURPOSES = (
     "parameters",
     "held-out votes",
     "folds",
+    "predictions",
 )
 
 type Seed = int | np.random.Generator | np.random.SeedSequence | None

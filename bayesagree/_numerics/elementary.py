@@ -1,8 +1,10 @@
 """Exponential and logarithm of plain arithmetic, which compilers turn into instructions for several numbers at once.
 
 The functions of the system's library are called for one number after the other. These are inlined, and a loop over
-an array that calls them takes a fifth of the time. The caller must not be compiled with reassociation
-(``fastmath={"contract"}`` is fine): rounding to an integer adds and subtracts a large number.
+an array that calls them takes a fifth of the time. They are inlined before compilation: numba would compile them with
+the ``fastmath`` of whichever function called them first, and their last digits would depend on it. The caller must not
+be compiled with reassociation (``fastmath={"contract"}`` is fine): rounding to an integer adds and subtracts a large
+number.
 
 Source: FDLIBM (Sun Microsystems, 1993), e_log.c, for the logarithm; Taylor's series for the exponential.
 """
@@ -20,7 +22,7 @@ _BITS_OF_ROUND, _BITS_OF_ROOT_HALF = 0x4338000000000000, 0x3FE6A09E667F3BCD
 LARGEST = 708.0
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")
 def exp(x):
     """Return e^x, with a relative error of at most 3e-16."""
     x = x if x < LARGEST else LARGEST
@@ -45,7 +47,7 @@ def exp(x):
     return p * np.int64(bits).view(np.float64)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, inline="always")
 def log(x):
     """Return ln x of a positive normal number, with an error of at most an ulp."""
     bits = np.float64(x).view(np.int64)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from _paths import ROOT
-from distributed import Client, LocalCluster
 
 from bayesagree import (
     InputError,
@@ -38,6 +37,8 @@ FEW = {"draws": 20, "chains": 2, "seed": 3}
 
 @pytest.fixture(scope="module")
 def client():
+    from distributed import Client, LocalCluster
+
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(**options) as cluster, Client(cluster) as connected:
         yield connected

@@ -119,7 +119,7 @@ def _block(theta, dense, hit, count, most, votes, most_votes, by_label, by_item,
     t = theta[at:]
     S, blur = math.exp(t[4]), 1.0 / (1.0 + math.exp(-t[5]))
     home = S * (1.0 - blur)
-    said, soft, mean, log_mean = by_label[0], by_label[1], by_label[2], by_label[3]
+    unmixed, soft, mean, log_mean = by_label[0], by_label[1], by_label[2], by_label[3]
     own, chance, by_mean = by_label[4], by_label[5], by_label[6]
     rise_open, rise_other, rise_own = by_label[7], by_label[8], by_label[9]
     h, s, odds, weight = by_item[0], by_item[1], by_item[2], by_item[3]
@@ -141,11 +141,11 @@ def _block(theta, dense, hit, count, most, votes, most_votes, by_label, by_item,
                 soft[hit[j, b], b] += theta[n_dense + j]
     if at > pairs:
         for k in range(n_labels):
-            said[k] = soft[k]
-        _softmax(said, top, total)
+            unmixed[k] = soft[k]
+        _softmax(unmixed, top, total)
         for j in range(n_labels):
             for k in range(n_labels):
-                confusion, row, source = theta[pairs + j * n_labels + k], soft[k], said[j]
+                confusion, row, source = theta[pairs + j * n_labels + k], soft[k], unmixed[j]
                 for b in range(n_items):
                     row[b] += confusion * source[b]
     _softmax(soft, top, total)
@@ -271,7 +271,7 @@ def _block(theta, dense, hit, count, most, votes, most_votes, by_label, by_item,
     if at > pairs:
         total[:] = 0.0
         for j in range(n_labels):
-            moved, share = own[j], said[j]
+            moved, share = own[j], unmixed[j]
             moved[:] = 0.0
             for k in range(n_labels):
                 place = pairs + j * n_labels + k
@@ -282,7 +282,7 @@ def _block(theta, dense, hit, count, most, votes, most_votes, by_label, by_item,
             for b in range(n_items):
                 total[b] += share[b] * moved[b]
         for k in range(n_labels):
-            moved, share, slopes = own[k], said[k], by_mean[k]
+            moved, share, slopes = own[k], unmixed[k], by_mean[k]
             for b in range(n_items):
                 slopes[b] += share[b] * (moved[b] - total[b])
     for f in range(n_dense):

@@ -48,13 +48,13 @@ def plausibility_draws(rng, thetas, dense, hit, start, label, count, out):
     """Fill `out`, shape (item, sample, label); equal shares of the samples go to each row of `thetas`, in order."""
     n_items, n_samples, n_labels = out.shape
     each = n_samples // thetas.shape[0]
-    said, soft, room, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+    unmixed, soft, room, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
     mean, log_mean, shapes = np.empty(n_labels), np.empty(n_labels), np.empty((2, n_labels))
     clearness = clearness_of(thetas, dense.shape[1] + hit.shape[1], n_labels)
     for i in range(n_items):
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
         for j in range(thetas.shape[0]):
-            h = prior_mean(thetas[j], dense[i], hit[i], said, soft, mean, log_mean)
+            h = prior_mean(thetas[j], dense[i], hit[i], unmixed, soft, mean, log_mean)
             components(thetas[j], clearness[j], h, mean, names, counts, room, chance)
             own = _shapes(thetas[j], h, mean, names, counts, shapes)
             for d in range(j * each, (j + 1) * each):
@@ -85,7 +85,7 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
     n_items, n_samples, depth = out.shape
     n_labels = dense.shape[2]
     each = n_samples // thetas.shape[0]
-    said, soft, room, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+    unmixed, soft, room, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
     mean, log_mean, shapes = np.empty(n_labels), np.empty(n_labels), np.empty((2, n_labels))
     best, best_label, rest = np.empty(depth), np.empty(depth, dtype=np.int32), np.empty((2, n_labels))
     clearness = clearness_of(thetas, dense.shape[1] + hit.shape[1], n_labels)
@@ -95,7 +95,7 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
         order, place, left = np.empty(0, np.int64), np.empty(0, np.int64), rng.standard_exponential()
         for j in range(thetas.shape[0]):
-            h = prior_mean(thetas[j], dense[i], hit[i], said, soft, mean, log_mean)
+            h = prior_mean(thetas[j], dense[i], hit[i], unmixed, soft, mean, log_mean)
             components(thetas[j], clearness[j], h, mean, names, counts, room, chance)
             own = _shapes(thetas[j], h, mean, names, counts, shapes)
             if j == 0:

@@ -47,7 +47,7 @@ def _softmax(x):
 
 
 @numba.njit(cache=True, nogil=True, fastmath=SUMS)
-def prior_mean(theta, dense, hit, said, soft, mean, log_mean):
+def prior_mean(theta, dense, hit, unmixed, soft, mean, log_mean):
     """Write what the models say together, softmax(eta), the floored mean and its logs; return the scaled entropy h."""
     n_dense, n_labels = dense.shape
     n_hits = hit.size
@@ -63,11 +63,11 @@ def prior_mean(theta, dense, hit, said, soft, mean, log_mean):
             soft[hit[j]] += theta[n_dense + j]
     at = base + 2 * n_labels
     if theta.size - N_SHAPES > at:
-        copy_to(said, soft)
-        _softmax(said)
+        copy_to(unmixed, soft)
+        _softmax(unmixed)
         for j in range(n_labels):
             for k in range(n_labels):
-                soft[k] += said[j] * theta[at + j * n_labels + k]
+                soft[k] += unmixed[j] * theta[at + j * n_labels + k]
     _softmax(soft)
     entropy = 0.0
     for k in range(n_labels):
@@ -135,11 +135,11 @@ def components(theta, clearness, h, mean, label, count, own, chance):
 def log_likelihood(theta, dense, hit, start, label, count, out):
     """Write the log marginal likelihood of the votes of each item, without multinomial coefficients."""
     n_labels, first = dense.shape[2], dense.shape[1] + hit.shape[1]
-    said, soft, own, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+    unmixed, soft, own, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
     mean, log_mean = np.empty(n_labels), np.empty(n_labels)
     clearness = clearness_of(theta.reshape(1, -1), first, n_labels)[0]
     for i in range(out.size):
-        h = prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
+        h = prior_mean(theta, dense[i], hit[i], unmixed, soft, mean, log_mean)
         votes = slice(start[i], start[i + 1])
         out[i], _ = components(theta, clearness, h, mean, label[votes], count[votes], own, chance)
 
@@ -148,13 +148,13 @@ def log_likelihood(theta, dense, hit, start, label, count, out):
 def prior_means(theta, dense, hit, out):
     """Write the mean plausibilities of each item before its votes, open and clear items together, (item, label)."""
     n_labels, first = out.shape[1], dense.shape[1] + hit.shape[1]
-    said, soft, own, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+    unmixed, soft, own, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
     mean, log_mean = np.empty(n_labels), np.empty(n_labels)
     clearness = clearness_of(theta.reshape(1, -1), first, n_labels)[0]
     no_label, no_count = np.empty(0, np.int32), np.empty(0, np.int64)
     blur = 1.0 / (1.0 + math.exp(-theta[theta.size - 1]))
     for i in range(out.shape[0]):
-        h = prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
+        h = prior_mean(theta, dense[i], hit[i], unmixed, soft, mean, log_mean)
         components(theta, clearness, h, mean, no_label, no_count, own, chance)
         for k in range(n_labels):
             out[i, k] = (chance[0] + (1.0 - chance[0]) * blur) * mean[k] + (1.0 - blur) * chance[k + 1]

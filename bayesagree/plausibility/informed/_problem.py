@@ -81,10 +81,10 @@ class InformedProblem:
             guards.warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 
-    def prior_means(self) -> Floats:
-        """Return the mean of every item before its own votes, at the mode of the parameters, shape (item, category)."""
+    def prior_means(self, theta: Floats | None = None) -> Floats:
+        """Return the mean of every item before its own votes, (item, category), by default at the parameters' mode."""
         means = np.empty((self.labels.items.size, self.labels.categories.size))
-        prior_means(self.fit.mode, self.covariates.dense, self.covariates.hit, means)
+        prior_means(self.fit.mode if theta is None else theta, self.covariates.dense, self.covariates.hit, means)
         return means
 
     def held_out(self, seed: Seed) -> guards.HeldOut:

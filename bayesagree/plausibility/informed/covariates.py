@@ -61,7 +61,7 @@ class Covariates(NamedTuple):
 
 
 def is_probability(scores: NDArray[np.floating[Any]]) -> bool:
-    """Tell whether the scores of a model, shape (item, category), are probabilities within 1e-3."""
+    """Return whether the scores of a model, shape (item, category), are probabilities within 1e-3."""
     return bool(scores.min() >= 0 and (np.abs(scores.sum(axis=1) - 1) <= 1e-3).all())
 
 

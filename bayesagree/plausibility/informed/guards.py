@@ -114,7 +114,7 @@ def warn_of_knowing(fit: Floats, models: NDArray[Any], *, stacklevel: int = 3) -
     if known.size:
         warnings.warn(
             f"models {shorten(known)} fit these votes better than independent voters could: they may have been trained "
-            "on them. Their own scores mean nothing, and they make the posterior too sure: leave them out (exclude=)",
+            "on them. Their own scores mean nothing, and the posterior is overconfident: leave them out (exclude=)",
             UserWarning,
             stacklevel=stacklevel,
         )

@@ -75,7 +75,7 @@ class OrderedProblem(InformedProblem):
         models, labels = self.predictions.models[self.used], self.labels.categories
         names = [*(f"position:{m}" for m in models), *(f"level:{c}" for c in labels), "log_step", "log_concentration"]
         priors = np.array([(0.0, 1.0)] * models.size + [LEVEL] * labels.size + [STEP, CONCENTRATION])
-        return OrderedLayout(np.array(names), *priors.T)
+        return OrderedLayout(np.array(names), *np.ascontiguousarray(priors.T))
 
     @property
     def data(self) -> tuple[Any, Any, Any, Any, int]:
@@ -131,9 +131,10 @@ class OrderedProblem(InformedProblem):
             guards.warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 
-    def prior_means(self) -> Floats:
-        """Return the mean of every item before its own votes, at the mode of the parameters, shape (item, category)."""
-        theta, shapes = self.fit.mode, np.empty((GRID.size, self.labels.categories.size))
+    def prior_means(self, theta: Floats | None = None) -> Floats:
+        """Return the mean of every item before its own votes, (item, category), by default at the parameters' mode."""
+        theta = self.fit.mode if theta is None else theta
+        shapes = np.empty((GRID.size, self.labels.categories.size))
         shapes_of(theta, self.x.shape[1], shapes)
         at = sp.special.softmax(-0.5 * (GRID - (self.x @ theta[: self.x.shape[1]])[:, None]) ** 2, axis=1)
         return at @ (shapes / shapes.sum(axis=1, keepdims=True))

@@ -140,22 +140,24 @@ class InformedDirichlet(ItemPosterior):
         shape = {"item": labels.items.size, "category": labels.categories.size}
         check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
         n_votes = np.bincount(labels.item_index, labels.count, labels.items.size)
-        thetas = problem.drawn(request)
-        r_hat, ess = diagnostics(thetas)
         return {
             "posterior_parameters": {
                 "prior_mean": (("item", "category"), problem.prior_means()),
                 "estimate": (("parameter",), problem.fit.mode),
-                "sd": (("parameter",), thetas.std(axis=(0, 1))),
+                "sd": (("parameter",), problem.drawn(request).std(axis=(0, 1))),
             },
-            "diagnostics": {
-                "r_hat": (("parameter",), r_hat),
-                "ess": (("parameter",), ess),
+            "diagnostics": self.diagnostics(problem, request)
+            | {
                 "held_out_log_score": (("prior",), np.array(problem.held_out(request.seed))),
                 "fit_to_votes": (("model",), guards.fit_to_votes(labels, problem.predictions)),
             },
             "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
         }
+
+    def diagnostics(self, problem: InformedProblem, request: Request) -> dict[str, Any]:
+        """Return R-hat and effective sample size of the parameters."""
+        r_hat, ess = diagnostics(problem.drawn(request))
+        return {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)}
 
     def coords(self, problem: InformedProblem) -> dict[str, Any]:
         """Return the names of parameters, models and priors."""
@@ -246,7 +248,7 @@ def informed_dirichlet(
         annotator's repeated labels (``duplicates="keep"``) count once each.
     predictions
         Models whose output tells what items look like: probabilities (each row sums to one), scores of any scale, or
-        hard labels. A model that was trained on these very votes makes the posterior too sure of it.
+        hard labels. A model that was trained on these very votes makes the posterior overconfident about it.
     exclude
         Names of models that are left out of the covariates, one or several.
     prior

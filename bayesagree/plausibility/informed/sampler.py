@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bayesagree._inference.streams import Seed, block_generators, map_blocks, seed_sequence
-from bayesagree._numerics.hamiltonian import Chain
+from bayesagree._numerics.hamiltonian import Chain, Normals
 from bayesagree._numerics.types import Floats
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.plausibility.informed._block_kernels import blocks_of, score_functions
@@ -33,11 +33,11 @@ WARM_UP = 20
 # Trajectories turn on the circle of the normal approximation. A quarter of it, pi / 2, makes a draw of a normal target
 # independent; with up to 2.2 chains take half the gradients of straight trajectories of up to 4 and mix as well (on
 # simulated sets, chaosnli-snli and dices350: 1,900 for 3,400, worst parameter 24 effective draws for 12 of a thousand).
-# Where a sharp kind of clear item and none fit equally well, the approximation knows one of them, and only long
-# straight trajectories find the other (R-hat on chaosnli-snli 1.03 up to 8, 1.3 on the circle, both four for a draw):
-# chains that disagree run on with those.
 SHORTEST, LONGEST = 1.0, 2.2
-LONGEST_OF_RETRY, THIN_OF_RETRIES = 8.0, (4, 8)
+# Where two kinds of items and one fit about equally well, or clear items and open ones exchange their parts, the
+# posterior has two modes: chains that disagree run on with jumps between what they found, with so many trajectories for
+# a draw, until they agree.
+THIN_OF_RETRIES = (1, 1, 2, 2)
 # With hundreds of labels most parameters are levels and clarities that few votes know, which are nearly normal.
 # Labels from which trajectories take up to half of the circle, and are not tried again.
 MANY_LABELS = 100
@@ -48,7 +48,7 @@ MOST_SHARED, MOST_SHARED_NORMAL = 10, 20
 
 
 def is_normal(votes: Votes, engine: str) -> bool:
-    """Tell whether the parameters are drawn from their normal approximation."""
+    """Return whether the parameters are drawn from their normal approximation."""
     return engine == "normal" or int(np.count_nonzero(np.diff(votes.start))) > MOST_ITEMS
 
 
@@ -95,24 +95,25 @@ def parameter_draws(
     # Chains have threads of their own, and those of BLAS would wait for work at the expense of a processor each.
     with threadpool_limits(1, "blas"):
         started = list(map_blocks(start, block_generators(seed, chains)))
-        drawn = run(started, draws, 1)
-        for thin in () if many else THIN_OF_RETRIES:
+        drawn = run(started, draws)
+        for retry, thin in enumerate(() if many else THIN_OF_RETRIES):
             if not disagree(drawn):
                 break
-            for chain in started if thin == THIN_OF_RETRIES[0] else ():
-                chain.straighten(LONGEST_OF_RETRY)
+            # Only draws that are not kept set the proposals and the steps.
+            jumps = Normals.of(drawn, root)
+            for chain in started if retry else ():
                 chain.adapt(WARM_UP)
-            drawn = run(started, draws, thin)
+            drawn = run(started, draws, thin, jumps)
     return drawn
 
 
-def run(started: list[Chain], draws: int, thin: int) -> Floats:
+def run(started: list[Chain], draws: int, thin: int = 1, jumps: Normals | None = None) -> Floats:
     """Run all chains on, each in a thread of its own, shape (chain, draw, parameter)."""
-    return np.stack(list(map_blocks(partial(Chain.run, draws=draws, thin=thin), started)))
+    return np.stack(list(map_blocks(partial(Chain.run, draws=draws, thin=thin, jumps=jumps), started)))
 
 
 def disagree(drawn: Floats) -> bool:
-    """Tell whether chains, shape (chain, draw, parameter), are long enough to compare and have not mixed."""
+    """Return whether chains, shape (chain, draw, parameter), are long enough to compare and have not mixed."""
     return len(drawn) > 1 and drawn.shape[1] >= ENOUGH_DRAWS and bool(diagnostics(drawn)[0].max() > R_HAT_LIMIT)
 
 

@@ -149,7 +149,7 @@ def informed_normal(
         Ratings of some or all items of the predictions.
     predictions
         Numbers that models predict (`Predictions.from_numbers`). A model that was trained on these very ratings makes
-        the posterior too sure of it.
+        the posterior overconfident about it.
     prior
         By default `InformedNormalPrior()`.
     draws, chains, seed, engine, sampler, max_bytes, client, to
