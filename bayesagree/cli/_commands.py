@@ -36,12 +36,14 @@ class LazyGroup(TyperGroup):
 
 
 # Options of which a second file would replace the first without a word.
-FILES = ("--predictions", "--annotators", "--people", "--gold", "--contents")
+FILES = ("--annotators", "--people", "--gold", "--contents")
 
 
 def _refuse_repeated(args: list[str]) -> None:
-    """Refuse a second file for an option that takes one."""
+    """Refuse a second file for an option that takes one, and an option for the file that takes none."""
     given = [word.partition("=")[0] for word in args]
+    if "--predictions" in given:
+        raise InputError(f"predictions are the second file: bayesagree {args[0]} LABELS PREDICTIONS")
     for option in FILES:
         if given.count(option) > 1:
             raise InputError(f"{option} is given twice; it takes one file: join them in one table")

@@ -246,6 +246,9 @@ def flattened(function: Callable[..., None], command: str) -> Callable[..., None
 
     @wraps(function)
     def flat(**given: Any) -> None:
+        if given.get("data") is not None and "predictions" in given and given["predictions"] is None:
+            # The annotations have a name, so that the one file is that of predictions.
+            given["predictions"], given["annotations"] = given["annotations"], None
         for name, bundle in bundles.items():
             given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         function(**given)

@@ -16,6 +16,8 @@ def agreement(
     likelihood: str = "averaged",
     streamed: bool = False,
     annotators: str = "fixed",
+    item_features: Path | None = None,
+    cluster: str | None = None,
     seed: int = 1,
     json: bool = False,
     output: Path | None = None,
@@ -25,11 +27,13 @@ def agreement(
     Example: bayesagree agreement ratings.csv --scale 1 5 --step 1
     """
     from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
+    from bayesagree.cli.evaluate import item_groups
 
     given: Any = source.stream() if streamed else source.read()[0]
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
     chosen = _options.one_of(level or given.level, "--level", tuple(WEIGHTS_OF_LEVEL))
-    table = _coefficients(given, chosen, annotators, item_mean, likelihood, seed)
+    groups = item_groups(item_features, source.item, {"cluster": cluster})
+    table = _coefficients(given, chosen, annotators, groups, item_mean, likelihood, seed)
     table = table.assign(note=[with_options(note) for note in table["note"]])
     _output.write_table(table, output)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
@@ -46,14 +50,14 @@ def agreement(
 
 
 def _coefficients(
-    given: Any, level: Any, annotators: Any, item_mean: Any, likelihood: Any, seed: int
+    given: Any, level: Any, annotators: Any, groups: Any, item_mean: Any, likelihood: Any, seed: int
 ) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
     from bayesagree.annotations import Ratings
     from bayesagree.io.patterns.patterns import RatingPatterns
 
     rated = isinstance(given, Ratings | RatingPatterns)
-    table = agreement_table(given, level=level, annotators=annotators, seed=seed)
+    table = agreement_table(given, level=level, annotators=annotators, seed=seed, **groups)
     if rated and (item_mean, likelihood) != ("hierarchical", "averaged"):
         from bayesagree.agreement.phi import common_agreement
 

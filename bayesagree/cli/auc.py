@@ -37,7 +37,7 @@ def auc(
     if predictions is not None:
         known = source.predictions(predictions, columns, labels.categories.tolist())
     if known is None:
-        raise InputError("there are no predictions: give a second file")
+        raise InputError("there are no predictions: give a file of predictions")
     table, ceiling = _areas(labels, known, sampling)
     _output.write_table(table, output)
     settings = {

@@ -55,7 +55,7 @@ def evaluate(
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = tuple(_options.numbers(reliability, "--reliability"))
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
-    groups = _groups(item_features, source.item, {"by": by, "cluster": cluster})
+    groups = item_groups(item_features, source.item, {"by": by, "cluster": cluster})
     known = {} if gold is None else {"gold": _options.read_gold(gold, source, models.items)}
     model_of_truth, record = _options.posterior_of(truth, models, plausibility, levels, options | known)
     posterior: Any = record.specification
@@ -80,7 +80,7 @@ def evaluate(
     _output.show(_tables(tree), json=json, notes=notes)
 
 
-def _groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
+def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
     """Read the requested columns of the item features, as series by item."""
     requested = {option: column for option, column in columns.items() if column is not None}
     if not requested:

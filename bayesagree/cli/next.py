@@ -54,7 +54,7 @@ def next(
 
 
 def _worth(found: "pd.DataFrame", n: int) -> list[str]:
-    """Say what votes on these items, and on all items that matter, do for the choice."""
+    """Return sentences on what votes on these items, and on all items that matter, do for the choice."""
     best, other = found.attrs["models"]
     most = int(found["votes"].iloc[-1])
     if most == 0:

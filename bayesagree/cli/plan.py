@@ -29,7 +29,7 @@ def plan(
 
     Of comparisons of models: how many more would separate the two best.
 
-    Example: bayesagree plan pilot.csv --predictions models.csv --n-items 200,500 --n-annotators 3,5 --target 0.05
+    Example: bayesagree plan pilot.csv models.csv --n-items 200,500 --n-annotators 3,5 --target 0.05
     """
     from bayesagree.annotations import Comparisons
     from bayesagree.planning import plan as plan_designs

@@ -45,7 +45,7 @@ def report(
     Agreement, annotation certainty, models, groups, and a methods section to paste. Of comparisons of models:
     strengths, places, ties, annotators, and the next pair to compare.
 
-    Example: bayesagree report annotations.csv --predictions models.csv --annotators people.csv --group age -o page.html
+    Example: bayesagree report annotations.csv models.csv --annotators people.csv --group age -o page.html
     """
     _require_jinja2()
     from bayesagree.annotations import Comparisons, Ratings

@@ -40,7 +40,7 @@ def subjective(
     The last table says how far annotators agree within and between groups. With --specification the data are compared
     with it, also before there is any model.
 
-    Example: bayesagree subjective labels.csv --annotators people.csv --group gender,age --predictions models.csv
+    Example: bayesagree subjective labels.csv models.csv --annotators people.csv --group gender,age
     """
     from bayesagree.annotations import Rankings
     from bayesagree.subjective import tables
@@ -54,7 +54,7 @@ def subjective(
     declared = None if specification is None else _declared(specification, people)
     if predictions is None and known is None:
         if declared is None:
-            raise InputError("there are no predictions: give --predictions FILE")
+            raise InputError("there are no predictions: give a file of predictions")
         _output.show(_specification_tables(declared, given, people, None, output), json=json)
         return
     if truth is not None:

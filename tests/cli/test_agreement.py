@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import simulate
+from bayesagree import agreement_table, read_annotations, simulate
 
 SCALE = ("--scale", 1, 5, "--step", 1)
 
@@ -38,20 +38,31 @@ def test_json_is_one_document_with_an_interval_for_every_coefficient(run, files)
         assert row["lower"] <= row["estimate"] <= row["upper"] if known else row["note"]
 
 
+def test_items_of_a_cluster_are_resampled_together(run, files):
+    items = pd.DataFrame({"item": np.arange(40), "document": np.arange(40) // 8})
+    items.to_csv(files / "items.csv", index=False)
+    given = files / "labels.csv", "--item-features", files / "items.csv"
+    found, alone = coefficients(run, *given, "--cluster", "document"), coefficients(run, given[0])
+    whole = agreement_table(read_annotations(files / "labels.csv"), cluster=items.set_index("item")["document"], seed=1)
+    alpha = whole.set_index("coefficient").loc["alpha_nominal", ["estimate", "lower", "upper"]].tolist()
+    assert [found["alpha_nominal"][name] for name in ("estimate", "lower", "upper")] == pytest.approx(alpha)
+    assert found["alpha_nominal"]["estimate"] == alone["alpha_nominal"]["estimate"]
+    assert found["alpha_nominal"]["lower"] != alone["alpha_nominal"]["lower"]
+    code, _, error = run(given[0], "--cluster", "document")
+    assert code == 2
+    assert "--cluster names a column of the items: give their table, --item-features FILE" in error
+
+
 def estimates(run, *args):
     code, out, _ = run(*args, *SCALE, "--json")
     assert code == 0
     return {row["coefficient"]: row["estimate"] for row in json.loads(out)["agreement"]}
 
 
-def test_the_published_likelihood_changes_phi_alone(run, files):
+def test_the_published_likelihood_and_flat_item_means_change_phi_alone_and_warn_of_few_ratings(run, files):
     default = estimates(run, files / "ratings.csv")
     squeezed = estimates(run, files / "ratings.csv", "--likelihood", "squeezed")
     assert {name for name in default if default[name] != squeezed[name]} == {"phi"}
-
-
-def test_flat_item_means_change_phi_alone_and_warn_of_few_ratings(run, files):
-    default = estimates(run, files / "ratings.csv")
     with pytest.warns(UserWarning, match="random answers look like agreement below 5"):
         flat = estimates(run, files / "ratings.csv", "--item-mean", "flat")
     assert {name for name in default if default[name] != flat[name]} == {"phi"}

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayesagree import UnmixedError
 from bayesagree.datasets.simulate import crowd_labels
 
 
@@ -40,12 +41,19 @@ def test_json_is_one_document_with_annotators_checks_and_confidence(run, files):
     assert 0 < confidence["calibrated_over_all_items"] <= 1
 
 
-def test_the_table_names_every_annotator_and_asks_for_gold(run, files):
-    code, out, err = run(files / "labels.csv", "--variant", "full", "--draws", 60, "--chains", 2)
+def test_the_table_names_every_annotator_and_asks_for_gold(run, files, monkeypatch):
+    asked = (files / "labels.csv", "--variant", "full", "--draws", 60, "--chains", 2)
+    code, out, err = run(*asked)
     assert code == 0
     assert "accuracy" in out
     assert all(f"\n{j} " in out for j in range(5))
     assert "pass --gold" in err
+
+    def refuse(_):
+        raise UnmixedError("chains disagree")
+
+    monkeypatch.setattr("bayesagree.plausibility.dawid_skene._results.require_mixed", refuse)
+    assert run(*asked).returncode == 2
 
 
 def test_gold_without_known_items_is_refused(run, files, tmp_path):

@@ -5,7 +5,9 @@ import json
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from rich.console import Console
 import bayesagree as ba
 from bayesagree.cli import COMMANDS as LINES
 from bayesagree.cli import _commands, _options, _output
+from bayesagree.errors import InputError
 
 COMMANDS = {name: _commands.load(name) for name in LINES}
 WITH_JSON = [name for name, command in COMMANDS.items() if any("--json" in p.opts for p in command.params)]
@@ -55,6 +58,38 @@ def test_common_flags_are_the_same_everywhere(name):
         assert set(parameter.opts) == known.get(parameter.name, set(parameter.opts))
         for option in set(parameter.opts) & {"--json", "--data", "--seed"}:
             assert parameter.name == option[2:]
+
+
+WITH_PREDICTIONS = [name for name, of in COMMANDS.items() if any(p.name == "predictions" for p in of.params)]
+
+
+def test_predictions_are_the_second_file_of_every_command():
+    assert len(WITH_PREDICTIONS) == 10
+    for name in WITH_PREDICTIONS:
+        files = [p.name for p in COMMANDS[name].params if p.param_type_name == "argument"]
+        assert files == ["annotations", "predictions"], name
+
+
+@pytest.mark.parametrize("word", ["--predictions", "--predictions=models.csv"])
+def test_an_option_for_the_second_file_is_refused_with_the_form_to_write(word):
+    with pytest.raises(InputError, match="second file: bayesagree evaluate LABELS PREDICTIONS"):
+        _commands._refuse_repeated(["evaluate", "labels.csv", word])
+    _commands._refuse_repeated(["evaluate", "labels.csv", "--predictions-item"])
+
+
+@pytest.mark.parametrize(
+    ("data", "files", "read"),
+    [("toy", ("a",), (None, "a")), ("toy", (), (None, None)), ("toy", ("a", "b"), ("a", "b")),
+     (None, ("a",), ("a", None)), (None, ("a", "b"), ("a", "b"))],
+)  # fmt: skip
+def test_the_file_beside_a_named_data_set_is_that_of_predictions(data, files, read):
+    def check(source: _options.Source, predictions: Path | None = None) -> None:
+        found.append((source.annotations, predictions))
+
+    found = []
+    given = {field.name: field.default for field in fields(_options.Source)} | {"data": data, "predictions": None}
+    _options.flattened(check, "check")(**given | dict(zip(("annotations", "predictions"), files)))
+    assert found == [read]
 
 
 def test_every_command_with_an_answer_has_json():
@@ -177,7 +212,7 @@ ARGUMENTS = {
     "check": "labels.csv models.csv --new [bold]good --old poor --probability .6 --draws 50",
     "reliability": "labels.csv",
     "plan": "labels.csv --n-items 20,40 --n-annotators 2,3 --replicates 2 --target 0.9",
-    "next": "labels.csv --predictions models.csv --number 5",
+    "next": "labels.csv models.csv --number 5",
     "conformal": "labels.csv shares.csv --coverage 0.8",
     "auc": "labels.csv scores.csv --draws 50",
     "crowdtruth": "labels.csv --draws 20",
@@ -186,7 +221,7 @@ ARGUMENTS = {
     "rankings": "cases.json --prirn 2 --plackett-luce 1 --draws 100",
     "annotators": "labels.csv --draws 200 --chains 2",
     "judge": "verdicts.csv --people labels.csv --system system --draws 50 --chains 2",
-    "subjective": "labels.csv --annotators people.csv --group age --predictions models.csv --draws 20",
+    "subjective": "labels.csv --annotators people.csv --group age models.csv --draws 20",
     "doctor": "",
 }
 
@@ -355,8 +390,8 @@ def test_tables_fit_80_columns_without_breaking_a_number(capsys, monkeypatch):
     ("name", "more"),
     [
         ("evaluate", "--reliability 1,2"), ("evaluate", "--plausibility informed_dirichlet"),
-        ("report", "--predictions models.csv"),
-        ("report", "--predictions models.csv --plausibility informed_dirichlet"), ("rankings", ""), ("annotators", ""),
+        ("report", "models.csv"),
+        ("report", "models.csv --plausibility informed_dirichlet"), ("rankings", ""), ("annotators", ""),
         ("annotators", "--gold gold.csv"), ("subjective", ""),
     ],
 )  # fmt: skip
@@ -391,8 +426,8 @@ def test_a_command_without_a_bar_shows_that_it_works_where_stderr_is_a_terminal(
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("evaluate", "models.csv"), ("report", "--predictions models.csv"),
-        ("subjective", "--predictions models.csv --annotators people.csv --group age"),
+        ("evaluate", "models.csv"), ("report", "models.csv"),
+        ("subjective", "models.csv --annotators people.csv --group age"),
     ],
 )  # fmt: skip
 def test_columns_of_the_predictions_have_any_name(run, folder, tmp_path, monkeypatch, name, options):

@@ -45,7 +45,10 @@ FILES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [*list(FILES)[:3], pytest.param("comparisons", marks=pytest.mark.long)])
+LONG = ("ratings", "comparisons")
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.long) if k in LONG else k for k in FILES])
 def test_commands_run_as_they_are_printed(run, tmp_path, kind):
     path, (text, options) = tmp_path / f"{kind}.csv", FILES[kind]
     path.write_text(text)
@@ -110,9 +113,9 @@ def test_every_command_that_writes_takes_force(name):
 
 def test_an_option_that_is_given_twice_is_refused(run, tmp_path):
     export = _exports.long_csv(tmp_path, _exports.votes(5, 3))
-    done = run("report", export, "--predictions", export, "--predictions=b.csv")
+    done = run("report", export, "--annotators", export, "--annotators=b.csv")
     assert done.returncode == 2
-    assert "--predictions is given twice" in done.stderr
+    assert "--annotators is given twice" in done.stderr
 
 
 def test_a_wrong_ending_is_refused_before_anything_is_computed(run, tmp_path):

@@ -38,7 +38,7 @@ def test_evaluate_reads_gold_and_begins_with_the_contradiction(run, files):
 def test_report_begins_with_the_contradiction(run, files):
     pytest.importorskip("jinja2")
     page, given = files / "page.html", ("--gold", files / "gold.csv", "--draws", 100)
-    code, out, err = run("report", files / "votes.csv", "--predictions", files / "models.csv", *given, "-o", page)
+    code, out, err = run("report", files / "votes.csv", files / "models.csv", *given, "-o", page)
     assert code == 0, err
     text = page.read_text(encoding="utf-8")
     assert (out + err).index("Gold contradicts the annotators") < (out + err).index("How good is")

@@ -29,9 +29,8 @@ def files(tmp_path_factory):
     return folder
 
 
-def test_demo_ends_with_intervals_and_a_probability():
-    code = "from bayesagree.cli import process; process()"
-    done = subprocess.run([sys.executable, "-c", code, "demo"], capture_output=True, text=True, check=False)
+def test_demo_ends_with_intervals_and_a_probability(run):
+    done = run("demo")
     assert done.returncode == 0, done.stderr
     assert "95 % HDI" in done.stdout
     assert "better than" in done.stdout

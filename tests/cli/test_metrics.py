@@ -54,7 +54,7 @@ def test_every_page_prints_the_same_scores(run, tmp_path, monkeypatch, kind):
     done = run("evaluate", words[0], "models.csv", *words[1:], "--json", "-o", "kept.nc")
     assert done.returncode == 0, done.stderr
     printed = pd.DataFrame(json.loads(done.stdout)["scores"]).set_index(["metric", "model"])
-    done = run("report", *words, "--predictions", "models.csv", "-o", "page.html")
+    done = run("report", *words, "models.csv", "-o", "page.html")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "page.html").read_text()
     for metric in metrics:

@@ -196,7 +196,7 @@ def test_next(answer, folder):
             expected += shape[:, k] / shape.sum(axis=1) * (after * score).sum(axis=1) ** 2
         return expected - mean**2
 
-    found = answer("next labels.csv --predictions models.csv --number 14")
+    found = answer("next labels.csv models.csv --number 14")
     gain = gains(1.0 * hit[best] - hit[other])
     assert {row["item"]: row["gain"] for row in found["items"]} == pytest.approx(dict(zip(ITEMS, gain)), abs=1e-6)
     assert np.diff([row["gain"] for row in found["items"]]).max() < 1e-9
@@ -209,7 +209,7 @@ def test_next(answer, folder):
     s = np.sqrt(gain.sum())
     right = 1 - 2 * sp.special.owens_t(mean / sd, np.sqrt(sd**2 - s**2) / s)
     assert found["notes"][-1] == f"{sentence}{right:.2f}."
-    metric = answer("next labels.csv --predictions models.csv --number 14 --goal metric")
+    metric = answer("next labels.csv models.csv --number 14 --goal metric")
     gain = np.mean([gains(1.0 * one) for one in hit.values()], axis=0)
     assert {row["item"]: row["gain"] for row in metric["items"]} == pytest.approx(dict(zip(ITEMS, gain)), abs=1e-6)
 
@@ -368,7 +368,7 @@ def test_conformal(answer, folder):
 
 @pytest.mark.long
 def test_subjective(answer, folder):
-    command = "subjective labels.csv --annotators people.csv --group age --predictions models.csv --draws 40"
+    command = "subjective labels.csv --annotators people.csv --group age models.csv --draws 40"
     found = answer(command)
     labels, models, people = (pd.read_csv(folder / name) for name in ("labels.csv", "models.csv", "people.csv"))
     both = labels.merge(people).merge(models, on="item", suffixes=("", "_of_model"))
@@ -433,7 +433,7 @@ def test_preferences(answer, folder):
 def test_headline_of_the_report(kept, answer, folder):
     """The panel, number by number, from the draws of `evaluate`, the votes, and the commands of each part."""
     _, tree = kept
-    options = "--predictions models.csv --plausibility dirichlet --annotators people.csv --group age --draws 61"
+    options = "models.csv --plausibility dirichlet --annotators people.csv --group age --draws 61"
     found = answer(f"report labels.csv {options} --reliability 1,4 --metrics top_1_accuracy -o page.html")
     choice, score, agreement, left_open, *notes = found["notes"]
     at_1 = tree["posterior"]["top_1_accuracy"].sel(reliability=1).stack(sample=("chain", "draw"))
@@ -456,7 +456,7 @@ def test_headline_of_the_report(kept, answer, folder):
     predicted = [CATEGORIES.index(label) for label in models.loc[first, ITEMS]]
     plug_in = (winners / winners.sum(axis=1, keepdims=True))[np.arange(14), predicted].mean()
     assert f"Against the majority vote: {plug_in:.3f}." in score
-    by_group = answer("subjective labels.csv --annotators people.csv --group age --predictions models.csv --draws 61")
+    by_group = answer("subjective labels.csv --annotators people.csv --group age models.csv --draws 61")
     for row in by_group["groups"]:
         if row["model"] == first:
             numbers = f"{row['posterior_mean']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})"

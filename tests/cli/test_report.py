@@ -50,7 +50,7 @@ def test_evaluate_and_report_print_the_same_numbers(run, tmp_path, monkeypatch, 
     rows.to_csv("models.csv", index=False)
     how = ("--items", items, "--draws", 100, "--seed", 5, "--json")
     one = json.loads(run.func("evaluate", "few.csv", "models.csv", *how).stdout)
-    page = run.func("report", "few.csv", "--predictions", "models.csv", "-o", "page.html", *how)
+    page = run.func("report", "few.csv", "models.csv", "-o", "page.html", *how)
     notes = json.loads(page.stdout)["notes"]
     best = next(row["model"] for row in one["scores"] if row["model"] in [*"ABC"])
     assert one["settings"][0]["plausibility"] == "informed_dirichlet"
@@ -80,7 +80,7 @@ def test_what_was_done_with_unusual_data_is_stated_by_evaluate_and_report(run, t
         "Labels that nobody gave and no model predicts: 'c'",
     ]
     one = run.func("evaluate", "one_vote.csv", "models.csv", *how, "--missing", "skip")
-    page = run.func("report", "one_vote.csv", "--predictions", "models.csv", "-o", "p.html", *how, "--missing", "skip")
+    page = run.func("report", "one_vote.csv", "models.csv", "-o", "p.html", *how, "--missing", "skip")
     for answer in (one, page):
         notes = " ".join(json.loads(answer.stdout)["notes"])
         assert [text for text in expected if text not in notes] == []
@@ -94,7 +94,7 @@ COLUMNS = ("--item", "task", "--annotator", "worker", "--draws", 50)
 def test_labels_with_models_groups_and_a_specification(run, files, tmp_path):
     out = tmp_path / "page.html"
     code, said, err = run(
-        "labels.csv", *COLUMNS, "--predictions", "models.csv", "--annotators", "people.csv", "--group", "age",
+        "labels.csv", *COLUMNS, "models.csv", "--annotators", "people.csv", "--group", "age",
         "--specification", "declared.json", "--title", "Our trial", "-o", out,
     )  # fmt: skip
     assert code == 0, err
@@ -124,7 +124,7 @@ def test_a_trace_may_be_the_truth(run, tmp_path):
     values = xr.Dataset({"plausibility": (("chain", "draw", "item", "category"), drawn)}, coords)
     xr.DataTree.from_dict({"posterior": values}).to_netcdf(tmp_path / "trace.nc", engine="h5netcdf")
     out = tmp_path / "page.html"
-    asked = ("labels.csv", *COLUMNS, "--predictions", "models.csv", "--plausibility", tmp_path / "trace.nc")
+    asked = ("labels.csv", *COLUMNS, "models.csv", "--plausibility", tmp_path / "trace.nc")
     code, said, err = run(*asked, "--json", "-o", out)
     assert code == 0, err
     settings = json.loads(said)["settings"][0]
@@ -136,7 +136,7 @@ def test_a_trace_may_be_the_truth(run, tmp_path):
 def test_predictions_may_inform_the_truth(run, tmp_path):
     out = tmp_path / "page.html"
     asked = ("labels.csv", *COLUMNS, "--plausibility", "informed_dirichlet", "-o", out)
-    code, said, err = run(*asked, "--predictions", "models.csv")
+    code, said, err = run(*asked, "models.csv")
     assert code == 0, err
     assert "against many annotators?" in said
     assert "By the labels alone: " in said
@@ -169,7 +169,7 @@ def test_ratings_and_rankings(run, tmp_path):
         (("labels.csv", *COLUMNS, "--items", "some"), "--items 'some' is not one of fixed, bootstrap"),
         (("labels.csv", *COLUMNS, "--reliability", "high"), "--reliability 'high' is not a list of numbers"),
         (("labels.csv", *COLUMNS, "--specification", "declared.json"), "features of their annotators"),
-        (("labels.csv", *COLUMNS, "--predictions", "models.csv", "--metrics", "hit"), "metric 'hit' is not known"),
+        (("labels.csv", *COLUMNS, "models.csv", "--metrics", "hit"), "metric 'hit' is not known"),
     ],
 )
 def test_bad_input_leaves_no_file(run, tmp_path, args, message):
@@ -210,7 +210,7 @@ def test_evaluate_and_report_print_the_same_scores(run, files, tmp_path, plausib
     given = ("labels.csv", "--item", "task", "--annotator", "worker", "--draws", "100", "--seed", "4")
     asked = (*given, "--plausibility", plausibility, "--allow-unmixed")
     done = CliRunner().invoke(app, ["evaluate", asked[0], "models.csv", *asked[1:], "--json"])
-    code, said, err = run(*asked, "--predictions", "models.csv", "-o", tmp_path / "page.html")
+    code, said, err = run(*asked, "models.csv", "-o", tmp_path / "page.html")
     assert code == 0, err
     best = said.split("How good is ")[1].split()[0].rstrip(",")
     [row] = [row for row in json.loads(done.stdout)["scores"] if row["model"] == best]
@@ -219,7 +219,7 @@ def test_evaluate_and_report_print_the_same_scores(run, files, tmp_path, plausib
 
 def test_gold_is_shown_in_the_panel(run, files, tmp_path):
     (files / "gold.csv").write_text("task,label\n" + "".join(f"t{i},yes\n" for i in range(0, 30, 2)))
-    asked = ("labels.csv", *COLUMNS, "--predictions", "models.csv", "--gold", "gold.csv", "-o", tmp_path / "page.html")
+    asked = ("labels.csv", *COLUMNS, "models.csv", "--gold", "gold.csv", "-o", tmp_path / "page.html")
     code, said, err = run(*asked)
     assert code == 0, err
     assert "Against gold (15 items): " in said

@@ -58,19 +58,19 @@ OPTIONS = ("labels.csv", "--annotators", "people.csv", "--group", "gender", "--d
 
 
 def test_groups_with_intervals(run):
-    code, out, _ = run(*OPTIONS, "--predictions", "models.csv", "--json")
+    code, out, _ = run(*OPTIONS, "models.csv", "--json")
     assert code == 0
     answer = json.loads(out)
     f, m = answer["groups"]
     assert f["group"] == "f"
     assert f["lower"] > m["upper"]
     assert answer["models"][0]["differs"] is True
-    code, out, _ = run(*OPTIONS, "--predictions", "models.csv")
+    code, out, _ = run(*OPTIONS, "models.csv")
     assert "95 % HDI" in out
 
 
 def test_predictions_for_each_annotator(run):
-    code, out, _ = run(*OPTIONS, "--predictions", "own.csv", "--json")
+    code, out, _ = run(*OPTIONS, "own.csv", "--json")
     assert code == 0
     assert json.loads(out)["models"][0]["raw_dispersion"] == 1
 
@@ -78,8 +78,9 @@ def test_predictions_for_each_annotator(run):
 RATED = ("ratings.csv", "--scale", "1", "5", "--step", "1", "--annotators", "people.csv", "--draws", "100")
 
 
+@pytest.mark.long
 def test_metrics_of_ratings(run):
-    code, out, _ = run(*RATED, "--group", "gender", "--predictions", "guesses.csv", "--json")
+    code, out, _ = run(*RATED, "--group", "gender", "guesses.csv", "--json")
     assert code == 0
     answer = json.loads(out)
     assert answer["settings"][0]["metric"] == "absolute_error"
@@ -92,7 +93,7 @@ def test_metrics_of_ratings(run):
 
 
 def test_correlation_of_ratings(run):
-    options = (*RATED, "--group", "gender", "--predictions", "each.csv", "--metric", "correlation", "--no-phi")
+    options = (*RATED, "--group", "gender", "each.csv", "--metric", "correlation", "--no-phi")
     code, out, _ = run(*options, "--json")
     assert code == 0
     answer = json.loads(out)
@@ -106,7 +107,7 @@ def test_correlation_of_ratings(run):
 
 @pytest.mark.filterwarnings("ignore:.*groups have no annotator")
 def test_bins_from_other_items(run):
-    bins = ("--predictions", "models.csv", "--bins", "2", "--draws", "50", "--json")
+    bins = ("models.csv", "--bins", "2", "--draws", "50", "--json")
     code, out, _ = run("labels.csv", *bins, "--rate-share", "0.4")
     assert code == 0
     answer = json.loads(out)
@@ -119,7 +120,7 @@ def test_bins_from_other_items(run):
 
 @pytest.mark.long
 def test_progress_counts_the_pairs_of_groups_that_phi_takes(run, bars):
-    options = (*RATED, "--group", "gender", "--predictions", "guesses.csv")
+    options = (*RATED, "--group", "gender", "guesses.csv")
     assert run(*options).returncode == 0
     assert run(*options, "--no-phi").returncode == 0
     assert bars == [(5, 5), (2, 2)]
@@ -127,13 +128,13 @@ def test_progress_counts_the_pairs_of_groups_that_phi_takes(run, bars):
 
 @pytest.mark.filterwarnings("ignore:.*groups have no annotator")
 def test_bins_of_disagreement_by_default(run):
-    code, out, _ = run("labels.csv", "--predictions", "models.csv", "--bins", "2", "--draws", "50", "--json")
+    code, out, _ = run("labels.csv", "models.csv", "--bins", "2", "--draws", "50", "--json")
     assert code == 0
     assert json.loads(out)["settings"][0]["by"] == "disagreement rate"
 
 
 def test_report_of_the_specification(run, files):
-    code, _, _ = run(*OPTIONS, "--predictions", "models.csv", "--specification", "declared.json", "-o", "report.md")
+    code, _, _ = run(*OPTIONS, "models.csv", "--specification", "declared.json", "-o", "report.md")
     assert code == 0
     page = (files / "report.md").read_text()
     assert "## 7. Report" in page
@@ -141,7 +142,7 @@ def test_report_of_the_specification(run, files):
 
 
 def test_specification_without_a_report_is_shown(run):
-    code, out, _ = run(*OPTIONS, "--predictions", "models.csv", "--specification", "declared.json", "--json")
+    code, out, _ = run(*OPTIONS, "models.csv", "--specification", "declared.json", "--json")
     assert code == 0
     answer = json.loads(out)
     assert {"groups", "specification", "gaps"} <= answer.keys()
@@ -162,7 +163,7 @@ def test_specification_is_checked_before_there_is_any_model(run, files):
 def test_individual_fairness_in_the_command(run, files):
     declared = {"bias_definition": "like by like", "fairness": "individual", "similarity": ["gender"]}
     (files / "individual.json").write_text(json.dumps(declared))
-    code, out, _ = run(*OPTIONS, "--predictions", "models.csv", "--specification", "individual.json", "--json")
+    code, out, _ = run(*OPTIONS, "models.csv", "--specification", "individual.json", "--json")
     assert code == 0
     (row,) = json.loads(out)["individual"]
     assert row["model"] == "A"
@@ -172,7 +173,7 @@ def test_individual_fairness_in_the_command(run, files):
 def test_equal_disagreement_rates_are_one_group(run, files):
     (files / "u.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n")
     (files / "p.csv").write_text("model,item,label\nM,1,x\nM,2,x\n")
-    code, out, error = run("u.csv", "--predictions", "p.csv", "--draws", "50", "--json")
+    code, out, error = run("u.csv", "p.csv", "--draws", "50", "--json")
     assert code == 0, error
     assert [row["group"] for row in json.loads(out)["groups"]] == ["0.000"]
 
@@ -181,13 +182,13 @@ def test_equal_disagreement_rates_are_one_group(run, files):
     ("args", "message"),
     [
         (("labels.csv", "--specification", "declared.json"), "give --annotators FILE"),
-        (("labels.csv", "--predictions", "models.csv", "--group", "gender"), "give --annotators FILE"),
-        (("labels.csv",), "give --predictions FILE"),
-        ((*OPTIONS, "--predictions", "models.csv", "-o", "other.md"), "--specification FILE"),
-        ((*RATED, "--predictions", "guesses.csv"), "pass --threshold"),
-        ((*RATED, "--predictions", "guesses.csv", "--group", "gender", "--metric", "f1"), "'correlation' for Ratings"),
-        ((*OPTIONS, "--predictions", "models.csv", "--metric", "correlation"), "'accuracy' for Labels"),
-        ((*RATED, "--predictions", "models.csv", "--group", "gender"), "no column 'rating'"),
+        (("labels.csv", "models.csv", "--group", "gender"), "give --annotators FILE"),
+        (("labels.csv",), "give a file of predictions"),
+        ((*OPTIONS, "models.csv", "-o", "other.md"), "--specification FILE"),
+        ((*RATED, "guesses.csv"), "pass --threshold"),
+        ((*RATED, "guesses.csv", "--group", "gender", "--metric", "f1"), "'correlation' for Ratings"),
+        ((*OPTIONS, "models.csv", "--metric", "correlation"), "'accuracy' for Labels"),
+        ((*RATED, "models.csv", "--group", "gender"), "no column 'rating'"),
     ],
 )
 def test_bad_input_says_what_to_do(run, args, message):
@@ -213,7 +214,7 @@ def test_figures(frames):
 
 
 def test_truth_of_each_group(run):
-    code, out, _ = run(*OPTIONS, "--predictions", "models.csv", "--truth", "by-group", "--json")
+    code, out, _ = run(*OPTIONS, "models.csv", "--truth", "by-group", "--json")
     assert code == 0
     answer = json.loads(out)
     assert [row["group"] for row in answer["scores"]] == ["f", "m"]
@@ -223,8 +224,8 @@ def test_truth_of_each_group(run):
     assert f["difference"] == pytest.approx(f["mean"] - m["mean"])
     assert f["difference_lower"] == pytest.approx(-m["difference_upper"])
     assert {"divided", "p_value"} <= set(answer["groups"][0])
-    code, _, error = run("labels.csv", "--predictions", "models.csv", "--truth", "by-group")
+    code, _, error = run("labels.csv", "models.csv", "--truth", "by-group")
     assert code == 2
     assert "--group FEATURES" in error
-    code, _, error = run(*OPTIONS, "--predictions", "own.csv", "--truth", "by-group")
+    code, _, error = run(*OPTIONS, "own.csv", "--truth", "by-group")
     assert "predictions per item" in error
