@@ -5,7 +5,7 @@
 - `outputs`: results as tables, and lists of items for labelling tools.
 - `patterns`: annotations larger than memory: distinct items and their counts, batches of whole items.
 - `tables`: CSV, TSV, Parquet and JSON Lines as plain tables, with the place of every error; `_json`: files as bytes,
-  lines and JSON.
+  lines and JSON; `_stores`: sizes and links of results before they are read.
 """
 
 import lazy_loader as lazy

@@ -189,9 +189,14 @@ def read_export(path: Any, **options: Any) -> Export:
     columns = spreadsheet.Columns(
         **{name: options.pop(name) for name in spreadsheet.Columns._fields if name in options}
     )
-    layout, file = options.pop("format", None), File(path)
-    with no_garbage():  # until all is read: the collector would look through what was parsed again and again
-        return export_of(file, columns, Wanted(**options), layout, format_of(file, layout))
+    layout = options.pop("format", None)
+    with no_garbage():  # until what was parsed is gone: the collector would look through it again and again
+        return _of_path(path, columns, Wanted(**options), layout)
+
+
+def _of_path(path: Any, columns: Columns, wanted: Wanted, layout: str | None) -> Export:
+    file = File(path)
+    return export_of(file, columns, wanted, layout, format_of(file, layout))
 
 
 def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, known: Format | None) -> Export:
@@ -214,7 +219,7 @@ def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, 
 
 @contextmanager
 def _fields_of(file: File, what: str) -> Iterator[None]:
-    """Say what a file lacks: what its schema promises shows as one of these errors wherever it is missed."""
+    """Refuse a file that lacks what its schema promises: each of these errors comes from a field that is not there."""
     try:
         yield
     except InputError:

@@ -5,8 +5,6 @@ Every file may end in .gz. In text tables an empty cell, ``NA`` and ``NaN`` are 
 """
 
 import errno
-import json
-import math
 import os
 import shutil
 import tempfile
@@ -26,18 +24,13 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, SizeError, opening, require_file, shorten
 from bayesagree.io._json import MOST_UNPACKED
+from bayesagree.io._stores import netcdf_arrays, zarr_arrays
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
 from bayesagree.io.formats._guess import Columns, nested
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import arrow_frame, read_table, require_arrow
-
-# Codecs of zarr that `read_result` decodes: none of them runs what it reads.
-CODECS = {"blosc", "bytes", "crc32c", "gzip", "transpose", "vlen-bytes", "vlen-utf8", "zstd"}
-
-# Chunks of a variable of a zarr store: each is a file, which takes some 0.1 ms to look for.
-MOST_CHUNKS = 10**6
 
 
 @checked
@@ -193,7 +186,7 @@ def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataT
     path = Path(path)
     require_file(path, folder=(zarr := is_zarr(path)))
     with opening(path, "result"):
-        size = sum(_zarr_arrays(path) if zarr else _netcdf_arrays(path))
+        size = sum(zarr_arrays(path) if zarr else netcdf_arrays(path))
         if size > max_bytes:
             raise SizeError(
                 f"{str(path)!r} takes {size / 2**30:.2f} GiB in memory, more than max_bytes={max_bytes}; raise it, or "
@@ -202,41 +195,6 @@ def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataT
         options: dict[str, Any] = {"engine": "zarr", "consolidated": False} if zarr else {"engine": "h5netcdf"}
         with xr.open_datatree(path, **options) as tree:
             return tree.load()
-
-
-def _netcdf_arrays(path: Path) -> list[int]:
-    """Bytes of each variable, by the metadata alone."""
-    import h5py
-
-    found: list[int] = []
-    with h5py.File(path, "r") as file:
-        file.visititems(lambda _, node: found.append(node.nbytes) if isinstance(node, h5py.Dataset) else None)
-    return found
-
-
-def _zarr_arrays(path: Path) -> list[int]:
-    """Bytes of each variable, by the metadata alone; refuse codecs that `write_result` does not write.
-
-    Stores of version 2 may name a codec that unpickles, that is, runs what is in the file.
-    """
-    if not (path / "zarr.json").is_file() or any(path.rglob(".zarray")):
-        raise InputError(f"{str(path)!r} is no zarr store of version 3, as write_result writes; write it again")
-    found = []
-    for file in sorted(path.rglob("zarr.json")):
-        about = json.loads(file.read_text(encoding="utf-8"))
-        if about["node_type"] != "array":
-            continue
-        if strange := {codec["name"] for codec in about["codecs"]} - CODECS:
-            raise InputError(f"{str(file)!r}: codec {shorten(strange)} is not one of {', '.join(sorted(CODECS))}")
-        chunk = about["chunk_grid"]["configuration"]["chunk_shape"]
-        pieces = math.prod(-(-n // c) for n, c in zip(about["shape"], chunk, strict=True))
-        if pieces > MOST_CHUNKS:
-            raise InputError(f"{str(file)!r}: {pieces:,} chunks, more than the {MOST_CHUNKS:,} that are read")
-        kind = about["data_type"]
-        text = 16 if kind == "string" else 0
-        item = kind["configuration"]["length_bytes"] if isinstance(kind, dict) else text or np.dtype(kind).itemsize
-        found.append(item * math.prod([*about["shape"], 1]))
-    return found
 
 
 @checked

@@ -175,6 +175,25 @@ def test_broken_results_are_named(tmp_path, ending):
         io.read_result(path)
 
 
+@pytest.mark.parametrize("where", ["circle", "link", "other file", "two names"])
+def test_results_lead_nowhere_else(tmp_path, where):
+    """A group within itself was read for ever; values kept in another file were read from anywhere on the machine."""
+    path = tmp_path / "r.nc"
+    (tmp_path / "secret").write_bytes(b"secret")
+    with h5py.File(path, "w") as file:
+        group = file.create_group("posterior")
+        if where == "circle":
+            group["again"] = file["/"]
+        elif where == "link":
+            group["again"] = h5py.ExternalLink(str(tmp_path / "secret"), "/x")
+        elif where == "two names":
+            group["again"] = file.create_group("a")
+        else:
+            group.create_dataset("again", shape=(6,), dtype="u1", external=[(str(tmp_path / "secret"), 0, 6)])
+    with pytest.raises(InputError, match=r"r\.nc': '(posterior/again|a)' leads elsewhere"):
+        io.read_result(path)
+
+
 def test_sizes_are_looked_at_before_they_are_allocated(tmp_path):
     with h5py.File(tmp_path / "huge.nc", "w") as file:
         file.create_dataset("posterior/phi", shape=(10**11,), dtype="f8", chunks=(10**6,))
@@ -261,10 +280,21 @@ def test_broken_predictions_are_named(tmp_path, content, message):
         io.read_predictions(path)
 
 
-@pytest.mark.parametrize("text", ['{"labels": 3}', '{"annotators": {"g": 3}}', '{"labels": {"a": 1e999, "b": -1}}'])
+SPECIFICATIONS = (
+    '{"labels": 3}', '{"annotators": {"g": 3}}', '{"labels": {"a": 1e999, "b": -1}}', '{"annotators": {"g": {}}}',
+    '{"labels": {"a": NaN, "b": 1}}', '{"smallest_group": "x"}', '{"labels_per_item": null}', '{"labels_per_item": -1}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SPECIFICATIONS)
 def test_broken_specifications_are_input_errors(text):
     with pytest.raises(InputError):
         EvaluationSpecification.from_json(json.dumps({"bias_definition": "b"} | json.loads(text)))
+
+
+def test_a_specification_nested_without_end_is_no_specification():
+    with pytest.raises(InputError, match="this is no specification"):
+        EvaluationSpecification.from_json("[" * 100_000)
 
 
 FORMULAS = ["=1+1", "@x", "-cmd|' /C calc'!A0", "+A1", "\t=1"]

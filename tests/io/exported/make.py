@@ -1,0 +1,103 @@
+"""Writes the files beside it, each by the library of its tool, without a server. Tests read the stored files.
+
+uv run --no-project --with label-studio-sdk==2.1.2 tests/io/exported/make.py label_studio
+uv run --no-project --python 3.11 --with "argilla==1.29.1" tests/io/exported/make.py argilla
+uv run --no-project --with braintrust==0.48.1 --with pytest tests/io/exported/make.py braintrust
+"""
+
+import json
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+USERS = [f"00000000-0000-0000-0000-00000000000{k}" for k in (1, 2)]
+VOTES = [("one", [("sad", 2), ("glad", 4)]), ("two", [("glad", 5), ("glad", 4)])]
+
+
+def label_studio():
+    """Tasks, annotations and predictions by the models of the SDK, regions by the controls of a labelling interface."""
+    from label_studio_sdk.label_interface import LabelInterface
+    from label_studio_sdk.label_interface.objects import AnnotationValue, PredictionValue, TaskValue
+
+    interface = LabelInterface(
+        '<View><Text name="text" value="$text"/><Choices name="mood" toName="text"><Choice value="sad"/>'
+        '<Choice value="glad"/></Choices><Rating name="stars" toName="text"/>'
+        '<Labels name="ner" toName="text"><Label value="PER"/></Labels></View>'
+    )
+    mood, stars, ner = (interface.get_control(name) for name in ("mood", "stars", "ner"))
+
+    def regions(label, rating, *spans):
+        return [mood.label(label), stars.label(rating=rating)] + [
+            ner.label(label=["PER"], start=start, end=end) for start, end in spans
+        ]
+
+    tasks = []
+    for number, (text, votes) in enumerate(VOTES, 1):
+        given = [AnnotationValue(completed_by=who, result=regions(*vote, (0, 3))) for who, vote in enumerate(votes, 7)]
+        given.append(AnnotationValue(completed_by=9, was_cancelled=True, result=[]))
+        guess = PredictionValue(model_version="m1", result=[mood.label("glad")])
+        task = TaskValue(data={"text": text}, annotations=given, predictions=[guess])
+        tasks.append({"id": number} | json.loads(task.model_dump_json()))
+    return "label_studio.json", tasks
+
+
+def argilla():
+    """Records of a feedback dataset of version 1."""
+    import argilla as rg
+
+    records = [
+        rg.FeedbackRecord(
+            external_id=text,
+            fields={"text": text},
+            responses=[
+                {
+                    "user_id": who,
+                    "status": "submitted",
+                    "values": {"mood": {"value": label}, "stars": {"value": rating}},
+                }
+                for who, (label, rating) in zip(USERS, votes)
+            ]
+            + [{"user_id": USERS[0][:-1] + "3", "status": "discarded", "values": {"mood": {"value": "sad"}}}],
+            suggestions=[{"question_name": "mood", "value": "glad", "agent": "m1"}],
+        )
+        for text, votes in VOTES
+    ]
+    dataset = rg.FeedbackDataset(
+        fields=[rg.TextField(name="text")],
+        questions=[
+            rg.LabelQuestion(name="mood", labels=["sad", "glad"]),
+            rg.RatingQuestion(name="stars", values=[1, 2, 3, 4, 5]),
+        ],
+    )
+    dataset.add_records(records)
+    return "argilla_1.json", [json.loads(record.json()) for record in dataset.records]
+
+
+def braintrust():
+    """Events of an experiment as its logger would send them, kept in memory; reviews are spans below a row."""
+    from braintrust import logger
+    from braintrust.test_helpers import simulate_login
+    from braintrust.util import LazyValue
+
+    simulate_login()
+    project, name = (logger.ObjectMetadata(id=one, name=one, full_info={}) for one in ("project", "experiment"))
+    metadata = logger.ProjectExperimentMetadata(project=project, experiment=name)
+    with logger._internal_with_memory_background_logger() as memory:
+        experiment = logger.Experiment(LazyValue(lambda: metadata, use_mutex=False))
+        for question, expected, votes in (("1+1", "2", (1.0, 0.0)), ("2+2", "4", (0.0, 0.0))):
+            with experiment.start_span(name="eval", type="eval", input=question, expected=expected) as row:
+                row.log(output="2", scores={"correct": float(expected == "2")})
+                for who, score in zip(("ann", "bob"), votes):
+                    with row.start_span(name=who, type="review") as review:
+                        review.log(scores={"helpful": score})
+        experiment.flush()
+        events = memory.pop()
+    return "braintrust.json", [
+        {key: event[key] for key in event if key not in ("context", "created")} for event in events
+    ]
+
+
+if __name__ == "__main__":
+    for tool in sys.argv[1:]:
+        name, content = {f.__name__: f for f in (label_studio, argilla, braintrust)}[tool]()
+        (HERE / name).write_text(json.dumps(content, indent=1) + "\n")

@@ -1,0 +1,51 @@
+"""Files written by the libraries of the tools themselves (`exported/make.py` writes them anew)."""
+
+from pathlib import Path
+
+import pytest
+
+from bayesagree.io import read_export
+
+FILES = Path(__file__).parent / "exported"
+USERS = [f"00000000-0000-0000-0000-00000000000{k}" for k in (1, 2)]
+
+
+def matrix(export):
+    return export.annotations.to_matrix().to_dict("index")
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "items", "people", "left_out"),
+    [
+        ("label_studio", "label_studio", [1, 2], [7, 8], "cancelled annotations"),
+        ("argilla_1", "argilla", ["one", "two"], USERS, "responses with status discarded"),
+    ],
+)
+def test_labels_and_ratings(name, format, items, people, left_out):
+    """Label Studio by label-studio-sdk 2.1.2, Argilla 1 by argilla 1.29.1."""
+    path = FILES / f"{name}.json"
+    mood = read_export(path, question="mood")
+    assert mood.format == format
+    first, second = (dict(zip(people, labels)) for labels in (("sad", "glad"), ("glad", "glad")))
+    assert matrix(mood) == {items[0]: first, items[1]: second}
+    assert mood.predictions.models.tolist() == ["m1"]
+    assert mood.predictions.hard_labels().tolist() == [[mood.annotations.categories.tolist().index("glad")] * 2]
+    left = dict(mood.contents.query("left_out")[["what", "number"]].values.tolist())
+    assert left[left_out] == 2
+    stars = read_export(path, question="stars", scale=(1, 5), step=1)
+    assert stars.annotations.rating.tolist() == [2, 4, 5, 4]
+
+
+def test_spans_of_label_studio():
+    spans = read_export(FILES / "label_studio.json", question="ner").spans
+    assert spans.values.tolist() == [[item, who, 0, 3, "PER"] for item in (1, 2) for who in (7, 8)]
+
+
+def test_braintrust():
+    """By the logger of braintrust 0.48.1."""
+    path = FILES / "braintrust.json"
+    scores, helpful = (read_export(path, question=name) for name in ("scores", "helpful"))
+    assert helpful.format == "braintrust"
+    assert [row["correct"] for row in matrix(scores).values()] == [1, 0]
+    assert list(matrix(helpful).values()) == [{"ann": 1, "bob": 0}, {"ann": 0, "bob": 0}]
+    assert helpful.annotations.items.tolist() == scores.annotations.items.tolist()
