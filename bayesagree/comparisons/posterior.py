@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
+from threadpoolctl import threadpool_limits
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
@@ -42,6 +43,8 @@ ARENA_MEAN, ARENA_POINTS = 1000.0, 400 / np.log(10)
 
 
 @checked
+# Threads of BLAS, beside those of the chains, double the processor time of small matrices.
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def davidson(
     comparisons: Comparisons,
     *,

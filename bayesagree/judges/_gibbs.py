@@ -197,7 +197,7 @@ def _products(data: Regression, rows: NDArray[np.bool_]) -> tuple[Any, ...]:
     """
     shared, own, member = data.shared[rows], data.own[rows], data.member[:, rows]
     within, between = (np.einsum("si,ia,ib->sab", member, own, x, optimize=True) for x in (own, shared))
-    return rows.argmax(), shared.T @ shared, within, between
+    return rows.argmax(), shared.T @ shared, within, np.ascontiguousarray(between)
 
 
 def _draw_coefficients(

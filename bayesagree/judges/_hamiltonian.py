@@ -85,7 +85,7 @@ class Truths:
         return (np.array(slopes) + np.array(slopes).T) / (4 * CURVED_OVER)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc"})
 def _of_item(mean, positive, votes, accuracy):
     """Log probability of an item's votes, and its slopes by m_i, by people's sensitivity and by their specificity."""
     negative = votes - positive

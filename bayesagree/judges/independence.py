@@ -22,7 +22,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, as_python, positive_int, shorten
 from bayesagree.judges._panel import verdict_codes
 
 # Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
@@ -189,8 +189,8 @@ def single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray
     if names.size < 2:
         raise InputError(f"a panel of {names.size} judge has no correlation of errors; give two judges or more")
     if (verdict < 0).any():
-        i, j = np.argwhere(verdict < 0)[0]
-        raise InputError(f"item {items[i]!r}: judge {names[j]!r} gave no verdict; leave the item out")
+        item, judge = (as_python(of[at]) for of, at in zip((items, names), np.argwhere(verdict < 0)[0]))
+        raise InputError(f"item {item!r}: judge {judge!r} gave no verdict; leave the item out")
     return items, names, verdict, judges.categories
 
 

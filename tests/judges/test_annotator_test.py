@@ -42,6 +42,20 @@ def test_the_posterior_passes_where_few_annotators_keep_the_exact_test_from_it()
         assert one["lower"] < cell["advantage_probability"] < one["upper"]
 
 
+@pytest.mark.parametrize("name", GOLDEN)
+def test_probabilities_are_shares_of_the_same_draws(name):
+    wins, epsilon = wins_of(GOLDEN[name]), 0.02
+    of_each, of_new = win_draws(np.stack(wins, axis=1), 500, np.random.default_rng(3))
+    found = _posterior(wins, epsilon, 500, np.random.default_rng(3), 0.95)
+    near = np.array([[person - judge < epsilon for _, judge, person in draw] for draw in of_each])
+    np.testing.assert_allclose(found["prob_replaces"], near.mean(axis=0))
+    assert found["prob_passes"] == pytest.approx(np.mean([2 * draw.sum() >= draw.size for draw in near]))
+    new = np.mean([person - judge < epsilon for _, judge, person in of_new])
+    assert 0 < new < 1
+    assert found["prob_new_annotator"] == pytest.approx(new)
+    assert found["advantage"] == pytest.approx(np.mean([[1 - person for *_, person in draw] for draw in of_each]))
+
+
 def crowd(seed=1, n=60):
     """Four people and a judge of known quality, some labels missing."""
     rng = np.random.default_rng(seed)

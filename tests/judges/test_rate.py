@@ -10,7 +10,7 @@ import scipy as sp
 import xarray as xr
 from _paths import ROOT
 
-from bayesagree import Comparisons, InputError, Labels, Ratings, corrected_rate
+from bayesagree import Comparisons, InputError, Labels, Ratings, corrected_rate, corrected_rate_model
 from bayesagree.judges import CorrectedRatePrior, judge_table, warnings_of
 from bayesagree.judges._gibbs import truncated_normal
 from bayesagree.judges._hamiltonian import Truths
@@ -212,6 +212,39 @@ def test_density_and_slopes_of_the_truths_are_those_of_the_definition():
     assert height - other == pytest.approx(plain(point) - plain(start), abs=1e-8)  # constants apart
     steps = [(plain(point + step) - plain(point - step)) / 2e-5 for step in 1e-5 * np.eye(point.size)]
     np.testing.assert_allclose(slope, steps, atol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["share", "truth"])
+def test_density_of_the_model_is_that_of_the_definition(target):
+    pytensor = pytest.importorskip("pytensor")
+    verdicts, people, systems = data(n=30, asked=12)
+    panel = panel_of(verdicts, people, systems, 1, None)
+    votes = regression(panel, design(panel), CorrectedRatePrior())
+    model = corrected_rate_model(verdicts, people, system=systems, positive=1, target=target)
+    assert [len(model.coords[dim]) for dim in ("item", "column")] == [12, votes.scale_index.size]
+    rng = np.random.default_rng(1)
+    unit, scale, effect = (rng.normal(size=n) for n in (votes.scale_index.size, votes.scale_prior.size, 12))
+    scale = abs(scale)
+    rho, right = 0.3, np.array([0.8, 0.9])
+    mean = votes.mean(unit * np.append(scale, 1.0)[votes.scale_index])
+    expected = sp.stats.norm.logpdf(unit).sum() + sp.stats.halfnorm.logpdf(scale, scale=votes.scale_prior).sum()
+    point = {"coefficient": unit, "scale_log__": np.log(scale)}
+    if target == "share":
+        share = sp.special.ndtr((mean + np.sqrt(rho) * effect) / np.sqrt(1 - rho))
+        expected += sp.stats.norm.logpdf(effect).sum() + sp.stats.binom.logpmf(votes.positive, votes.votes, share).sum()
+        point |= {"item_effect": effect, "vote_correlation_interval__": sp.special.logit(rho)}
+    else:
+        chance = sp.special.ndtr(mean)
+        seen, missed = (sp.stats.binom.pmf(votes.positive, votes.votes, p) for p in (right[0], 1 - right[1]))
+        expected += np.log(chance * seen + (1 - chance) * missed).sum()
+        expected += (sp.stats.beta.logpdf(right, 8, 2) - sp.stats.beta.logsf(0.5, 8, 2)).sum()
+        names = [f"people_{name}_interval__" for name in ("sensitivity", "specificity")]
+        point |= dict(zip(names, sp.special.logit(2 * right - 1)))
+    # Neither compiled nor simplified: one evaluation.
+    density = model.compile_logp(jacobian=False, mode=pytensor.compile.Mode(linker="py", optimizer=None))
+    assert float(density(point)) == pytest.approx(expected, rel=1e-7)
+    # Far out, where a share is 1 in double precision.
+    assert np.isfinite(density(point | {"coefficient": np.full(unit.size, 30.0)}))
 
 
 @pytest.mark.long
