@@ -111,7 +111,7 @@ class Items:
 def items_of(annotations: AgreementData) -> Items:
     """Return the annotations item by item, or pattern by pattern, and the pseudo-items beside them."""
     none: Any = np.empty(0, np.int64)
-    rated, count, has_order, order_note = None, none, True, ""
+    rated, has_order, order_note = None, True, ""
     match annotations:
         case RatingPatterns():
             values: Any = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels)
@@ -121,7 +121,7 @@ def items_of(annotations: AgreementData) -> Items:
             numeric, rated = True, None if annotations.has_repeats else annotations
         case Labels():
             values, numeric = _label_values(annotations)
-            code, count = annotations.label_index, annotations.count
+            code = annotations.label_index
         case LabelPatterns():
             code, (values, numeric) = none, _label_values(annotations)
     if isinstance(annotations, LabelPatterns | Labels):
@@ -132,8 +132,9 @@ def items_of(annotations: AgreementData) -> Items:
         patterns, item, annotator = collapsed(annotations), none, none
     else:
         item, annotator = annotations.item_index, annotations.annotator_index
-        if count.max(initial=1) > 1:
-            item, annotator, code = (np.repeat(column, count) for column in (item, annotator, code))
+        if isinstance(annotations, Labels) and annotations.count.max(initial=1) > 1:
+            row = annotations.row_of_each()
+            item, annotator, code = item[row], annotator[row], code[row]
         patterns = collapse_codes(item, code, values, annotations.items.size)
     n_named = patterns.pattern_of_item.size
     rows, patterns = _with_pseudo_items((item, annotator, code), patterns)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations._columns import cell_place, float_values, names_array
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, as_python
 
 
 class Numbers(NamedTuple):
@@ -34,14 +34,17 @@ class Numbers(NamedTuple):
         place = cell_place(known, np.arange(table.shape[1]), column_role="sample")
         values = float_values(table.ravel(), lambda k: f"model {model!r}, {place(k)}", "number").reshape(table.shape)
         if np.isinf(values).any():
-            raise InputError(f"model {model!r}: item {known[np.isinf(values).any(axis=1)][0]!r} has an infinite number")
+            item = as_python(known[np.isinf(values).any(axis=1)][0])
+            raise InputError(f"model {model!r}: item {item!r} has an infinite number")
         levels = (np.arange(table.shape[1]) + 0.5) / table.shape[1]
         if isinstance(given, pd.DataFrame) and all(isinstance(c, float) and 0 < c < 1 for c in given.columns):
             levels = np.asarray(given.columns, np.float64)
             values, levels = values[:, np.argsort(levels)], np.sort(levels)
             if (np.diff(values, axis=1) < 0).any():
                 at = int(np.argmax((np.diff(values, axis=1) < 0).any(axis=1)))
-                raise InputError(f"model {model!r}, item {known[at]!r}: the quantiles fall where their levels rise")
+                raise InputError(
+                    f"model {model!r}, item {as_python(known[at])!r}: the quantiles fall where their levels rise"
+                )
         values = np.sort(values, axis=1)
         values[np.isnan(values).any(axis=1)] = np.nan
         return cls(values, known, levels)

@@ -31,7 +31,10 @@ from bayesagree.annotations._columns import (
 from bayesagree.annotations._container import OrderedCategories, Values, checked_order, long_frame, wide_frame
 from bayesagree.annotations._display import names
 from bayesagree.annotations.spans import MarkedLabels
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import InputError, SizeError, as_python
+
+# Annotations that may get a row each: a few gigabytes of positions and codes.
+MOST_SINGLE = 100_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -247,6 +250,15 @@ class Labels(MarkedLabels, OrderedCategories, Values):
     def n_annotations(self) -> int:
         """Number of annotations."""
         return int(self.count.sum())
+
+    def row_of_each(self) -> NDArray[np.int64]:
+        """Return the row of each single annotation, shape (annotation,), where counts stand for several."""
+        if self.n_annotations > MOST_SINGLE:
+            raise SizeError(
+                f"{self.n_annotations:,} annotations stand in {self.count.size:,} counts, and a row for each does "
+                f"not fit: {MOST_SINGLE:,} at most; take a random part of the annotations"
+            )
+        return np.repeat(np.arange(self.count.size), self.count)
 
     def text(self) -> NDArray[np.str_]:
         """Label of each row as text, shape (row,)."""

@@ -272,7 +272,7 @@ def check_coverage(coverage: float, name: str = "coverage") -> float:
 
 
 def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float) -> None:
-    """Say which sets are full because there are fewer calibration items than 1 / alpha - 1."""
+    """Warn of sets that are full because there are fewer calibration items than 1 / alpha - 1."""
     fewest = round(1 / (1 - coverage), 9) - 1
     small = sizes < fewest
     if small.any():

@@ -114,10 +114,11 @@ class Schedule(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """Draws block of items by block, and the settings that the posterior chose by itself."""
+    """Draws block of items by block, the settings that the posterior chose by itself, and how well its chains mixed."""
 
     blocks: Iterator[Any]
     chosen: Mapping[str, Any] = {}
+    diagnostics: Mapping[str, Any] = {}
 
 
 # Threads of this process, all blocks, as they are.

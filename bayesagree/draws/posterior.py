@@ -166,9 +166,7 @@ class Posterior(ABC):
             return [self]
         # Plackett-Luce repeats rankings a whole number of times.
         levels = [int(level) if float(level).is_integer() else float(level) for level in reliabilities]
-        found: list[Posterior] = []
-        found += [replace(self, **{"reliability": level}) for level in levels]
-        return found
+        return [replace(self, **{"reliability": level}) for level in levels]  # type: ignore[return-value]
 
     def results(self, groups: Groups, n_models: int) -> Groups:
         """Return the groups of an evaluation from those over all passes."""
@@ -224,6 +222,10 @@ class ItemPosterior(Posterior):
         """Return the groups known before any draw: parameters of a closed form, data; they name the labels."""
         return {}
 
+    def diagnostics(self, problem: Any, request: Request) -> dict[str, Any]:
+        """Return how well chains of parameters that all items share mixed, as variables; most have none."""
+        return {}
+
     def settings(self, annotations: Any) -> dict[str, Any]:
         """Return the arguments of the model, for the settings of a result."""
         return {name: getattr(self, name) for name in self.arguments()}
@@ -267,12 +269,11 @@ class ItemPosterior(Posterior):
         depth = check_depth(request.top_labels or 1, annotations.categories.size)
         # What draws travels to workers, a client does not.
         kept = replace(request, top_labels=None if plausibility else depth, client=None)
-        drawer = self.drawer(self.problem(annotations), kept)
-
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
-            return self.labelled(drawer(items, rng), depth)
-
-        return Stream(schedule.draw(draw, annotations.items.size, request.seed))
+        problem = self.problem(annotations)
+        drawer = self.drawer(problem, kept)
+        n_items, seed = annotations.items.size, request.seed
+        blocks = schedule.draw(lambda items, rng: self.labelled(drawer(items, rng), depth), n_items, seed)
+        return Stream(blocks, {}, self.diagnostics(problem, request))
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Draw a result by the fast engine or by NUTS, into memory or the store that ``to=`` names."""

@@ -17,7 +17,7 @@ from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock, Schedule, Stream, best_labels
 from bayesagree.draws.group_scores import require_one_truth
 from bayesagree.draws.pseudo_label import PseudoLabel
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, as_python, shorten
 
 # A posterior, or a point estimate of the plausibilities with dims (item, category).
 type Truth = xr.DataTree | xr.DataArray
@@ -170,7 +170,7 @@ def point_estimate(
     if np.isnan(values).any():
         open_items = np.asarray(estimate["item"])[np.isnan(values).any(axis=1)]
         raise InputError(
-            f"item {open_items[0]!r} has no plausibility ({open_items.size} such items, excluded ties?); "
+            f"item {as_python(open_items[0])!r} has no plausibility ({open_items.size} such items, excluded ties?); "
             "drop them from the estimate and from the predictions"
         )
     if items is not None:

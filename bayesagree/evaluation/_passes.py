@@ -101,14 +101,18 @@ class Evaluation:
         checkpoint = how.checkpoint(settings, annotations, given, slices)
         if checkpoint is not None and checkpoint.finished:
             return checkpoint.own(read_result(checkpoint.result))
-        sums, chosen = how.sums(annotations, passes, scoring, checkpoint)
+        sums, chosen, mixed = how.sums(annotations, passes, scoring, checkpoint)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
         coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
-        coords |= {"side": list(SIDES)} | fitted.axes
+        coords |= {"side": list(SIDES), "category": given.categories} | fitted.axes
         if slices is not None:
             coords[slices.name] = slices.names
         found = Results(sums, scoring, whole, models, slices).groups(how.request.chains)
         groups = fitted.results(found, given.models.size)
+        if mixed:
+            groups["diagnostics"] = mixed
+        if sums.label_certainty.size:
+            groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
         seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
         tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
         if checkpoint is not None:
@@ -184,14 +188,22 @@ class Evaluation:
 
     def sums(
         self, annotations: Annotations, passes: list[Posterior], scoring: BlockScoring, checkpoint: Checkpoint | None
-    ) -> tuple[ScoreSums, dict[str, Any]]:
-        """Score all blocks of items under each posterior; return also the settings that posteriors chose."""
+    ) -> tuple[ScoreSums, dict[str, Any], dict[str, Any]]:
+        """Score all blocks of items under each posterior; return also what the posteriors chose, and their chains.
+
+        The chains, and the probability of each label of an item, are those of the first of posteriors that learn from
+        the predictions, which all models inform.
+        """
         request = replace(self.request, top_labels=scoring.scorer.depth)
         if scoring.scorer.numeric:
             request = replace(request, numbers=True)
         state = None if checkpoint is None else checkpoint.load()
-        sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, state)
+        informed = passes[0].takes_predictions
+        sums = ScoreSums.start(
+            scoring, len(passes), request.samples, annotations.items.size, state, keep_certainty=informed
+        )
         chosen: dict[str, Any] = {}
+        mixed: dict[str, Any] = {}
         for level, posterior in enumerate(passes):
             done = int(sums.done[level])
             one = replace(scoring, annotator=None) if posterior.of_models_alone else scoring
@@ -200,6 +212,7 @@ class Evaluation:
             full = full and not one.scorer.numeric
             stream = posterior.blocks(annotations, request, schedule, plausibility=full)
             chosen |= stream.chosen
+            mixed = mixed or dict(stream.diagnostics)
             if done:
                 self.progress(min(done * BLOCK, annotations.items.size))
             for block in stream.blocks:
@@ -210,7 +223,7 @@ class Evaluation:
             if one is not scoring and scoring.annotator is not None:
                 sums.take_annotator(level)
             warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
-        return sums, chosen
+        return sums, chosen, mixed
 
     def of_batch(self, seed: Seed, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
         """Score the predictions of one batch, with random numbers of its own."""
@@ -268,9 +281,9 @@ def _pair(number: int, batch: Any) -> tuple[Annotations, Predictions]:
 
 
 def _scores_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
-    """Return the groups of an evaluation, the certainty as its mean over items."""
-    groups = {name: node.to_dataset() for name, node in tree.children.items()}
-    return groups | {"certainty": groups["certainty"].mean("item")}
+    """Return the groups of an evaluation that are means over items: not its chains, and of certainty the mean."""
+    groups = {name: node.to_dataset() for name, node in tree.children.items() if name != "diagnostics"}
+    return groups | {"certainty": groups["certainty"].drop_vars("label_certainty", errors="ignore").mean("item")}
 
 
 def _require_means(predictions: Predictions, metrics: Sequence[Metric]) -> None:

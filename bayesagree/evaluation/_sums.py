@@ -15,23 +15,26 @@ from bayesagree.metrics.another_annotator import BlockScoring
 
 
 class ScoredBlock(NamedTuple):
-    """Reduction of a block of draws: sums over its items, and one number per item, `certainty` and `r_hat` (item)."""
+    """Reduction of a block of draws: sums over its items, and of each one `labels` (item, category) and `r_hat` (item).
+
+    `labels` are the shares of draws in which each label is the best.
+    """
 
     items: slice
     sums: BlockSums
-    certainty: Floats
+    labels: Floats
     r_hat: Floats
 
 
 def scored(scoring: BlockScoring, block: DrawBlock) -> ScoredBlock:
     """Score a block of draws, where it was drawn."""
-    n_items, n_samples, _ = block.top_label.shape
-    labelled = block.top_label.shape[2] > 0  # numbers without a threshold have no labels
-    certainty = np.full(n_items, np.nan)
-    if labelled:
-        certainty = np.array([np.bincount(top[:, 0]).max() / n_samples for top in block.top_label])
+    n_items, n_samples, depth = block.top_label.shape
+    n_labels = scoring.scorer.n_labels or 2  # of predicted numbers the sides of a threshold
+    labels = np.full((n_items, 1), np.nan)
+    if depth > 0:  # numbers without a threshold have no labels
+        labels = np.array([np.bincount(top[:, 0], minlength=n_labels) for top in block.top_label]) / n_samples
     r_hat = np.full(n_items, np.nan) if block.diagnostics is None else block.diagnostics[:, 0]
-    return ScoredBlock(block.items, scoring(block), certainty, r_hat)
+    return ScoredBlock(block.items, scoring(block), labels, r_hat)
 
 
 @dataclass
@@ -39,12 +42,14 @@ class ScoreSums:
     """Sums over the items done so far; the first dim of each is reliability, `done` counts blocks.
 
     `total`, `weighted` (.., slice, component, model, sample), `size` (.., slice), `weight` (.., slice, sample),
-    `square` (.., component, model), `labels` (.., item, sample), `certainty` and `r_hat` (.., item).
+    `square` (.., component, model), `labels` (.., item, sample), `certainty` and `r_hat` (.., item). `label_certainty`
+    (item, category) is that of the first pass, where it is kept.
     """
 
     total: Floats
     square: Floats
     certainty: Floats
+    label_certainty: Floats
     r_hat: Floats
     weighted: Floats
     size: Floats
@@ -60,6 +65,8 @@ class ScoreSums:
         n_samples: int,
         n_items: int,
         state: Mapping[str, NDArray[Any]] | None,
+        *,
+        keep_certainty: bool = False,
     ) -> Self:
         """Return sums over nothing, or those of a `state` to go on from."""
         if state is not None:
@@ -68,7 +75,8 @@ class ScoreSums:
         models = scorer.n_models + (scoring.annotator is not None)
         shape = (n_levels, n_slices, scorer.n_components, models, n_samples)
         weighted = np.zeros(shape if scoring.weights is not None else (n_levels, 0))
-        per_item = np.full((n_levels, n_items), np.nan), np.full((n_levels, n_items), np.nan)
+        certainty, r_hat = np.full((2, n_levels, n_items), np.nan)
+        by_label = np.full((n_items, scorer.n_labels if keep_certainty else 0), np.nan)
         labels = np.zeros((n_levels, n_items, 0), np.float32 if scorer.numeric else label_dtype(scorer.n_labels))
         if scoring.keep_labels:
             kept = {"reliability": n_levels, "item": n_items, "sample": n_samples}
@@ -76,7 +84,7 @@ class ScoreSums:
             labels = np.zeros(tuple(kept.values()), labels.dtype)
         weight, square = np.zeros((n_levels, n_slices, n_samples)), np.zeros((n_levels, *shape[2:4]))
         size, done = np.zeros((n_levels, n_slices)), np.zeros(n_levels, np.int64)
-        return cls(np.zeros(shape), square, *per_item, weighted, size, weight, labels, done)
+        return cls(np.zeros(shape), square, certainty, by_label, r_hat, weighted, size, weight, labels, done)
 
     def add(self, level: int, block: ScoredBlock) -> None:
         """Add a block of items."""
@@ -85,7 +93,9 @@ class ScoreSums:
         self.total[level, sums.groups, :, :models] += sums.total
         self.size[level, sums.groups] += sums.size
         self.square[level, :, :models] += sums.square
-        self.certainty[level, block.items] = block.certainty
+        self.certainty[level, block.items] = block.labels.max(axis=1)
+        if level == 0 and self.label_certainty.size:
+            self.label_certainty[block.items] = block.labels
         self.r_hat[level, block.items] = block.r_hat
         if sums.weight.size:
             self.weighted[level, sums.groups, :, :models] += sums.weighted

@@ -141,7 +141,9 @@ def evaluate(
         With ``"informed_dirichlet"`` group ``posterior`` scores each model under the posterior that did not see its
         own output (that of a single model sees it: nothing else is left to learn from). Beside it, with the same
         variables: ``full_fit``, under the posterior that saw all models, a sensitivity figure and the ground of
-        `compare`; and ``annotations_only``, under `dirichlet`: the score from these annotations alone.
+        `compare`; and ``annotations_only``, under `dirichlet`: the score from these annotations alone. Group
+        ``certainty`` then has also ``label_certainty`` (item, category), and group ``diagnostics`` the R-hat and
+        effective sample size of the parameters, both of the posterior that saw all models.
 
         With `gold` group ``posterior`` is about all items; groups ``gold_items`` and ``other_items`` have the same
         variables for the items with gold, whose scores are known, and for the others. There is no ``full_fit``: all

@@ -71,10 +71,10 @@ def vote_scores(
         rows = weights.rows(items)
         for group in np.unique(code[items]):
             voted, other = (np.where((code[items] == group) & these[items], 1.0, 0.0) for these in (known, ~known))
-            some, rest = rows * voted[:, None], rows * other[:, None]
             term, guess = np.where(known[items], terms[:, items], 0.0), powered[:, items]
-            totals = [np.broadcast_to(r.sum(axis=0), (len(terms), weights.n_samples)) for r in (some, rest)]
-            sums.add(int(group), np.stack([term @ some, guess @ some, guess @ rest, *totals]), 0.0)
+            *summed, some, rest = np.vstack([term * voted, guess * voted, guess * other, voted, other]) @ rows
+            totals = [np.broadcast_to(total, (len(terms), weights.n_samples)) for total in (some, rest)]
+            sums.add(int(group), np.stack([*np.split(np.array(summed), 3), *totals]), 0.0)
     return sums.scores(lambda s, _: _finish(*s), sliced=slices is not None)
 
 

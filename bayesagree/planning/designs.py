@@ -29,11 +29,11 @@ from bayesagree.plausibility.registry import FEWEST_ITEMS, POSTERIORS
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 # Those of ratings, and Phi.
 OF_RATINGS = ("phi", "alpha_ordinal", "alpha_interval", "icc_one_way", *COEFFICIENTS)
-# Widths fall with the root of the number of items, so that one size tells all: larger studies cost more than they add.
+# Widths fall with the root of the number of items, so that one size is enough: larger studies cost more than they add.
 # Items of a simulated study, at most.
 MOST_ITEMS = 300
-# With one vote an item no two votes tell how far people agree on an item, and what is not told does not get narrower
-# with more items: there the widths of a small and a large study are joined by a power law.
+# With one vote per item no two votes show how far people agree on an item, and that uncertainty does not fall with more
+# items: there the widths of a small and a large study are joined by a power law.
 # Items of the large one, at most.
 MOST_ITEMS_OF_ONE_VOTE = 1000
 
@@ -79,7 +79,7 @@ def plan(
     Parameters
     ----------
     annotations
-        Labels or ratings of the pilot; at least some items need two.
+        Labels or ratings of the pilot: two items or more, some with two annotations.
     predictions
         Models on the items of the pilot, for labels; None plans for agreement.
     plausibility
@@ -127,8 +127,8 @@ def plan(
     Raises
     ------
     InputError
-        An empty grid, an unknown metric, one annotator without predictions, ratings with predictions, `crossed` with
-        predictions, Phi or fewer than four annotators.
+        An empty grid, a pilot of one item, an unknown metric, one annotator without predictions, ratings with
+        predictions, `crossed` with predictions, Phi or fewer than four annotators.
 
     References
     ----------
@@ -152,6 +152,8 @@ def plan(
     sizes, votes = (_grid(values, name) for values, name in ((items, "items"), (annotators, "annotators")))
     of_item, of_vote = (0.0, 1.0) if cost is None else cost
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
+    if annotations.items.size < 2:
+        raise InputError("a pilot of one item does not tell how items differ; pass two items or more, better 30")
     _check_metric(annotations, predictions, metric, votes)
     if crossed:
         _check_crossed(predictions, metric, votes)
@@ -265,7 +267,7 @@ def _scores(
 ) -> Floats:
     """Draw the scores of all models in the posterior of one study, items a sample, shape (draw, model)."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of the pilot it was said already
+        warnings.simplefilter("ignore", UserWarning)  # the pilot has given this warning already
         run: Any = {"draws": draws, "chains": 2, "seed": seed} | options
         tree = evaluate(study, models, plausibility=plausibility, metrics=[metric], items="bootstrap", **run)
     drawn = tree["posterior"][metric].isel(reliability=0).transpose("chain", "draw", "model").values

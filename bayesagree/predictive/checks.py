@@ -13,6 +13,7 @@ single annotations where an item has three to five of them is unreliable. Shared
 the item means, prevalence and confusion, the mean and spread of a group.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,7 +164,12 @@ def item_loo(result: xr.DataTree) -> Any:
 
 @checked
 def with_posterior_predictive(
-    result: xr.DataTree, annotations: Observed, *, model: str | None = None, seed: Seed = None
+    result: xr.DataTree,
+    annotations: Observed,
+    *,
+    model: str | None = None,
+    seed: Seed = None,
+    max_bytes: int = MAX_BYTES,
 ) -> xr.DataTree:
     """Add replicated annotations: the same annotators annotate the same items again, once for every draw.
 
@@ -173,6 +179,8 @@ def with_posterior_predictive(
         As `with_log_likelihood`; the reliability may be any, for annotators are drawn from the plausibilities.
     seed
         Same seed, same replicates.
+    max_bytes
+        Largest size of the replicates while they are drawn, four times their own.
 
     Returns
     -------
@@ -186,6 +194,8 @@ def with_posterior_predictive(
     InputError
         A result without a sampling model, or without the draws that are needed (full plausibilities, confusion
         matrices, item means).
+    SizeError
+        Replicates larger than `max_bytes`.
 
     Examples
     --------
@@ -195,14 +205,22 @@ def with_posterior_predictive(
     {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
     posterior = result["posterior"].to_dataset()
+    sizes = {dim: posterior.sizes[dim] for dim in ("chain", "draw")}
     if (one := _group_checks(result, annotations, model)) is not None:
-        observed, drawn = one.observed, one.replicate(np.random.default_rng(seed_sequence(seed)))
+        observed = one.observed
+        draw = partial(one.replicate, np.random.default_rng(seed_sequence(seed)))
     else:
         record, settings = _record(result, annotations)
         observed = record.observed(annotations)
-        graph = record.model(annotations, settings)
-        drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, seed)
-        drawn = record.to_scale(annotations, {observed.name: drawn})[observed.name]
+
+        def draw() -> Any:
+            graph = record.model(annotations, settings)
+            drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, seed)
+            return record.to_scale(annotations, {observed.name: drawn})[observed.name]
+
+    # PyMC keeps each replicate, stacks them, and its stack is reshaped and stored.
+    check_size(sizes | {observed.dim: np.size(observed.values)}, 4 * 8, max_bytes, "use fewer draws")
+    drawn = draw()
     return _with(
         result,
         posterior_predictive=_by_draw(observed.name, observed.dim, drawn, posterior),

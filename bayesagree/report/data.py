@@ -170,9 +170,14 @@ def report_data(
     case = Case.of(annotations, predictions, settings or ReportSettings())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        tree = _posterior(case, case.settings.reference)
-        by_label = _label_certainty(case, tree)
+        # The evaluation draws what is learnt from predictions, and says all that is shown of it.
+        tree: Any = None if case.learns_from_models else _posterior(case, case.settings.reference)
         scores, seen = (None, None) if case.models is None else model_scores(case, tree, progress)
+        if tree is None:
+            tree = seen
+            by_label = tree["certainty"].to_dataset()["label_certainty"]
+        else:
+            by_label = _label_certainty(case, tree)
         return ReportData(
             source=source or ReportSource("annotations"),
             settings=case.settings,
@@ -191,7 +196,7 @@ def report_data(
             replacement=replacement_results(case),
             further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),
-            choice=tuple(choice_notes({"choice": case.settings.choice} | settings_of(tree))),
+            choice=tuple(choice_notes(settings_of(tree) | {"choice": case.settings.choice})),
             given=tuple(given_notes(annotations, predictions, case.settings.missing)),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )
@@ -218,7 +223,7 @@ def _label_certainty(case: Case, tree: xr.DataTree) -> xr.DataArray:
     return label_certainty(tree, threshold=case.settings.threshold, exact=case.settings.record.closed_form)
 
 
-def _certainty(case: Case, reference: xr.DataArray, seen: xr.DataArray | None) -> xr.DataArray:
+def _certainty(case: Case, reference: xr.DataArray, seen: xr.DataTree | None) -> xr.DataArray:
     """Return the annotation certainty at every reliability.
 
     That of the labels at the reference is known, and what was seen while scoring models is used for the others, but
@@ -229,7 +234,7 @@ def _certainty(case: Case, reference: xr.DataArray, seen: xr.DataArray | None) -
         if seen is None or case.settings.record.closed_form:
             rows.append(_label_certainty(case, _posterior(case, level)).max("category").values)
         else:
-            rows.append(seen.isel(reliability=k).values)
+            rows.append(seen["certainty"].to_dataset()["annotation_certainty"].isel(reliability=k).values)
     coords = {"reliability": list(case.settings.reliability), "item": case.annotations.items}
     return xr.DataArray(np.stack(rows), coords, ("reliability", "item"), "annotation_certainty")
 

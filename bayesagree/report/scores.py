@@ -66,16 +66,19 @@ class ModelScores:
         return {name: one.sel(metric=metric).isel(model=0) for name, one in found if metric in one["metric"]}
 
 
-def model_scores(case: Case, truth: xr.DataTree, progress: Callable[[int], None]) -> tuple[ModelScores, xr.DataArray]:
-    """Score the models at every reliability; returns also the annotation certainty (reliability, item).
+def model_scores(
+    case: Case, truth: xr.DataTree | None, progress: Callable[[int], None]
+) -> tuple[ModelScores, xr.DataTree]:
+    """Score the models at every reliability; returns also the evaluation.
 
-    `truth` is the posterior at the reference: chains that join all items, if it keeps plausibilities, run once.
+    `truth` is the posterior at the reference, where it was drawn before: chains that join all items, if it keeps
+    plausibilities, run once.
     """
     annotations, models, settings = case.annotations, case.models, case.settings
     if models is None:
         raise ValueError("there are no models to score")
     record, options = settings.record, settings.options()
-    if record.checks_chains and "plausibility" in truth["posterior"]:
+    if record.checks_chains and truth is not None and "plausibility" in truth["posterior"]:
         del options["allow_unmixed"]
         options["plausibility"] = truth
     of_one_label = [m for m in settings.metrics if not record.asks_threshold and has_one_label(Metric.named(m))]
@@ -101,7 +104,7 @@ def model_scores(case: Case, truth: xr.DataTree, progress: Callable[[int], None]
     beside = {name: score_intervals(tree, group=name) for name in BESIDE if name in tree}
     made = settings_of(tree)
     found = ModelScores(table, comparison, made["target"], beside, made.get("prior_share"), _ceiling(lines))
-    return found, tree["certainty"].to_dataset()["annotation_certainty"]
+    return found, tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,7 +106,7 @@ class ReportSettings:
             chosen, reason = choice
         record = record_for(annotations, chosen)
         if record.takes_predictions and predictions is None:
-            raise InputError(f"plausibility={record.name!r} learns from predictions; give them (--predictions FILE)")
+            raise InputError(f"plausibility={record.name!r} learns from predictions; give them")
         if record.asks_threshold and self.threshold is None:
             raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
         scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3
@@ -156,6 +156,12 @@ class Case:
     def voted(self) -> Any:
         """The annotations of items that have some: a posterior of new votes knows nothing of the others."""
         return self.annotations.select(np.ones(self.annotations.item_index.size, bool))  # type: ignore[union-attr]
+
+    @property
+    def learns_from_models(self) -> bool:
+        """Whether predictions inform the truth of labels: the evaluation of the models then draws it."""
+        record = self.settings.record
+        return self.models is not None and record.takes_predictions and not record.asks_threshold
 
     @property
     def scored_labels(self) -> bool:

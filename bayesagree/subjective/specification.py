@@ -12,7 +12,7 @@ Source: Balayn and Bozzon, "Designing evaluations of machine learning models for
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -80,9 +80,11 @@ class EvaluationSpecification:
     def __post_init__(self) -> None:
         one_of(self.fairness, "fairness", ("group", "individual"))
         for name in ("metrics", "protected", "similarity", "representative"):
-            named = getattr(self, name)
-            # One name is a list of one name, not its letters.
+            named = getattr(self, name)  # one name is a list of one name, not its letters
             object.__setattr__(self, name, (named,) if isinstance(named, str) else tuple(named))
+        for name in ("labels_per_item", "labels_per_group_and_item", "smallest_group"):
+            if not isinstance(count := getattr(self, name), Integral) or count < 0:
+                raise InputError(f"{name}={count!r} must be a whole number, 0 or more")
         if self.fairness == "individual" and not self.similarity:
             raise InputError("individual fairness is about similar annotators: name similarity=[features]")
         targets = {**self.annotators, **self.items, **({"labels": self.labels} if self.labels else {})}
@@ -90,7 +92,7 @@ class EvaluationSpecification:
             if not isinstance(shares, Mapping) or not all(isinstance(share, Real) for share in shares.values()):
                 raise InputError(f"target distribution of {name!r} is {shares!r}; shares are numbers that sum to 1")
             total = sum(map(float, shares.values()))
-            if min(shares.values()) < 0 or abs(total - 1) > 1e-6:
+            if not abs(total - 1) <= 1e-6 or min(shares.values()) < 0:  # NaN and no shares at all are neither
                 raise InputError(f"target distribution of {name!r} sums to {total:g}; shares must sum to 1")
 
     @classmethod
@@ -104,7 +106,7 @@ class EvaluationSpecification:
         """
         try:
             return cls(**json.loads(text))
-        except (json.JSONDecodeError, TypeError, OverflowError) as error:
+        except (json.JSONDecodeError, TypeError, OverflowError, RecursionError) as error:
             raise InputError(f"this is no specification: {error}") from error
 
     def to_json(self) -> str:

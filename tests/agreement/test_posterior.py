@@ -27,7 +27,7 @@ def test_phi_of_precision(precision, phi):
 def test_posterior_of_a_small_problem_is_its_integral():
     """Three items on five levels, flat means: the mean of Phi from scipy alone."""
     rows = [[0, 1, 1], [2, 4, 4], [3, 3, 2]]
-    precision = np.exp(np.linspace(np.log(1e-5), np.log(200), 80))
+    precision = np.exp(np.linspace(np.log(1e-5), np.log(200), 40))
     phi, mass = 1 - 2 ** (1 - precision / 2), precision * 2 ** (-precision / 2)
     mass = mass * [np.prod([brute_force(row, 5, p) for row in rows]) for p in precision]
     found = posterior_of(levels(rows, 5), item_mean="flat").summary()
@@ -48,11 +48,18 @@ EXTREMES = [
     for phi in (-0.95, -0.5, 0.0, 0.9, 0.999)
     for raters, n_levels in ((2, 5), (7, 101), (3, None))
 ] + [(0.4, 1, 5), (0.2, 5, 2)]
-MANY_RATERS = [pytest.param(*case, marks=pytest.mark.long) for case in ((0.6, 1000, 5), (0.9, 300, 101))]
+MANY_RATERS = [
+    pytest.param(0.6, 1000, 5, "flat", marks=pytest.mark.long),
+    pytest.param(0.6, 1000, 5, "hierarchical", marks=pytest.mark.long),
+    pytest.param(0.9, 300, 101, "flat", marks=pytest.mark.long),
+    pytest.param(0.9, 300, 101, "hierarchical", marks=pytest.mark.slow),
+]
 
 
-@pytest.mark.parametrize(("phi", "raters", "n_levels"), [*EXTREMES, *MANY_RATERS])
-@pytest.mark.parametrize("item_mean", ["flat", "hierarchical"])
+@pytest.mark.parametrize(
+    ("phi", "raters", "n_levels", "item_mean"),
+    [(*case, kind) for case in EXTREMES for kind in ("flat", "hierarchical")] + MANY_RATERS,
+)
 def test_reaches_its_accuracy_over_the_whole_range(phi, raters, n_levels, item_mean):
     items = 12 if raters > 100 else 40
     problem = simulate.ratings(n_items=items, ratings_per_item=raters, phi=phi, n_levels=n_levels, seed=4)

@@ -89,6 +89,7 @@ def test_rankings_ratings_and_the_informed_posterior(data):
     assert "top_1_accuracy" in evaluate(iter([(ratings, above)] * 2), **options)["posterior"]
     informed = evaluate(cut(data, [150]), plausibility="informed_dirichlet", draws=50, chains=2, seed=1)
     assert {"posterior", "full_fit", "annotations_only", "certainty"} == set(informed.children)
+    assert set(informed["certainty"].data_vars) == {"annotation_certainty"}
 
 
 def test_files_are_read_batch_by_batch(tmp_path):

@@ -72,7 +72,7 @@ def test_no_section_where_there_is_nothing_to_say(case):
 
 
 @pytest.mark.long
-def test_levels_of_ratings_are_shown_where_they_matter(data):
+def test_levels_of_ratings_are_shown_where_they_matter(data, monkeypatch):
     rng = np.random.default_rng(1)
     given = np.clip(rng.integers(2, 5, (30, 1)) + np.array([-1, 0, 1]), 1, 5)
     strict = Ratings.from_matrix(given, scale=(1, 5), step=1, annotators=["ann", "bob", "eve"])
@@ -81,5 +81,9 @@ def test_levels_of_ratings_are_shown_where_they_matter(data):
     assert table["annotator"].tolist() == ["ann", "bob", "eve"]
     assert "Who rates lower or higher" in render(replace(data, levels=table))
     assert "Who rates lower or higher" not in render(data)
+    monkeypatch.setattr("bayesagree.report.annotators.MOST_ANNOTATORS", 3)
+    assert level_results(Case(strict, None, SHORT)) is not None
+    monkeypatch.setattr("bayesagree.report.annotators.MOST_ANNOTATORS", 2)
+    assert level_results(Case(strict, None, SHORT)) is None
     alike = Ratings.from_matrix([[1, 2, 3], [2, 3, 1], [3, 1, 2]] * 10, scale=(1, 5), step=1)
     assert level_results(Case(alike, None, SHORT)) is None

@@ -26,9 +26,10 @@ from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import noisy_models, rankings, ratings
 from bayesagree.metrics import expected_top_k_accuracy, set_accuracy, top_k_accuracy
 from bayesagree.metrics.registry import METRICS
-from bayesagree.plausibility import irn
+from bayesagree.plausibility import InformedDirichlet, irn
 from bayesagree.report.annotators import group_results
 from bayesagree.report.data import OPEN, report_data
+from bayesagree.report.items import _plackett_luce_means
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.page import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
@@ -71,6 +72,22 @@ def test_a_trace_of_ones_own_is_the_truth_of_the_report(trace, test_set):
     assert "a posterior of the authors' own. Annotation certainty" in methods_paragraph(found)
 
 
+def test_what_predictions_inform_is_drawn_once_and_is_that_of_evaluate(monkeypatch, test_set):
+    monkeypatch.setattr(InformedDirichlet, "draw", None)
+    few = replace(SHORT, plausibility="informed_dirichlet", draws=50)
+    found = report_data(test_set.labels, test_set.predictions, settings=few)
+    how = {"draws": 50, "chains": 2, "seed": 1, "another_annotator": True}
+    tree = evaluate(test_set.labels, test_set.predictions, plausibility="informed_dirichlet", **how)
+    by_label = tree["certainty"]["label_certainty"]
+    assert np.allclose(by_label.sum("category"), 1)
+    assert np.array_equal(by_label.max("category"), tree["certainty"]["annotation_certainty"].squeeze("reliability"))
+    assert np.array_equal(found.certainty.squeeze("reliability"), by_label.max("category"))
+    assert found.diagnostics["r_hat"] == float(tree["diagnostics"]["r_hat"].max())
+    open_item = found.open_items[0]
+    given = {str(item): at for at, item in enumerate(by_label["item"].values)}[open_item.item]
+    assert open_item.candidates[0].probability == float(by_label.isel(item=given).max())
+
+
 @pytest.mark.parametrize("dim", ["item", "category"])
 def test_a_trace_of_others_is_refused(trace, test_set, dim):
     turned = xr.DataTree.from_dict({"posterior": trace["posterior"].to_dataset().isel({dim: slice(None, None, -1)})})
@@ -107,6 +124,16 @@ def test_the_ordinary_metric_is_the_metric_that_was_asked_for(monkeypatch):
 def test_the_ordinary_metric_is_against_the_majority_vote(data, test_set):
     vote = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions).squeeze(("chain", "draw"))
     np.testing.assert_allclose(data.scores.table["plug_in"].sel(metric="top_1_accuracy"), vote)
+
+
+def test_plausibilities_that_are_drawn_again_are_those_of_their_items(monkeypatch):
+    monkeypatch.setattr("bayesagree.report.items._ITEMS_AT_ONCE", 2)
+    given = Rankings.from_blocks([[[[label]]] * 9 for label in "abcab"], labels=["a", "b", "c"])
+    tree = plackett_luce(given, draws=200, chains=2, seed=1, top_labels=1)
+    found = _plackett_luce_means(given, tree, np.array([4, 0, 2, 1, 3]))
+    assert found.argmax(axis=1).tolist() == [1, 0, 2, 1, 0]
+    # Prior 1/3 for each label, and nine votes for one.
+    np.testing.assert_allclose(found.max(axis=1), (9 + 1 / 3) / 10, atol=0.02)
 
 
 def test_the_least_certain_items_come_first_with_their_annotations(data, test_set):

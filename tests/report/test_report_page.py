@@ -257,6 +257,16 @@ def test_the_curve_of_certainty_stays_in_its_frame(smallest):
     assert y.max() == pytest.approx(bottom - (bottom - top) * (smallest - low) / (1 - low), abs=0.1)
 
 
+def test_the_reference_has_the_full_line_and_every_curve_its_key():
+    text = str(certainty_curve([1.0, 2.0], np.array([[0.6, 0.9], [0.7, 1.0]]), 0.95))
+    curves = re.findall(r'<polyline class="([^"]*)" stroke-dasharray="([^"]*)"', text)
+    assert [cls for cls, _ in curves] == ["curve", "curve other"]
+    assert curves[0][1] != curves[1][1]
+    assert re.findall(r">(reliability [^<]*)<", text) == ["reliability 1 (reference)", "reliability 2"]
+    keys = re.findall(r'<line[^>]*class="(curve[^"]*)"[^>]*', text)
+    assert keys == ["curve", "curve other"]
+
+
 def test_as_many_dividing_items_as_stated_are_listed():
     empty = pd.DataFrame(columns=["model", "group", "mean", "lower", "upper", "difference"])
     empty = empty.assign(difference_lower=[], difference_upper=[], worst_served=[], votes=[], divided=[], p_value=[])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from _report import said, sentence
 
-from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet, label_certainty
+from bayesagree import InputError, Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import majority_vote
@@ -42,8 +42,8 @@ def test_scores_are_those_of_the_informed_evaluation(few, informed):
         np.testing.assert_allclose(table["score"].sel(metric=METRIC), expected.sel(model=few.predictions.models))
         ceiling = informed.scores.ceiling[name]["score"].sel(metric=METRIC)
         np.testing.assert_allclose(ceiling, expected.sel(model=["another annotator"]))
-    truth = informed_dirichlet(few.labels, few.predictions, draws=40, chains=2, seed=1, top_labels=1)
-    np.testing.assert_allclose(informed.certainty[0], label_certainty(truth).max("category"))
+    by_label = tree["certainty"].to_dataset()["label_certainty"]
+    np.testing.assert_allclose(informed.certainty[0], by_label.max("category"))
 
 
 def test_the_estimate_leads_and_the_labels_alone_are_beside_it(informed):

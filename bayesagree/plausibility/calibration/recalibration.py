@@ -216,7 +216,7 @@ def label_probability(tree: xr.DataTree) -> xr.DataArray:
         return tree["derived"].to_dataset()["label_probability"]
     posterior = tree["posterior"].to_dataset()
     if "plausibility" in posterior:
-        return plausibility_draws(tree).mean(("chain", "draw"))
+        return plausibility_draws(tree).mean(("chain", "draw"), skipna=False)  # no copy of all draws
     if "top_label" not in posterior:
         raise InputError(f"no labels in this posterior, which has {', '.join(map(str, posterior))}")
     names, top = labels_of(tree), posterior["top_label"].isel(rank=0).transpose("item", "chain", "draw").values

@@ -55,7 +55,7 @@ def dirichlet_model(
 
     shape = prior_shape(prior, labels.categories.size)
     power = positive(reliability, "reliability", zero=True)
-    repeat = np.repeat(np.arange(labels.item_index.size), labels.count)
+    repeat = labels.row_of_each()
     coords = {"item": labels.items, "category": labels.categories, "annotation": np.arange(repeat.size)}
     who = labels.annotator_index[repeat] if labels.annotators_known else None
     if who is not None:

@@ -40,7 +40,7 @@ def _model(labels: Labels, settings: Settings) -> "pm.Model":
 
 def observed_labels(labels: Labels) -> Observed:
     """Return the position of the label of each single annotation; counts stand for several annotations."""
-    return Observed("label_index", "annotation", np.repeat(labels.label_index, labels.count))
+    return Observed("label_index", "annotation", labels.label_index[labels.row_of_each()])
 
 
 def _variables(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Draws:
