@@ -11,8 +11,15 @@ from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from bayesagree.cli import main
+
+# Beside the other processes of the tests, threads of BLAS wait for one another: up to four times the processor time.
+# The limit holds for the libraries that are loaded, the variable for later ones and for started processes.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    threadpool_limits(1, user_api="blas")
 
 settings.register_profile("bayesagree", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None)
@@ -46,6 +53,13 @@ def closed_figures() -> Iterator[None]:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture(autouse=True)
+def chains_of_nuts_in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare each test of NUTS the processes of its chains, which import PyMC again; pages and notebooks have them."""
+    if request.node.get_closest_marker("nuts"):
+        monkeypatch.setattr("bayesagree._inference.nuts.n_threads", lambda: 1)
+
+
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
     """Run the command line in this process, as its console script does: run("agreement", file, "--json")."""
@@ -64,6 +78,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         away = [item for item in items if "public_data" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=away)
         items[:] = [item for item in items if item not in set(away)]
+    # The longest come first: at the end, no process waits for another one that runs a notebook.
+    items.sort(key=lambda item: item.get_closest_marker("notebook") is None)
 
 
 def pytest_report_header() -> str | None:

@@ -20,7 +20,10 @@ QUIET = {"draws": 8, "chains": 2, "seed": 1, "replicates": 2, "tune": 4, "bootst
 """Small sizes, so that thousands of calls take minutes."""
 AWAY = ("assert_better", "plots.", "datasets.", "simulate.", "read_", "io.", "_model", "report.write", "write_")
 """Figures and files have tests of their own, _model builds PyMC models, assert_better raises AssertionError by rule."""
-ODD = [None, 0, -1, 1, 1.5, float("nan"), float("inf"), 10**12, "nonsense", "", [], {}, object(), ["a", None], True]
+ODD = [
+    None, 0, -1, 1, 1.5, float("nan"), float("inf"), 10**12, "nonsense", "", [], {}, object(), ["a", None], True,
+    np.array([0.2, 0.8]), np.ones((1, 2, 2)), np.empty((0, 2)), np.array([["a", "b"]]),
+]  # fmt: skip
 
 
 def labels_of(rows, **options):
@@ -247,4 +250,4 @@ def works(function, given):
 
 def too_large(name, odd):
     """Sizes that would be taken as requested and run for years."""
-    return odd == 10**12 and isinstance(odd, int) and name not in ("k", "seed", "min_items")
+    return isinstance(odd, int) and odd == 10**12 and name not in ("k", "seed", "min_items")

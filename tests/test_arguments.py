@@ -93,20 +93,16 @@ CALLED = public_functions() | {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("call", "argument"),
-    [
-        pytest.param(function, parameter.name, id=f"{name}-{parameter.name}")
-        for name, function in CALLED.items()
-        for parameter in inspect.signature(function).parameters.values()
-        if len(parameter.name) > 2 and parameter.kind is not parameter.VAR_KEYWORD
-    ],
-)  # fmt: skip
-def test_a_misspelt_argument_is_named_beside_the_nearest(call, argument):
-    wrong = argument[:1] + "q" + argument[2:]
-    with pytest.raises(TypeError) as raised:
-        call(**{wrong: 1})
-    assert str(raised.value) == f"{call.__qualname__}() has no argument {wrong}=; did you mean {argument}=?"
+@pytest.mark.parametrize("name", CALLED)
+def test_a_misspelt_argument_is_named_beside_the_nearest(name):
+    call = CALLED[name]
+    for parameter in inspect.signature(call).parameters.values():
+        argument = parameter.name
+        if len(argument) > 2 and parameter.kind is not parameter.VAR_KEYWORD:
+            wrong = argument[:1] + "q" + argument[2:]
+            with pytest.raises(TypeError) as raised:
+                call(**{wrong: 1})
+            assert str(raised.value) == f"{call.__qualname__}() has no argument {wrong}=; did you mean {argument}=?"
 
 
 def test_synonyms_are_no_arguments_of_ours_where_they_are_said():

@@ -37,7 +37,7 @@ tree = auc_study(cases=["good"], labels_per_item=[3], labels_per_annotator=[5], 
 write_result(tree, "study.nc")
 """
 COMMANDS = {
-    "report": (MAIN, "report labels.csv --predictions models.csv --plausibility dirichlet --draws 200 -o page.html"),
+    "report": (MAIN, "report labels.csv models.csv --plausibility dirichlet --draws 200 -o page.html"),
     "evaluate": (
         MAIN, "evaluate labels.csv models.csv --plausibility dirichlet --draws 2000 --items bootstrap -o kept.nc"
     ),

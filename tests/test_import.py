@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from functools import cache
 
 # Loaded where they are used: each of these would take a twentieth of the time of the import, or far more.
 HEAVY = (
@@ -12,6 +13,7 @@ LAZY = ("numpy", "pandas", "xarray", "numba", *HEAVY)
 """What `import bayesagree` leaves to the first use of a name."""
 
 
+@cache
 def loaded(code, names=HEAVY):
     script = f"{code}\nimport sys\nprint(*[m for m in {names} if m in sys.modules])"
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()

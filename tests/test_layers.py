@@ -3,11 +3,11 @@
 import ast
 import importlib
 import importlib.util
-from pathlib import Path
+from functools import cache
 
 import pytest
+from _paths import ROOT, parsed
 
-ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "bayesagree"
 
 FLOORS = [
@@ -34,13 +34,16 @@ def folder(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
+@cache
 def imports(path):
-    """Yield every dotted name below `bayesagree` that a module imports when it is loaded or run."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """Return every dotted name below `bayesagree` that a module imports when it is loaded or run."""
+    found = []
+    for node in ast.walk(parsed(path)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        yield from (name.removeprefix("bayesagree.") for name in names if name.startswith("bayesagree."))
+        found += [name.removeprefix("bayesagree.") for name in names if name.startswith("bayesagree.")]
+    return found
 
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if folder(path) != "__init__")

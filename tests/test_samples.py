@@ -50,7 +50,7 @@ def test_scores_of_the_positive_label_are_predictions(tmp_path):
 def test_equal_disagreement_rates_are_one_group(run, tmp_path):
     (tmp_path / "u.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n")
     (tmp_path / "p.csv").write_text("model,item,label\nM,1,x\nM,2,x\n")
-    code, _, error = run("subjective", tmp_path / "u.csv", "--predictions", tmp_path / "p.csv")
+    code, _, error = run("subjective", tmp_path / "u.csv", tmp_path / "p.csv")
     assert code == 0, error
 
 

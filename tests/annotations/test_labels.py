@@ -12,10 +12,11 @@ from annotations._same import same
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayesagree.agreement import agreement_table
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, SizeError
 from bayesagree.io.patterns.patterns import LabelBatches
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.subjective.disagreement import recode, without_items
@@ -128,6 +129,12 @@ def test_other_dictionary_encodings_are_no_declaration() -> None:
 def test_unsigned_ids_of_64_bits_do_not_wrap() -> None:
     big = np.array([2**64 - 1, 2**64 - 1, 3], dtype=np.uint64)
     assert Labels.from_long(frame(item=big)).items.tolist() == [3, 2**64 - 1]
+
+
+@pytest.mark.parametrize(("names", "kind"), [([1.0, 2.0**52], "i"), ([1.0, 2.0**53], "f"), ([1.0, 2.5], "f")])
+def test_whole_floats_are_integers_where_doubles_hold_every_integer(names: list[float], kind: str) -> None:
+    items = Labels.from_matrix([["a"], ["b"]], items=names).items
+    assert (items.dtype.kind, items.tolist()) == (kind, names)
 
 
 def test_duplicates_by_every_rule() -> None:
@@ -287,3 +294,15 @@ def test_recoded_ratings_keep_their_order():
 def test_the_listed_spelling_is_the_name_also_where_nobody_used_it():
     assert one_spelling(["yes ", "yes ", "no"], ["Yes", "no"]) == {"yes ": "Yes", "Yes": "Yes"}
     assert one_spelling(["b", "B", "B"]) == {"b": "B", "B": "B"}
+
+
+def test_each_annotation_has_the_row_of_its_count():
+    counts = Labels.from_counts([[2, 0], [1, 3]], labels=["a", "b"])
+    assert counts.row_of_each().tolist() == [0, 0, 1, 2, 2, 2]
+
+
+def test_counts_too_large_for_a_row_each_are_refused():
+    counts = Labels.from_counts([[10**9, 1], [3, 10**9]], labels=["a", "b"])
+    for use in (counts.row_of_each, lambda: agreement_table(counts, seed=1)):
+        with pytest.raises(SizeError, match="2,000,000,004 annotations stand in 4 counts"):
+            use()

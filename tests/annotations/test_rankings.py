@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from annotations._same import same
@@ -34,6 +35,14 @@ def test_rankings_hold_the_blocks_that_came_in(cases: list) -> None:
     flat = [(i, [set(b) for b in ranking]) for i, case in enumerate(cases) for ranking in case]
     assert [(i, blocks_of(rankings, r)) for r, i in enumerate(rankings.item_index)] == flat
     assert not rankings.annotators_known
+
+
+def test_a_block_is_any_collection_of_labels() -> None:
+    lists = Rankings.from_blocks([[[["a", "b"], ["c"]]]], labels="abc")
+    for kind in (set, frozenset, tuple, np.array):
+        assert same(Rankings.from_blocks([[[kind(["a", "b"]), kind(["c"])]]], labels="abc"), lists)
+    with pytest.raises(InputError, match="is not a list"):
+        Rankings.from_blocks([[["ab", "c"]]], labels="abc")
 
 
 @given(block_cases(), st.randoms(use_true_random=False))

@@ -2,15 +2,25 @@
 
 import numpy as np
 import pytest
+from _errors_of_draws import assert_share
 from blind._crowds import simulated
 from scipy.special import expit, logit
 from scipy.stats import chisquare
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.independence import _discrepancy, independence_check, jaccard_overlap
+from bayesagree.blind import independence
+from bayesagree.blind.independence import (
+    REPLICATES,
+    _difficulty_ratio,
+    _discrepancy,
+    _simulated,
+    independence_check,
+    jaccard_overlap,
+)
 from bayesagree.datasets.simulate import simulated_systems
 
 
+@pytest.mark.long
 def test_independence_check_sees_shared_errors_and_nothing_else():
     systems, _, truth = simulated(n_items=600, accuracies=(0.65, 0.7, 0.75, 0.8, 0.85), missing=0.1)
     few = {"draws": 100, "chains": 2, "seed": 1}
@@ -41,8 +51,9 @@ def test_overlap_by_sets():
     assert three.sel(model="a", other_model="b").item() == pytest.approx(1 / 3)
 
 
-def test_the_difficulty_that_four_systems_share_is_seen():
-    found = {}
+def test_the_difficulty_that_four_systems_share_is_seen(monkeypatch):
+    found, computed = {}, []
+    monkeypatch.setattr(independence, "_difficulty_ratio", lambda said: computed.append(0) or _difficulty_ratio(said))
     for spread in (0.0, 1.5):
         rng = np.random.default_rng(3)
         truth, difficulty = rng.integers(2, size=(300, 1)), rng.normal(size=(300, 1))
@@ -52,8 +63,20 @@ def test_the_difficulty_that_four_systems_share_is_seen():
         found[spread] = independence_check(models, draws=50, chains=1, seed=1)
     assert found[0.0]["p_difficulty"] > 0.1
     assert found[1.5]["p_difficulty"] <= 0.02
+    assert len(computed) == 2 * (1 + REPLICATES)  # the ratio of the data and of all replicates
     three = simulated_systems(n_items=100, n_labels=3, accuracies=(0.7, 0.8, 0.9, 0.9), seed=1).predictions
     assert np.isnan(independence_check(three, draws=20, chains=1, seed=1)["p_difficulty"])
+
+
+def test_replicates_have_the_probabilities_that_they_are_drawn_with():
+    prevalence = np.array([0.5, 0.3, 0.2])
+    confusion = np.array([[[0.9, 0.1, 0.0], [0.2, 0.3, 0.5], [0.0, 0.6, 0.4]], [[0.2, 0.3, 0.5]] * 3])
+    given = np.ones((2, 20_000), bool)
+    given[1, :100] = False
+    drawn = _simulated(np.random.default_rng(1), prevalence, confusion, given)
+    assert ((drawn < 0) == ~given).all()
+    for labels, rows in zip(drawn, confusion):
+        assert_share((labels[100:, None] == np.arange(3)).mean(axis=0), prevalence @ rows, 19_900)
 
 
 def test_discrepancy_is_pearsons_statistic_of_agreeing_and_other_items():

@@ -22,7 +22,7 @@ def true_values(prevalence, accuracy):
     return {"percent_agreement": agree, "fleiss_kappa": (agree - same) / (1 - same)}
 
 
-@pytest.mark.parametrize("n", [10, 20, 50])
+@pytest.mark.parametrize("n", [10, pytest.param(20, marks=pytest.mark.slow), 50])
 @pytest.mark.parametrize(("prevalence", "accuracy"), [(0.5, 0.8), (0.7, 0.97), (0.95, 0.97)])
 def test_intervals_of_nominal_coefficients_cover(n, prevalence, accuracy):
     for name, true in true_values(prevalence, accuracy).items():

@@ -71,11 +71,11 @@ def run(cell, repetitions, first_seed=0):
 
 
 def test_interval_covers_the_truth_in_a_few_cells():
-    results = [run(cell, CI_REPETITIONS) for cell in CI_CELLS]
+    results = [run(cell, CI_REPETITIONS) for cell in CI_CELLS[::2]]  # every night all, at length
     covered = np.concatenate([c for c, _, _ in results])
     low, high = binom.ppf([1e-4, 1 - 1e-4], covered.size, 0.95)
     assert low <= covered.sum() <= high
-    for (hits, bias, _), cell in zip(results, CI_CELLS):
+    for (hits, bias, _), cell in zip(results, CI_CELLS[::2]):
         assert hits.sum() >= binom.ppf(1e-4, CI_REPETITIONS, 0.95), cell
         # Bias as far as the repetitions show it: 4 standard errors and the study's bound.
         assert abs(bias.mean()) < 0.005 + 4 * bias.std(ddof=1) / np.sqrt(CI_REPETITIONS), cell

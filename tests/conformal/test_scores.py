@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesagree import InputError
-from bayesagree.conformal import aps, margin, raps
+from bayesagree.conformal import aps, margin, probability, raps
 
 TABLES = st.integers(0, 10_000).map(
     # Sixths, so that labels tie.
@@ -47,3 +47,10 @@ def test_margin_is_to_the_best_of_the_others():
     scores = np.random.default_rng(1).dirichlet(np.ones(600), 3)
     others = [[max(np.delete(row, k)) for k in range(600)] for row in scores]
     np.testing.assert_allclose(margin(scores), scores - others)
+
+
+@pytest.mark.parametrize("score", [probability, aps, raps, margin])
+@pytest.mark.parametrize("scores", [np.array([0.2, 0.8]), np.ones((2, 2, 2))])
+def test_scores_are_numbers_of_items_and_labels(score, scores):
+    with pytest.raises(InputError, match=r"pass numbers \(item, category\)"):
+        score(scores)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 
 import bayesagree as ba
 
-pytest.importorskip("inspect_ai")
-pytestmark = pytest.mark.long
+# Not imported here: collecting the tests would take seconds longer in each process.
+pytestmark = [pytest.mark.long, pytest.mark.skipif(find_spec("inspect_ai") is None, reason="no inspect_ai")]
 
 VOTES = [["yes", "yes", "yes"], ["no", "no", "yes"], ["yes", "no", "no"], ["no", "no", "no"]] * 5
 RNG = np.random.default_rng(5)

@@ -8,12 +8,6 @@ import pytest
 import bayesagree as ba
 from bayesagree.errors import InputError
 
-mlflow = pytest.importorskip("mlflow")
-
-from mlflow.entities import AssessmentSource  # noqa: E402
-
-from bayesagree.integrations.mlflow import log_result, read_assessments  # noqa: E402
-
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]  # warnings of MLflow's own dependencies
 
 HUMAN = {"ann": ["yes", "no", "yes"], "bob": ["yes", "yes", None]}
@@ -21,7 +15,13 @@ JUDGE, PROGRAM = ["no", "no", "yes"], ["no", "yes", "yes"]
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def mlflow():
+    """Give the module, imported here: collecting the tests would take seconds longer in each process."""
+    return pytest.importorskip("mlflow")
+
+
+@pytest.fixture(scope="module")
+def store(mlflow, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mlflow")
     mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
     mlflow.create_experiment("answers", artifact_location=(folder / "artifacts").as_uri())
@@ -30,8 +30,10 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def traces(store):
+def traces(mlflow, store):
     """Ids of three traces with feedback by two people, a judge and a program, and an expectation."""
+    from mlflow.entities import AssessmentSource
+
     ids = []
     for number in range(3):
         with mlflow.start_span(name="answer") as span:
@@ -56,7 +58,9 @@ def traces(store):
 
 
 @pytest.mark.parametrize("form", ["pandas", "list"])
-def test_assessments_of_each_source(traces, form):
+def test_assessments_of_each_source(mlflow, traces, form):
+    from bayesagree.integrations.mlflow import read_assessments
+
     found = read_assessments(mlflow.search_traces(return_type=form), name="safe")
     votes = {(row.item, row.annotator): row.label for row in found.annotations.to_long().itertuples()}
     expected = {(i, who): v for who, values in HUMAN.items() for i, v in zip(traces, values) if v is not None}
@@ -68,7 +72,9 @@ def test_assessments_of_each_source(traces, form):
     assert found.left_out == {}
 
 
-def test_ratings_need_a_name_and_a_scale(traces):
+def test_ratings_need_a_name_and_a_scale(mlflow, traces):
+    from bayesagree.integrations.mlflow import read_assessments
+
     frame = mlflow.search_traces(return_type="pandas")
     with pytest.raises(InputError, match=r"people assessed 'safe', 'stars'; choose one with name="):
         read_assessments(frame)
@@ -77,7 +83,9 @@ def test_ratings_need_a_name_and_a_scale(traces):
     assert ratings.n_annotations == 1
 
 
-def test_replaced_and_failed_assessments_are_counted(traces):
+def test_replaced_and_failed_assessments_are_counted(mlflow, traces):
+    from bayesagree.integrations.mlflow import read_assessments
+
     frame = mlflow.search_traces(return_type="pandas").loc[lambda table: table["trace_id"] == traces[0]]
     (given,) = frame["assessments"]
     extra = [given[0] | {"valid": False}, given[0] | {"feedback": {"value": None, "error": {"error_code": "Timeout"}}}]
@@ -88,7 +96,9 @@ def test_replaced_and_failed_assessments_are_counted(traces):
     }
 
 
-def test_result_is_logged_with_intervals_table_and_report(store, tmp_path):
+def test_result_is_logged_with_intervals_table_and_report(mlflow, store, tmp_path):
+    from bayesagree.integrations.mlflow import log_result
+
     votes = ba.Labels.from_counts(np.array([[3, 0], [0, 3], [2, 1]] * 4))
     models = ba.Predictions.from_labels({"A (v1)": [0, 1, 1] * 4, "B": [1, 1, 1] * 4})
     result = ba.evaluate(votes, models, metrics=("top_1_accuracy",), plausibility="dirichlet", draws=200, seed=1)

@@ -37,6 +37,8 @@ from operators import Site, sites_of  # noqa: E402
 
 LEFT_OUT = ("plots/", "datasets/", "simulate/", "integrations/", "__init__.py", "errors.py")
 """Not part of the draw: figures, downloads, simulators of demonstrations, adapters."""
+DEFAULTS = "tests/test_defaults.py::test_defaults_are_those_that_are_stated"
+"""Reads signatures and fields without running them."""
 KERNEL_SECONDS = 90
 """Added where kernels are compiled anew."""
 
@@ -136,8 +138,10 @@ class Tree:
         if kernel:
             return self.callers(site.file, kernel[0], set())
         function = [n for n in ast.walk(self.tree[site.file]) if isinstance(n, ast.FunctionDef) and n.name == outer[-1]]
+        line = self.text[site.file].encode()[: site.start].count(b"\n") + 1
+        stated = {DEFAULTS} & self.seconds.keys() if site.owner and (not function or line < site.lines[0]) else set()
         if function:
-            return self.at(site.file, *site.lines)
+            return self.at(site.file, *site.lines) | stated
         names = [
             n.id
             for s in self.tree[site.file].body
@@ -146,7 +150,7 @@ class Tree:
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         ]
         used = set().union(*(self.callers(site.file, name, set()) for name in names)) if names else set()
-        return used or self.of_file[site.file]
+        return (used or self.of_file[site.file]) | stated
 
     def stale(self, site: Site) -> list[str]:
         """Give the files whose compiled kernels hold what a mutant changes."""
@@ -256,8 +260,8 @@ def ordered(tree: Tree, site: Site, limit: float) -> tuple[list[str], int]:
     room = tree.room(site.file)
     stem = Path(site.file).stem.strip("_")
 
-    def key(test: str) -> tuple[bool, bool, float]:
-        return not test.startswith(f"tests/{room}"), f"test_{stem}" not in test, tree.seconds[test]
+    def key(test: str) -> tuple[bool, bool, bool, float]:
+        return test != DEFAULTS, not test.startswith(f"tests/{room}"), f"test_{stem}" not in test, tree.seconds[test]
 
     every = sorted(tree.reaching(site), key=key)
     chosen, total = [], 0.0

@@ -12,6 +12,7 @@ from bayesagree import (
     InputError,
     Labels,
     Ratings,
+    SizeError,
     common_agreement,
     dawid_skene,
     dirichlet,
@@ -37,6 +38,12 @@ COUNTS = GroupCounts(
 
 def log_likelihood(tree, annotations, **options):
     return with_log_likelihood(tree, annotations, **options)["log_likelihood"]["annotations"]
+
+
+def test_replicates_that_do_not_fit_are_refused_before_they_are_drawn():
+    tree = dirichlet(CROWD, draws=3, chains=2)
+    with pytest.raises(SizeError, match=r"2 chain x 3 draw x 10 annotation .* use fewer draws"):
+        with_posterior_predictive(tree, CROWD, max_bytes=2 * 3 * 10 * 32 - 1)
 
 
 def test_dirichlet_item_is_a_chain_of_predictive_probabilities():
@@ -172,6 +179,8 @@ def test_group_annotator_is_beta_binomial():
     assert item_loo(with_log_likelihood(tree, COUNTS, model="B")).n_data_points == 5
     with pytest.raises(InputError, match="name one of the models"):
         with_log_likelihood(tree, COUNTS)
+    with pytest.raises(SizeError, match="2 chain x 50 draw x 5 annotator"):
+        with_posterior_predictive(tree, COUNTS, model="B", max_bytes=2 * 50 * 5 * 32 - 1)
 
 
 def log_evidence(value, group):
@@ -201,7 +210,9 @@ def test_group_value_left_out_is_predicted_by_the_others():
     trees = [with_log_likelihood(normal_group_posterior(result, seed=s), values) for s in range(20)]
     sd, mean = (trees[0]["posterior"][name].values[1, 7, 0] for name in ("within_sd", "performance"))
     np.testing.assert_allclose(trees[0]["log_likelihood"]["value"][1, 7], stats.norm(mean[group], sd).logpdf(value))
-    found = np.array([item_loo(tree).elpd_i.values for tree in trees])
+    fits = [item_loo(tree) for tree in trees]
+    assert {(fit.n_samples, fit.n_data_points) for fit in fits} == {(4000, 22)}
+    found = np.array([fit.elpd_i.values for fit in fits])
     everyone = log_evidence(value, group)
     exact = [everyone - log_evidence(np.delete(value, j), np.delete(group, j)) for j in range(group.size)]
     assert_mean(found, exact)
@@ -242,10 +253,13 @@ def test_items_that_share_nothing_are_compared_too():
     labels = simulate.labelled_test_set(n_items=300, per_item=5, n_labels=3, spread=0.3, seed=1).labels
     fits = {a: item_loo(with_log_likelihood(dirichlet(labels, prior=a, draws=2), labels)) for a in (0.3, 3.0)}
     assert fits[0.3].elpd == pytest.approx(log_likelihood(dirichlet(labels, prior=0.3, draws=1), labels)[0, 0].sum())
+    each = log_likelihood(dirichlet(labels, prior=3.0, draws=1), labels)[0, 0]
+    assert (fits[3.0].n_samples, fits[3.0].n_data_points) == (8, each.size)
+    assert fits[3.0].se == pytest.approx(np.sqrt(each.size) * each.std())
     assert az.compare({str(a): fit for a, fit in fits.items()}).index[0] == "0.3"
 
 
-def test_log_prior_is_the_density_of_the_prior():
+def test_log_prior_is_the_density_of_the_prior(capfd):
     tree = dawid_skene(CROWD, variant="full", draws=2, chains=1, tune=20, seed=1)
     found, drawn = with_log_likelihood(tree, CROWD)["log_prior"], tree["posterior"].to_dataset().isel(chain=0, draw=1)
     rows = drawn["confusion"].values.astype(float).reshape(9, 3)
@@ -253,6 +267,7 @@ def test_log_prior_is_the_density_of_the_prior():
     expected = sum(stats.dirichlet(b).logpdf(r / r.sum()) for b, r in zip(base, rows))
     assert float(found["confusion"][0, 1]) == pytest.approx(expected, rel=1e-5)
     pi = drawn["prevalence"].values.astype(float)
+    assert capfd.readouterr() == ("", "")  # no bar of PyMC's own
     assert float(found["prevalence"][0, 1]) == pytest.approx(stats.dirichlet([3, 3, 3]).logpdf(pi / pi.sum()), rel=1e-5)
 
 

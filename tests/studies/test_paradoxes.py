@@ -69,7 +69,7 @@ def prior_draws():
     return phi, betainc(b, a, 0.5), betainc(a, b, 0.5), weight / 2
 
 
-@pytest.mark.parametrize("case", [*(pytest.param(c, marks=pytest.mark.long) for c in ("2", "3", "5d", "8a")), "6a"])
+@pytest.mark.parametrize("case", [*(pytest.param(c, marks=pytest.mark.slow) for c in ("2", "5d", "8a")), "3", "6a"])
 def test_two_levels_hierarchical_by_importance_sampling(prior_draws, case):
     """A third route beside quadrature and NUTS: draws of the prior, weighted by the likelihood of the ratings."""
     phi, upper, lower, weight = prior_draws
@@ -91,7 +91,7 @@ def test_unknown_toy_case_is_refused():
         paradox_table(["9z"])
 
 
-@pytest.mark.parametrize("n_levels", [5, pytest.param(7, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n_levels", [5, pytest.param(7, marks=pytest.mark.slow)])
 def test_one_level_inside_a_longer_scale_the_paper_is_right(n_levels):
     claims = paradox_claims(["3", "4", "5", "6"], n_levels=n_levels, inside=True)
     assert claims.drop(columns="argument").all(axis=None)

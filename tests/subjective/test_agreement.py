@@ -59,8 +59,9 @@ def test_within_a_group_phi_is_that_of_its_ratings():
     assert again.identical(tree)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:the sign of Phi depends")  # a disagreeing crowd answers at the ends
-@pytest.mark.parametrize("true_phi", [pytest.param(-0.3, marks=pytest.mark.long), 0.5])
+@pytest.mark.parametrize("true_phi", [pytest.param(-0.3, marks=pytest.mark.slow), 0.5])
 def test_between_groups_that_are_alike_phi_is_the_common_one(true_phi):
     """Groups sampled from one crowd: every cell, also the panels of two, covers the Phi that made the ratings."""
     rng = np.random.default_rng(6)

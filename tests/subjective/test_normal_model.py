@@ -10,7 +10,7 @@ from _paths import ROOT
 from bayesagree import InputError
 from bayesagree._inference.nuts import sample_nuts
 from bayesagree.subjective.group_model import group_summary, prob_worse
-from bayesagree.subjective.normal_model import normal_group_model, normal_group_posterior
+from bayesagree.subjective.normal_model import group_values, normal_group_model, normal_group_posterior
 
 
 def test_any_metric_has_a_posterior(errors):
@@ -21,6 +21,17 @@ def test_any_metric_has_a_posterior(errors):
         normal_group_posterior(errors.assign(group_of=("annotator", np.zeros(24, int))))
     with pytest.raises(InputError, match="do not differ"):
         normal_group_posterior(errors.assign(annotator_performance=errors["annotator_performance"] * 0 + 1))
+
+
+def test_annotators_count_where_every_model_has_a_value_for_them(errors):
+    values = errors["annotator_performance"].copy()
+    values[0, 2] = np.nan
+    partly = errors.assign(annotator_performance=values)
+    found = group_values(partly)
+    kept = np.delete(np.arange(24), 2)
+    np.testing.assert_array_equal(found.values, errors["annotator_performance"].values[:, kept])
+    np.testing.assert_array_equal(found.group, errors["group_of"].values[kept])
+    assert found.used.tolist() == [0, 1, 2]
 
 
 @pytest.mark.slow

@@ -68,6 +68,16 @@ def test_built_in_metrics_equal_functions(seed):
     )
 
 
+def test_correlations_start_at_three_annotations_that_differ():
+    rated = np.array([[1, 1, 5, 3], [2, np.nan, 5, 1], [4, 2, 5, 5]])  # three, two, three alike, three
+    ratings = Ratings.from_matrix(rated, scale=(1, 5), step=1)
+    predicted = {"A": pd.Series([1.0, 2.0, 2.5], index=range(3)), "B": pd.Series([3.0, 3.0, 3.0], index=range(3))}
+    r = annotator_performance(ratings, predicted, metric="correlation").sel(model="A").values
+    by_hand = [np.corrcoef(rated[:, k], predicted["A"])[0, 1] for k in (0, 3)]
+    np.testing.assert_allclose(r, [by_hand[0], np.nan, np.nan, by_hand[1]], rtol=1e-12)
+    assert np.isnan(annotator_performance(ratings, predicted, metric="correlation").sel(model="B")).all()
+
+
 def test_errors_name_the_value_and_the_way_out(four):
     labels, people, models = four
     with pytest.raises(InputError, match="no feature 'sex'; they have 'gender', 'age'"):
