@@ -42,7 +42,7 @@ COMMANDS = [
     "agreement labels.csv",
     "plausibility labels.csv -o truth.nc --force",
     "evaluate labels.csv scores.csv -o scored.nc --force",
-    "report labels.csv --predictions scores.csv -o page.html --force",
+    "report labels.csv scores.csv -o page.html --force",
     "certainty labels.csv",
     "compare scored.nc",
     "reliability labels.csv",
@@ -53,13 +53,13 @@ COMMANDS = [
     "annotators labels.csv",
     "crowdtruth labels.csv",
     "judge verdicts.csv --people labels.csv --system system --positive a",
-    "subjective labels.csv --annotators people.csv --group age --predictions scores.csv",
+    "subjective labels.csv scores.csv --annotators people.csv --group age",
     "plan labels.csv --n-items 50,100 --n-annotators 3,5 --target 0.9",
-    "next labels.csv --predictions scores.csv",
+    "next labels.csv scores.csv",
     "doctor",
 ]
 ROOT = Path(__file__).parents[1]
-FIRST = ["demo", "report labels.csv --predictions scores.csv -o page.html --force"]
+FIRST = ["demo", "report labels.csv scores.csv -o page.html --force"]
 
 
 class Seconds(NamedTuple):

@@ -5,7 +5,7 @@
 <folder> holds ``crowd-gold``. Of each crowd set the items with gold, at most `--items` of them chosen at random; gold
 is given for a random quarter. The models are a copy of the vote, one that is right on 80 % of the items, and as the
 third one equal to gold ("perfect"), or right on 93 % of the items and else half of the time with the vote ("good").
-4 x 50 draws.
+4 x 500 draws.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def one(labels: ba.Labels, truth: dict, *, perfect: bool, most: int, seed: int) 
     predictions = ba.Predictions.from_labels(named, items=given.items, labels=given.categories.tolist())
     known = rng.permutation(gold.size)[: round(gold.size / 4)]
     some = {given.items[i].item(): given.categories[gold[i]].item() for i in known}
-    tree = ba.evaluate(given, predictions, gold=some, draws=50, seed=seed)
+    tree = ba.evaluate(given, predictions, gold=some, draws=500, seed=seed)
     drawn = tree["other_items"]["top_1_accuracy"].values[:, :, 0].reshape(-1, 3)
     others = np.setdiff1d(np.arange(gold.size), known)
     score = (predicted[:, others] == gold[others]).mean(axis=1)
@@ -65,7 +65,7 @@ def main() -> None:
     for name in given.sets:
         labels, truth = read(name, folder)
         for perfect in (True, False):
-            found = [one(labels, truth, perfect=perfect, most=given.items, seed=s) for s in range(given.repeats)]
+            found = [one(labels, truth, perfect=perfect, most=given.items, seed=100 + s) for s in range(given.repeats)]
             every[perfect] += found
             held, width, error, above = np.mean(found, axis=0)
             cells = [" ".join(f"{v:.2f}" for v in held), " ".join(f"{v:.3f}" for v in width)]
