@@ -23,9 +23,10 @@ HERE = Path(__file__).parent
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 # A warning opens with a file of this machine and its line, and ends with that line.
 WARNED_AT = re.compile(r"^\S+\.py:\d+: (\w+: .*)\n(?:  .*\n)?", re.MULTILINE)
-# Some draws follow another path after the last bit of a float has changed, as it does between processors: those of NUTS,
-# and replicates of a predictive check. 0.4 is four standard errors of a standardised mean at the smallest effective
-# sample size of these notebooks, about 100. An effective sample size itself, printed above 100, is known to a factor.
+# Some draws follow another path after the last bit of a float has changed, as it does between processors: those of
+# Hamiltonian chains, and replicates of a predictive check. 0.4 is four standard errors of a standardised mean at the
+# smallest effective sample size of these notebooks, about 100. An effective sample size itself, printed above 100, is
+# known to a factor.
 SAMPLING_ERROR, FACTOR_OF_SIZE = 0.4, 3.0
 
 

@@ -95,12 +95,12 @@ class Chain:
         """Length of a step."""
         return math.exp(self.log_step)
 
-    def adapt(self, trajectories: int) -> Floats:
+    def adapt(self, trajectories: int, acceptance: float = ACCEPTANCE) -> Floats:
         """Follow trajectories whose acceptance sets the step; return their ends, shape (trajectory, parameter)."""
         ends = np.empty((trajectories, self.point.size))
         for t in range(trajectories):
             # Robbins and Monro (1951), from large corrections to small ones.
-            self.log_step += (self.move() - ACCEPTANCE) / math.sqrt(t + 4.0)
+            self.log_step += (self.move() - acceptance) / math.sqrt(t + 4.0)
             ends[t] = self.point
         return ends
 

@@ -34,8 +34,9 @@ OF_SCALE = {
 }
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent; random lengths meet no period.
 SHORTEST, LONGEST = 0.8, 2.0
-# Trajectories that set the step of each chain.
-TUNE = 150
+# Trajectories that set the step of each chain, and the acceptance that it leads to, without and with item effects: with
+# them strengths hardly vary where the items explain them, and a long step keeps a chain there for hundreds of draws.
+TUNE, ACCEPTANCE = 150, {False: 0.8, True: 0.9}
 # The effects, in the order of their coordinates.
 PARTS = ("strength", "item", "discrimination_by", "tie", "tie_by", "order", "order_by", "covariate")
 
@@ -301,7 +302,7 @@ class Density:
         """Return the draws of one chain, shape (draw, parameter)."""
         with np.errstate(over="ignore", invalid="ignore"):  # trajectories that go astray are rejected
             chain = self.chain(start, units, rng)
-            chain.adapt(TUNE)
+            chain.adapt(TUNE, ACCEPTANCE[self.form.item_effects])
             return chain.run(draws)
 
     def chain(self, start: Floats, units: Floats, rng: Rng) -> Chain:
