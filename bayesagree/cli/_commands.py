@@ -31,18 +31,20 @@ class LazyGroup(TyperGroup):
             args = ["contents", *args]
         args = [word for k, given in enumerate(args) for word in _scale_words(given, args[k - 1] if k else "")]
         name, command, rest = super().resolve_command(ctx, args)
-        _refuse_repeated(args)
-        return name, command and load(str(name)), rest
+        command = command and load(str(name))
+        if command:
+            _refuse_misplaced_files(args, command)
+        return name, command, rest
 
 
 # Options of which a second file would replace the first without a word.
 FILES = ("--annotators", "--people", "--gold", "--contents")
 
 
-def _refuse_repeated(args: list[str]) -> None:
-    """Refuse a second file for an option that takes one, and an option for the file that takes none."""
+def _refuse_misplaced_files(args: list[str], command: Any) -> None:
+    """Refuse a second file for an option that takes one, and predictions as an option: they are an argument."""
     given = [word.partition("=")[0] for word in args]
-    if "--predictions" in given:
+    if "--predictions" in given and any(parameter.name == "predictions" for parameter in command.params):
         raise InputError(f"predictions are the second file: bayesagree {args[0]} LABELS PREDICTIONS")
     for option in FILES:
         if given.count(option) > 1:

@@ -73,8 +73,9 @@ def test_predictions_are_the_second_file_of_every_command():
 @pytest.mark.parametrize("word", ["--predictions", "--predictions=models.csv"])
 def test_an_option_for_the_second_file_is_refused_with_the_form_to_write(word):
     with pytest.raises(InputError, match="second file: bayesagree evaluate LABELS PREDICTIONS"):
-        _commands._refuse_repeated(["evaluate", "labels.csv", word])
-    _commands._refuse_repeated(["evaluate", "labels.csv", "--predictions-item"])
+        _commands._refuse_misplaced_files(["evaluate", "labels.csv", word], COMMANDS["evaluate"])
+    _commands._refuse_misplaced_files(["evaluate", "labels.csv", "--predictions-item"], COMMANDS["evaluate"])
+    _commands._refuse_misplaced_files(["agreement", "labels.csv", word], COMMANDS["agreement"])  # no such option there
 
 
 @pytest.mark.parametrize(
