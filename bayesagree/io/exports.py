@@ -14,7 +14,7 @@ from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.io._json import no_garbage
+from bayesagree.io._json import Elements, no_garbage
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
@@ -291,7 +291,7 @@ def _blocks(file: File, wanted: Wanted) -> Rankings:
             raise InputError(
                 f"kind={wanted.kind!r}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl"
             )
-        cases, items, listed = read_blocks(file.json)
+        cases, items, listed = read_blocks([*file.json] if isinstance(file.json, Elements) else file.json)
         known = listed if wanted.labels is None else wanted.labels
         if known is None:
             raise InputError("the possible labels are not known; pass labels=[...], or their number for ids 0, 1, ...")

@@ -12,6 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import xarray as xr
+from _exports import label_studio
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bayesagree as ba
 from bayesagree import io
@@ -255,6 +258,49 @@ def test_a_key_twice_is_found_at_any_depth(tmp_path, text):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(InputError, match=r"column '[ac]' is there twice"):
         _json.read_json(tmp_path / "a.json")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text('{}[],: \\"x', max_size=8),
+    lambda one: st.lists(one, max_size=3) | st.dictionaries(st.text("ab{[", max_size=2), one, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("ab"), JSON), max_size=12), st.integers(0, 60), st.booleans())
+def test_a_large_list_is_parsed_in_pieces_as_in_one(rows, size, spaced):
+    """Wherever a piece may end: brackets and commas stand in strings and in lists within an element, too."""
+    text = json.dumps(rows, separators=None if spaced else (",", ":")).encode()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_json, "PIECE", size)
+        once = _json.Elements(text, "file")
+        assert list(once) == list(once) == rows
+        patched.setattr(_json, "MOST_CANDIDATES", 1)
+        assert list(once) == rows
+
+
+@pytest.mark.parametrize(
+    ("last", "error"),
+    [('{"a": 1,}', "line 5001: not JSON"), ('{"a": 1, "a": 2}', "column 'a' is there twice"), ("{}, {}]", "line 5001")],
+)
+def test_an_error_in_a_large_list_names_its_line(tmp_path, monkeypatch, last, error):
+    monkeypatch.setattr(_json, "LARGE", 1000)
+    monkeypatch.setattr(_json, "PIECE", 100)
+    (tmp_path / "a.json").write_text("[" + '{"a": [{"b": 1}, {"b": 2}]},\n' * 5000 + last + "]")
+    found = iter(_json.read_json(tmp_path / "a.json"))
+    assert next(found) == {"a": [{"b": 1}, {"b": 2}]}
+    with pytest.raises(InputError, match=error):
+        list(found)
+
+
+def test_a_large_export_is_read_as_a_small_one(tmp_path, monkeypatch):
+    path = label_studio(tmp_path, [(i, f"w{j}", "xyz"[(i * j) % 3]) for i in range(300) for j in range(3)])
+    small = ba.read_annotations(path)
+    monkeypatch.setattr(_json, "LARGE", 1000)
+    monkeypatch.setattr(_json, "PIECE", 5000)
+    large = ba.read_annotations(path)
+    assert large.items.tolist() == small.items.tolist()
+    np.testing.assert_array_equal(large.counts(), small.counts())
 
 
 def test_a_key_twice_in_json_is_refused(tmp_path):
