@@ -156,15 +156,15 @@ def _pieces(text: bytes) -> Iterator[bytes]:
     """
     start, last = text.index(b"[") + 1, text.rindex(b"]")
     while start < last:
-        stop, left_open, seen = last, 0, start
+        stop, following, left_open, seen = last, last, 0, start
         for candidate in islice(BETWEEN.finditer(text, start + PIECE, last), MOST_CANDIDATES):
             left_open += text.count(b"[", seen, candidate.end()) - text.count(b"]", seen, candidate.end())
             seen = candidate.end()
             if left_open == 0:
-                stop = candidate.start() + 1
+                stop, following = candidate.start() + 1, candidate.end() - 1
                 break
         yield b"[%b]" % text[start:stop]
-        start = candidate.end() - 1 if stop < last else last
+        start = following
 
 
 def read_json(path: Path) -> Any:
