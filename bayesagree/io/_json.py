@@ -252,9 +252,11 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def require_distinct(names: list[str], where: str) -> None:
     """Refuse a name that is there twice."""
-    repeated = [name for i, name in enumerate(names) if name in names[:i]]
-    if repeated:
-        raise InputError(f"{where}: column {repeated[0]!r} is there twice; give every column a name of its own")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"{where}: column {name!r} is there twice; give every column a name of its own")
+        seen.add(name)
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_distinct)

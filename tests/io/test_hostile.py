@@ -92,6 +92,32 @@ def test_members_that_unpack_beyond_the_limit_are_refused_before(tmp_path, monke
         io.read_annotations(path)
 
 
+def test_a_table_of_very_many_columns_is_refused_before_its_columns_are_looked_at(tmp_path):
+    path = tmp_path / "wide.csv"
+    names = [f"a{k}" for k in range(2**14)]
+    path.write_text("\n".join([",".join(["item", *names]), ",".join(["1"] * (2**14 + 1))]))
+    with pytest.raises(InputError, match="has 16385 columns, more than 16384; write one row per annotation"):
+        ba.read_annotations(path)
+    # In time that grows with the columns: 100,000 names took minutes, as each was looked up in a list of the others.
+    with pytest.raises(InputError, match="column 'a7' is there twice"):
+        _json.require_distinct([*(f"a{k}" for k in range(10**5)), "a7"], "wide.csv")
+
+
+def test_columns_of_few_values_that_cannot_name_rows_are_not_tried_in_pairs(tmp_path, monkeypatch):
+    """With 60 annotators as columns, every two of them were looked through for two that name each row."""
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.choice(["x", "y"], (40, 60)), columns=[f"p{k}" for k in range(60)])
+    table.insert(0, "unit", [f"u{k}" for k in range(40)])
+    tried = []
+    duplicated = pd.DataFrame.duplicated
+    monkeypatch.setattr(pd.DataFrame, "duplicated", lambda *of: tried.append(of[1:]) or duplicated(*of))
+    table.to_csv(tmp_path / "wide.csv", index=False)
+    labels = ba.read_annotations(tmp_path / "wide.csv")
+    assert labels.counts().sum(axis=1).tolist() == [60] * 40
+    assert labels.counts()[:, 1].tolist() == (table.iloc[:, 1:] == "y").sum(axis=1).tolist()
+    assert tried == []
+
+
 @pytest.mark.parametrize("fault", ["content", "method", "encrypted", "cut"])
 def test_broken_archives_are_named(tmp_path, fault):
     path = tmp_path / "log.eval"

@@ -26,6 +26,8 @@ VAGUE = set(["id", "uid", "unit", "unitid"])
 FEW_ANNOTATORS = 5
 # Distinct values of a column that is taken for labels by its cells: more are texts or names.
 MOST_LABELS = 30
+# Columns among which item, annotator and label are looked for by their cells: of more, never one choice alone fits.
+MOST_CANDIDATES = 100
 
 
 class Columns(NamedTuple):
@@ -107,7 +109,7 @@ def _vocabulary_of(cells: Any) -> set[Any]:
 
 def nested(cells: Any) -> bool:
     """Return whether a column holds lists or objects."""
-    first = cells.dropna()
+    first = cells.dropna() if cells.dtype == object else ()
     return len(first) > 0 and isinstance(first.iloc[0], list | tuple | dict | np.ndarray)
 
 
@@ -128,11 +130,14 @@ def _by_cells(table: Any, found: Columns) -> Columns:
     few = [str(n) for n in table.columns if not nested(table[n]) and table[n].dtype.kind != "f"]
     sizes = {name: table[name].nunique() for name in few}
     few = [name for name in few if 1 < sizes[name] < len(table)]
+    if len(few) > MOST_CANDIDATES:
+        return found
     named = set(map(str, table.columns)) & {found.item, found.annotator}
     keys = [
         (item, annotator)
         for item, annotator in permutations(few, 2)
         if sizes[item] >= sizes[annotator]
+        and sizes[item] * sizes[annotator] >= len(table)  # else some pair is there twice
         and named <= {item, annotator}
         and found.item in (item, "item")
         and found.annotator in (annotator, "annotator")

@@ -19,6 +19,8 @@ from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabular
 
 LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
 ANNOTATOR_LISTS = {"annotators", "annotator_ids", "annotator_id", "workers", "worker_ids", "annotator"}
+# As in Excel; what columns hold is looked up cell by cell, which takes seconds for more.
+MOST_COLUMNS = 2**14
 LAYOUTS = ("long", "wide", "counts", "lists")
 
 
@@ -27,9 +29,10 @@ def layout(table: Any, columns: Columns) -> str:
     names = set(map(str, table.columns))
     if _list_column(table, columns) is not None:
         return "lists"
-    if names & set(columns[1:]) or len(_cells(table, columns).columns) < 2:
+    if names & set(columns[1:]):
         return "long"
-    return "numbers" if is_number(_cells(table, columns)) else "wide"
+    cells = _cells(table, columns)
+    return "long" if len(cells.columns) < 2 else "numbers" if is_number(cells) else "wide"
 
 
 def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> Found:
@@ -38,6 +41,11 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
     table: Any = file.table
     if table is None:
         raise InputError(f"{file.name} is no table; layouts are for {', '.join(TABLES)}")
+    if table.shape[1] > MOST_COLUMNS:
+        raise InputError(
+            f"{file.name} has {table.shape[1]} columns, more than {MOST_COLUMNS}; write one row per annotation, with "
+            "columns item, annotator and label (or rating)"
+        )
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     with naming(file.name, "a table"):
         columns = columns.guessed(table, found.notes)
