@@ -10,7 +10,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import ratings
 from bayesagree.errors import InputError
 from bayesagree.planning import plan
-from bayesagree.planning._worlds import RatingWorld
+from bayesagree.planning._worlds import RatingWorld, Studies, widths_of
 
 
 def crowd(rng, n_items, n_votes):
@@ -45,6 +45,41 @@ def test_widths_of_phi_are_those_of_real_studies():
         design = found.sel(items=n_items, annotators=n_votes)
         assert design["width"] == pytest.approx(np.mean(widths), rel=0.2)
         assert design["width_lower"] < np.mean(widths) < design["width_upper"]
+
+
+def variance_by_rows_and_columns(table):
+    """Analysis of variance of a table (design, world): variance of the worlds' own shifts, and of the rest."""
+    n_designs, n_worlds = table.shape
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    within = (rest**2).sum() / ((n_designs - 1) * (n_worlds - 1))
+    between = n_designs * ((table.mean(axis=0) - table.mean()) ** 2).sum() / (n_worlds - 1)
+    return max((between - within) / n_designs, 0), within, between / n_designs
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.3])
+def test_widths_of_other_designs_follow_the_laws_that_simulated_ones_obey(spread):
+    """One annotator: a power of the items. More: a variance of a / n + b / (n k) + c / (n k^2), which fits exactly."""
+    items, annotators = np.array([40, 160, 50, 50, 200, 80]), np.array([1, 1, 2, 3, 5, 9])
+    a, b, c = 0.3, 1.7, 0.9
+    exact = np.sqrt((a + b / annotators + c / annotators**2) / items)
+    exact[:2] = 1.3 * items[:2] ** -0.3
+    # Worlds differ by a common factor and a factor of their own; their logarithms sum to zero in each design.
+    rng = np.random.default_rng(3)
+    noise = 0.1 * rng.normal(size=(6, 7))
+    noise += spread * rng.normal(size=7) - noise.mean(axis=0)
+    noise -= noise.mean(axis=1, keepdims=True)
+    studies = Studies(items, annotators, exact[:, None] * np.exp(noise), np.empty((6, 0, 0)), np.empty((7, 0)))
+    sizes, votes = np.array([30, 90, 700]), np.array([1, 2, 3, 5, 9])
+    width, reach = widths_of(studies, sizes, votes)
+    np.testing.assert_allclose(width[:, 0], 1.3 * sizes**-0.3)
+    expected = np.sqrt((a + b / votes[1:] + c / votes[1:] ** 2) / sizes[:, None])
+    np.testing.assert_allclose(width[:, 1:], expected, rtol=1e-6)
+    world, own, mean = variance_by_rows_and_columns(noise)
+    assert (world > 0) == (spread > 0.1)
+    variance = world + own * items[-1] / sizes + mean / 7
+    np.testing.assert_allclose(reach, np.repeat(2.446911851 * np.sqrt(variance)[:, None], 5, axis=1), rtol=1e-8)
+    alone = studies._replace(items=items[:1], annotators=annotators[:1], width=studies.width[:1])
+    np.testing.assert_allclose(widths_of(alone, sizes, votes[:1])[0], np.full((3, 1), exact[0]))
 
 
 def test_drawn_ratings_have_the_moments_of_the_model():

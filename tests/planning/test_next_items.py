@@ -8,6 +8,7 @@ from bayesagree import dirichlet, evaluate
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.comparisons import DavidsonPrior
 from bayesagree.errors import InputError
 from bayesagree.planning import annotate_next, value_of_votes
 
@@ -197,6 +198,32 @@ def test_predictions_inform_the_next_label_by_default_and_it_is_stated():
     assert worth["sd"].iloc[0] == pytest.approx((tree[:, 0] - tree[:, 1]).std(), rel=0.1)
     alone = annotate_next(labels, n=3, seed=1)
     assert alone.attrs["choice"] == ""
+
+
+CHOICES = {
+    "items": lambda *of, **options: annotate_next(*of, n=5, seed=1, **options),
+    "value": lambda *of, **options: value_of_votes(*of, seed=1, **options),
+}
+
+
+@pytest.mark.parametrize("choose", CHOICES.values(), ids=CHOICES)
+def test_both_functions_take_the_same_options(choose):
+    labels = Labels.from_counts(VOTES)
+    gap = Predictions.from_labels({"A": [0, 0, 1, None, 1], "B": [0, 1, 1, 0, 2]}, labels=[0, 1, 2])
+    with pytest.raises(InputError, match="'A' has no prediction for 1 of 5 items: 3"):
+        choose(labels, gap)
+    for options in ({"models": ["A", "B"]}, {"prior": DavidsonPrior()}):
+        with pytest.raises(InputError, match="are for comparisons"):
+            choose(labels, MODELS, **options)
+    column = {choose: "gain", CHOICES["value"]: "prob_right"}[choose]
+    results = [
+        choose(labels, predictions, plausibility=posterior, **options)[column].tolist()
+        for predictions, posterior, options in [
+            (MODELS, "dirichlet", {}), (MODELS, "informed_dirichlet", {}), (MODELS, "dirichlet", {"prior": 2.0}),
+            (gap, "dirichlet", {"missing": "skip"}), (gap, "dirichlet", {"missing": "wrong"}),
+        ]
+    ]  # fmt: skip
+    assert len(set(map(tuple, results))) == 5
 
 
 def test_missing_predictions_are_refused_or_left_out():
