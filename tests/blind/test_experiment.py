@@ -138,6 +138,9 @@ def test_sampling_ranks_systems_as_apart_as_they_are():
 
 def test_sampling_on_human_objects_ranks_as_the_gold_does(public_data):
     case = blind_case("human-objects/edge", seed=1)
+    crowd = case.crowd.annotators[np.unique(case.crowd.annotator_index)]
+    everybody = [*case.predictions.models.tolist(), *crowd.tolist()]
+    assert len(everybody) == len(set(everybody)) == 10  # nobody is a system and of the crowd
     tree = blind_experiment(
         case.predictions, gold=case.gold, methods=["sampling", "em"], metrics=("accuracy",), draws=1000, seed=1
     )

@@ -385,3 +385,29 @@ def test_density_and_variables_of_the_pymc_twin(form):
         for variable, theirs in zip(graph.deterministics, derived(values)):
             np.testing.assert_allclose(theirs, ours[variable.name][0], err_msg=variable.name, atol=1e-12)
     assert np.ptp(gaps) < 1e-8
+
+
+@pytest.mark.parametrize(("discrimination", "item_effects"), [(None, False), (None, True), ("annotator", True)])
+def test_chains_that_disagree_are_warned_of_with_the_way_out(monkeypatch, discrimination, item_effects):
+    """Numbers around another value in each chain, in the place of what NUTS draws."""
+    games = Comparisons.from_long(crowd(n=60), annotator="who", item="prompt")
+
+    def apart(model, *, draws, chains, **_):
+        rng, found = np.random.default_rng(1), {}
+        for variable in model.deterministics:
+            dims = model.named_vars_to_dims.get(variable.name, ())
+            shape = (chains, draws, *(len(model.coords[dim]) for dim in dims))
+            found[variable.name] = (("chain", "draw", *dims), rng.normal(size=shape))
+        found["strength"][1][:] += np.arange(chains)[:, None, None]
+        tree = xr.DataTree.from_dict({"posterior": xr.Dataset(found)})
+        tree.attrs["sampler"] = "random"
+        return tree
+
+    monkeypatch.setattr("bayesagree.comparisons.posterior.sample_nuts", apart)
+    options = {"ties": "common", "order": "common", "discrimination": discrimination, "item_effects": item_effects}
+    with pytest.warns(UserWarning, match=r"^strength has not converged \(r_hat up to .*\); raise draws=200") as said:
+        tree = davidson(games, **options, engine="nuts", draws=200, chains=3, seed=1)
+    assert str(said[0].message).endswith("or leave out discrimination or item_effects") == (discrimination is not None)
+    assert f"{float(tree['diagnostics']['r_hat'].max()):.2f}, limit 1.1" in str(said[0].message)
+    assert tree.attrs["sampler"] == "random"
+    davidson(games, **options, engine="nuts", draws=99, chains=3, seed=1)  # too few to tell

@@ -204,6 +204,11 @@ def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
     assert by_name.items.tolist() == ["q17"]
 
 
+def test_numbers_are_names_and_no_positions_where_labels_are_numbers(tmp_path: Path) -> None:
+    rankings = io.read_annotations(write(tmp_path, "cases.json", "[[[[1]]]]"), labels=[1, 0])
+    assert rankings.labels[rankings.label_index].tolist() == [1]  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [

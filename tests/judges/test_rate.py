@@ -12,7 +12,7 @@ from _paths import ROOT
 
 from bayesagree import Comparisons, InputError, Labels, Ratings, corrected_rate, corrected_rate_model
 from bayesagree.judges import CorrectedRatePrior, judge_table, warnings_of
-from bayesagree.judges._gibbs import truncated_normal
+from bayesagree.judges._gibbs import _eliminate, _solve_back, truncated_normal
 from bayesagree.judges._hamiltonian import Truths
 from bayesagree.judges._panel import Factor, Panel, design, panel_of
 from bayesagree.judges._regression import regression
@@ -31,6 +31,21 @@ def data(seed=3, n=240, asked=90, votes=3, judges=2) -> tuple[Labels, Labels, di
     verdicts = Labels.from_matrix(said, annotators=[f"judge-{j}" for j in range(judges)], labels=[0, 1])
     people = Labels.from_matrix((rng.random((asked, votes)) < share).astype(int), labels=[0, 1])
     return verdicts, people, {i: "abc"[i % 3] for i in range(n)}
+
+
+def test_elimination_is_that_of_numpy():
+    rng = np.random.default_rng(7)
+    half = rng.normal(size=(5, 9))
+    square, right = half @ half.T, rng.normal(size=(5, 3))
+    rows = np.hstack([square, right])
+    log_det = _eliminate(rows)
+    root = np.linalg.cholesky(square)
+    assert log_det == pytest.approx(np.linalg.slogdet(square)[1] / 2, rel=1e-12)
+    np.testing.assert_allclose(np.tril(rows[:, :5]), root, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(rows[:, 5:], np.linalg.solve(root, right), rtol=1e-10)
+    x = rows[:, 5].copy()
+    _solve_back(rows[:, :5], x)
+    np.testing.assert_allclose(x, np.linalg.solve(square, right[:, 0]), rtol=1e-9)
 
 
 def test_truncated_normal_has_its_moments():

@@ -94,6 +94,11 @@ def test_drawn_ratings_have_the_moments_of_the_model():
     # An end's odds against a judgment at the mean 1/2 are w / (1 - w).
     ended, _ = RatingWorld(phi, mean[1:], (0.2, 0.0), (0.0, 1.0), None).study(2000, 20, rng)
     assert np.mean(ended.rating == 0) == pytest.approx(0.2, abs=4 * 0.4 / 200)
+    # Both ends at a mean of 0.2, odds of each w / (1 - w) times that of the mean; values between them on a scale.
+    both, _ = RatingWorld(phi, mean[:1], (0.2, 0.3), (-1.0, 4.0), None).study(2000, 20, rng)
+    odds = np.array([0.25 * 0.8 / 0.2, 0.3 / 0.7 * 0.2 / 0.8, 1.0])
+    shares = [np.mean(both.rating == -1), np.mean(both.rating == 4), np.mean((both.rating > -1) & (both.rating < 4))]
+    np.testing.assert_allclose(shares, odds / odds.sum(), atol=4 * 0.5 / 200)
 
 
 def test_more_items_narrow_and_cost_more():
