@@ -39,6 +39,9 @@ def test_truth_values_and_numbers():
     [
         ({"q9": "no"}, "gold item 'q9' is not among the 3 items"),
         ({"q1": "maybe"}, "gold item 'q1': label 'maybe' is not one of the labels"),
+        ({"q1": "no", "q9": "no"}, "gold item 'q9' is not among the 3 items"),
+        ({"q1": "no", "q2": "maybe", "q3": "sure"}, "gold item 'q2': label 'maybe' is not one of the labels"),
+        (pd.Series(["no", "yes", "no"], index=["q1", "q2", "q2"]), "gold item 'q2' has several labels"),
         (pd.Series(["no", "yes"], index=["q1", "q1"]), "gold item 'q1' has several labels"),
     ],
 )

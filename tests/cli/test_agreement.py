@@ -139,3 +139,10 @@ def coefficients(run, *args):
     code, out, _ = run(*args, "--json")
     assert code == 0
     return {row["coefficient"]: row for row in json.loads(out)["agreement"]}
+
+
+def test_the_text_is_one_table_under_its_title(run, tmp_path):
+    pd.DataFrame({"item": [1, 1, 2, 2], "annotator": [1, 2, 1, 2], "label": [0, 0, 1, 0]}).to_csv(tmp_path / "l.csv")
+    code, out, _ = run(tmp_path / "l.csv")
+    assert code == 0
+    assert out.startswith("Agreement; kappas, AC and Brennan-Prediger with no weights (intervals: 95 %)\n")

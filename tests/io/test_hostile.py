@@ -135,7 +135,8 @@ def test_broken_archives_are_named(tmp_path, fault):
         content[directory + 8] |= 1
         content[6] |= 1
     path.write_bytes(content[:-30] if fault == "cut" else content)
-    with pytest.raises(InputError, match=r"log\.eval"):
+    member = "" if fault == "cut" else r", (summaries|header)\.json': not a whole member of a ZIP archive"
+    with pytest.raises(InputError, match=rf"log\.eval{member or "': not a whole ZIP archive"} "):
         io.read_annotations(path)
 
 

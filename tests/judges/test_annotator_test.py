@@ -9,7 +9,7 @@ from _paths import ROOT
 
 from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, alternative_annotator_test
 from bayesagree.judges._win_rates import _shared_draws, log_posterior, win_draws
-from bayesagree.judges.annotator_test import Wins, _posterior, benjamini_yekutieli, wins_p_values
+from bayesagree.judges.annotator_test import Wins, _posterior, benjamini_yekutieli, shared_order, wins_p_values
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "judges.json").read_text())["annotator_test"]
 
@@ -201,3 +201,20 @@ def test_proposals_are_where_the_posterior_is(people, items):
         drawn = win_draws(counts, 1000, rng)[1]
         assert np.isfinite(drawn).all()
         assert np.unique(_shared_draws(counts, 1000, rng), axis=0).shape[0] > 850
+
+
+def test_shared_order_counts_pairs_one_by_one():
+    """Ties count half, labels that are not named are last together, and a ranking without a place stands alone."""
+    rng = np.random.default_rng(4)
+    reference = np.array([2.0, 0.0, np.inf, 1.0, np.inf])
+    rankings = rng.integers(0, 4, (6, 5)).astype(float)
+    rankings[1, 2:4] = np.inf
+    rankings[4, 3] = np.nan
+    found = shared_order(reference, rankings)
+    for row, ranking in enumerate(rankings):
+        same = [
+            1.0 if ranking[a] < ranking[b] else 0.5 if ranking[a] == ranking[b] else 0.0
+            for a in range(5) for b in range(5) if reference[a] < reference[b]
+        ]  # fmt: skip
+        assert found[row] == pytest.approx(np.nan if row == 4 else np.mean(same), nan_ok=True)
+    assert np.isnan(shared_order(np.full(5, np.inf), rankings)).all()

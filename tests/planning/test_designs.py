@@ -11,6 +11,7 @@ from bayesagree.datasets.simulate import ratings
 from bayesagree.errors import InputError
 from bayesagree.planning import plan
 from bayesagree.planning._worlds import RatingWorld, Studies, widths_of
+from bayesagree.planning.designs import designs_to_simulate
 
 
 def crowd(rng, n_items, n_votes):
@@ -151,3 +152,16 @@ def test_what_cannot_be_planned_is_refused():
         plan(pilot, items=[], annotators=[3], metric="fleiss_kappa")
     with pytest.raises(InputError, match="expected Labels or Ratings, got an array"):
         plan(np.zeros((2, 2)), items=[1], annotators=[1])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("n_pilot", "items", "annotators", "expected"),
+    [
+        (120, [200, 50, 90], [3, 1, 5], [(50, 1), (200, 1), (120, 3), (120, 5)]),
+        (5000, [40, 3000], [1, 2], [(40, 1), (1000, 1), (300, 2)]),
+        (9, [2000, 3000], [1], [(1000, 1)]),
+        (9, [10, 20], [2, 4], [(9, 2), (9, 4)]),
+    ],
+)
+def test_designs_that_are_simulated(n_pilot, items, annotators, expected):
+    assert designs_to_simulate(n_pilot, items, annotators) == expected

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
@@ -47,6 +48,23 @@ def test_annotators_with_few_labels_are_flagged():
     table = annotator_table(dawid_skene(labels, draws=100, seed=1)).set_index("annotator")
     assert "too_few_labels" in table.loc[9, "flags"]
     assert annotation_parts(labels).tolist() == [0] * 5
+
+
+def test_flags_follow_from_draws_and_counts():
+    """Of three labels: one who guesses worse, one whose interval is wide, one with nine labels, one who is fine."""
+    rng = np.random.default_rng(2)
+    center, spread = np.array([0.2, 0.6, 0.8, 0.8]), np.array([0.02, 0.2, 0.02, 0.02])
+    draws = center + spread * rng.uniform(-1, 1, (2, 500, 4))
+    posterior = xr.Dataset(
+        {"accuracy": (("chain", "draw", "annotator"), draws)},
+        {"annotator": ["low", "wide", "few", "fine"], "category": ["x", "y", "z"]},
+    )
+    given = xr.Dataset({"n_labels_given": ("annotator", [50, 50, 9, 10])})
+    table = annotator_table(xr.DataTree.from_dict({"posterior": posterior, "constant_data": given}))
+    assert table["flags"].tolist() == [["worse_than_chance"], ["too_few_labels"], ["too_few_labels"], []]
+    np.testing.assert_allclose(table["accuracy"], draws.mean(axis=(0, 1)))
+    assert table["prob_below_chance"].tolist() == [1, 0, 0, 0]
+    assert table["n_labels_given"].tolist() == [50, 50, 9, 10]
 
 
 def test_groups_without_a_common_item_are_told_apart():

@@ -10,7 +10,7 @@ from _paths import ROOT
 from bayesagree import InputError
 from bayesagree._inference.nuts import sample_nuts
 from bayesagree.subjective.group_model import group_summary, prob_worse
-from bayesagree.subjective.normal_model import group_values, normal_group_model, normal_group_posterior
+from bayesagree.subjective.normal_model import group_values, normal_group_model, normal_group_posterior, sufficient
 
 
 def test_any_metric_has_a_posterior(errors):
@@ -68,3 +68,14 @@ def test_larger_errors_are_worse(errors):
     mean = group_summary(tree)["mean"].sel(model="A")
     worst, best = mean.idxmax().item(), mean.idxmin().item()
     assert float(prob_worse(tree).sel(model="A", group=worst, other_group=best)) > 0.5
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e6])
+def test_annotators_who_differ_are_told_from_rounding_in_any_unit(unit):
+    group = np.array([0, 0, 0, 1, 1])
+    value = unit * np.array([1.0, 1.1, 1.3, 2.0, 2.1])
+    found = sufficient(value, group)
+    assert found.within == pytest.approx(unit**2 * (0.14 / 3 + 0.005), rel=1e-9, abs=0)
+    for alike in (np.array([1.0, 1.0, 1.0, 2.0, 2.0]), np.array([1.0, 1.0, 1 + 1e-8, 2.0, 2.0])):
+        with pytest.raises(InputError, match="annotators of a group do not differ"):
+            sufficient(unit * alike, group)
