@@ -15,10 +15,13 @@ from pathlib import Path
 TOOL = 4
 PACKAGE = str(Path(__file__).parents[2] / "bayesagree") + "/"
 EVENTS = sys.monitoring.events
+IMPORTS = "imports"
+"""In the place of a test: lines that ran before the first one, such as those of decorators."""
 
 lines: set[tuple[str, int]] = set()
 of_fixtures: dict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
 tests: dict[str, dict] = {}
+imported: set[tuple[str, int]] = set()
 failed: set[str] = set()
 
 
@@ -63,6 +66,10 @@ def pytest_fixture_setup(fixturedef, request):
         lines = outer | lines
 
 
+def pytest_collection_finish():
+    imported.update(lines)
+
+
 @_wrapper
 def pytest_runtest_protocol(item, nextitem):
     global lines
@@ -74,10 +81,14 @@ def pytest_runtest_protocol(item, nextitem):
         for (base, name), found in of_fixtures.items():
             if name in item.fixturenames and item.nodeid.startswith(base):
                 lines |= found
-        by_file = defaultdict(list)
-        for file, line in sorted(lines):
-            by_file[file.removeprefix(PACKAGE)].append(line)
-        tests[item.nodeid] = {"seconds": round(time.process_time() - start, 3), "lines": by_file}
+        tests[item.nodeid] = {"seconds": round(time.process_time() - start, 3), "lines": _by_file(lines)}
+
+
+def _by_file(found):
+    by_file = defaultdict(list)
+    for file, line in sorted(found):
+        by_file[file.removeprefix(PACKAGE)].append(line)
+    return by_file
 
 
 def pytest_runtest_logreport(report):
@@ -88,4 +99,5 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish(session):
     file = session.config.getoption("--reached")
     if file:
-        Path(file).write_text(json.dumps({name: of for name, of in tests.items() if name not in failed}))
+        kept = {name: of for name, of in tests.items() if name not in failed}
+        Path(file).write_text(json.dumps(kept | {IMPORTS: {"seconds": 0.0, "lines": _by_file(imported)}}))

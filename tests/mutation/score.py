@@ -54,8 +54,14 @@ class Tree:
         self.seconds: dict[str, float] = {}
         self.tests: dict[tuple[str, int], list[str]] = defaultdict(list)
         self.of_file: dict[str, set[str]] = defaultdict(set)
+        self.imported: set[tuple[str, int]] = set()
         for name in maps:
             for test, of in json.loads(Path(name).read_text()).items():
+                if test == "imports":
+                    self.imported |= {
+                        ("bayesagree/" + file, line) for file, lines in of["lines"].items() for line in lines
+                    }
+                    continue
                 self.seconds[test] = of["seconds"]
                 for file, lines in of["lines"].items():
                     self.of_file["bayesagree/" + file].add(test)
@@ -141,7 +147,9 @@ class Tree:
         line = self.text[site.file].encode()[: site.start].count(b"\n") + 1
         stated = {DEFAULTS} & self.seconds.keys() if site.owner and (not function or line < site.lines[0]) else set()
         if function:
-            return self.at(site.file, *site.lines) | stated
+            found = self.at(site.file, *site.lines) | stated
+            runs = not self.imported.isdisjoint((site.file, line) for line in range(site.lines[0], site.lines[1] + 1))
+            return found or (self.of_file[site.file] if runs else set())
         names = [
             n.id
             for s in self.tree[site.file].body
