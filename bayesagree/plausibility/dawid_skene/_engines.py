@@ -49,6 +49,7 @@ from bayesagree.plausibility.dawid_skene._patterns import (
     Repeated,
     VotePatternSampler,
     count_patterns,
+    merge_patterns,
     split_patterns,
 )
 from bayesagree.plausibility.dawid_skene._results import (
@@ -193,18 +194,18 @@ class DawidSkenePosterior:
             fold = folds_of_patterns(labels, rng)
         else:
             fold = folds(labels, rng)
-        if repeated is not None:  # the probabilities of patterns, not of items
-            repeated = repeated._replace(of_item=np.arange(repeated.number.size))
         rows, found = ("item_index", "annotator_index", "label_index", "count"), []
         for part in range(FOLDS):
             others = replace(labels, **{name: getattr(labels, name)[fold != part] for name in rows})
-            seen = np.bincount(others.item_index, minlength=labels.items.size) > 0
+            seen, counted = np.bincount(others.item_index, minlength=labels.items.size) > 0, None
             unknown = seen if repeated is not None else seen & (self.gold_index < 0)
             at = np.flatnonzero((fold == part) & unknown[labels.item_index])
             if not at.size:
                 continue
             item, annotator, label = (getattr(labels, name)[at].astype(np.int64) for name in rows[:3])
-            fits = (replace(self, labels=others, variant=variant, repeated=repeated) for variant in self.averaged)
+            if repeated is not None:  # patterns without these labels, and the probabilities of those with them
+                others, counted = merge_patterns(others, repeated.number)
+            fits = (replace(self, labels=others, variant=variant, repeated=counted) for variant in self.averaged)
             chance = [fit.chains(short, confusion=False, **length).label_probability()[item, label] for fit in fits]
             times = np.ones(at.size) if repeated is None else repeated.number[item].astype(float)
             found.append(HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance), times))

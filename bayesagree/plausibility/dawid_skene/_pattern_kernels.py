@@ -1,8 +1,9 @@
 """Compiled Gibbs steps of two labels whose items with equal votes are counted; see `_patterns`.
 
 Given confusion, prevalence and alpha, items are independent, and those of a pattern alike. How many of an item's n
-annotations have latent label 1 is drawn first, for all items of the pattern at once: a multinomial. Of items with
-equally many, annotation after annotation is divided by binomials, whose chances are sums over the later annotations.
+annotations have latent label 1 is drawn first, for all items of the pattern at once: a multinomial. Which ones they
+are is drawn from the first annotation to the last, by chances that are sums over the later annotations: for all items
+with equally many at once by binomials, or item by item where a pattern has few.
 """
 
 import math
@@ -66,49 +67,94 @@ def _binomial(rng, n, chance):
 def draw_patterns(rng, start, pair, number, alpha, prevalence, confusion, weights, above, chance):
     """Draw the latent labels of all items, and leave the chance of each number of labels 1 in `chance`."""
     most = chance.shape[1]
-    later, share, state = np.zeros((most, most)), np.empty((most, 2)), np.zeros(most, np.int64)
+    later, state, ones = np.zeros((most, most)), np.zeros(most, np.int64), np.zeros(most, np.int64)
+    numbers = np.zeros((2, most))  # items by how many labels 0, and 1, they have
+    share, odds = np.full(confusion.size, -1.0), np.empty(confusion.size)
+    for t in range(pair.shape[0]):
+        if share[pair[t, 1]] < 0.0:  # a pair of cells belongs to many annotations
+            zero, one = max(confusion[pair[t, 0]], NOTHING), max(confusion[pair[t, 1]], NOTHING)
+            share[pair[t, 1]], odds[pair[t, 1]] = one / (zero + one), math.log(one) - math.log(zero)
     weights[:] = 0.0
-    above[:] = 0.0
     for p in range(number.size):
-        first, n = start[p], start[p + 1] - start[p]
-        log_odds = math.log(prevalence[1]) - math.log(prevalence[0])
-        later[n, 0] = 1.0  # probability of r labels 1 from annotation t on, up to what the labels share
-        for t in range(n - 1, -1, -1):
-            zero, one = max(confusion[pair[first + t, 0]], NOTHING), max(confusion[pair[first + t, 1]], NOTHING)
-            log_odds += math.log(one) - math.log(zero)
-            share[t, 0], share[t, 1] = zero / (zero + one), one / (zero + one)
-            later[t, 0] = later[t + 1, 0] * share[t, 0]
-            for r in range(1, n - t):
-                later[t, r] = later[t + 1, r] * share[t, 0] + later[t + 1, r - 1] * share[t, 1]
-            later[t, n - t] = later[t + 1, n - t - 1] * share[t, 1]
+        n, own = start[p + 1] - start[p], pair[start[p] : start[p + 1]]
         if alpha > 0.0:
+            later[n, 0] = 1.0  # probability of r labels 1 from annotation t on, up to what the labels share
+            for t in range(n - 1, -1, -1):
+                one = share[own[t, 1]]
+                zero, now, after = 1.0 - one, later[t], later[t + 1]
+                now[0] = after[0] * zero
+                for r in range(1, n - t):
+                    now[r] = after[r] * zero + after[r - 1] * one
+                now[n - t] = after[n - t - 1] * one
             _chances(alpha, prevalence, n, later[0], chance[p])
         else:
+            log_odds = math.log(prevalence[1]) - math.log(prevalence[0])
+            for t in range(n):
+                log_odds += odds[own[t, 1]]
             chance[p, : n + 1] = 0.0
             chance[p, n] = 1.0 / (1.0 + math.exp(-min(max(log_odds, -700.0), 700.0)))
             chance[p, 0] = 1.0 - chance[p, n] if n > 0 else 1.0
-        left, rest = number[p], 1.0
-        for m in range(n + 1):
+        left, rest, many = number[p], 1.0, False
+        ones[:n] = 0
+        for place in range(n + 1):
+            m = (place + n) % (n + 1)  # n, which most items have, or 0
             c = chance[p, m]
-            state[m] = left if m == n or c >= rest else _binomial(rng, left, c / rest)
-            left, rest = left - state[m], rest - c
-            for r in range(m if state[m] > 0 else 0):
-                above[1, r] += state[m]
-            for r in range(n - m if state[m] > 0 else 0):
-                above[0, r] += state[m]
+            here = left if place == n or c >= rest else _binomial(rng, left, c / rest)
+            if here > 0:
+                numbers[0, n - m] += here
+                numbers[1, m] += here
+                if m == n:
+                    ones[:n] += here
+                elif m > 0 and number[p] > FEW:
+                    state[m], many = here, True
+                elif m > 0:
+                    for _ in range(here):
+                        _divide_one(rng, m, own, share, later, ones)
+            left, rest = left - here, rest - c
+            if left == 0:
+                break
+        if many:
+            _divide(rng, own, share, later, state, ones)
         for t in range(n):
-            ones = 0
-            for r in range(1, n - t + 1):
-                if state[r] > 0:
-                    moved = state[r]
-                    if r < n - t:
-                        moved = _binomial(rng, moved, min(1.0, share[t, 1] * later[t + 1, r - 1] / later[t, r]))
-                    ones += moved
-                    state[r] -= moved
-                    state[r - 1] += moved
-            weights[pair[first + t, 1]] += ones
-            weights[pair[first + t, 0]] += number[p] - ones
-        state[0] = 0
+            weights[own[t, 1]] += ones[t]
+            weights[own[t, 0]] += number[p] - ones[t]
+    for r in range(most - 1):
+        above[0, r], above[1, r] = numbers[0, r + 1 :].sum(), numbers[1, r + 1 :].sum()
+
+
+@numba.njit(cache=True, nogil=True)
+def _divide_one(rng, m, own, share, later, ones):
+    """Draw which annotations of an item have its m latent labels 1, and count them."""
+    n, t = own.shape[0], 0
+    while 0 < m < n - t:
+        left, skipped = rng.random() * later[t, m], 1.0
+        while m < n - t:  # else the rest are all 1
+            one = share[own[t, 1]]
+            left -= skipped * one * later[t + 1, m - 1]
+            skipped *= 1.0 - one
+            t += 1
+            if left < 0.0:
+                ones[t - 1] += 1
+                m -= 1
+                break
+    if m > 0:
+        ones[t:n] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _divide(rng, own, share, later, state, ones):
+    """Draw the same for `state[m]` items each, at once; empty `state`."""
+    n = own.shape[0]
+    for t in range(n):
+        for r in range(1, n - t + 1):
+            if state[r] > 0:
+                moved = state[r]
+                if r < n - t:
+                    moved = _binomial(rng, moved, min(1.0, share[own[t, 1]] * later[t + 1, r - 1] / later[t, r]))
+                ones[t] += moved
+                state[r] -= moved
+                state[r - 1] += moved
+    state[0] = 0
 
 
 @numba.njit(cache=True, nogil=True)

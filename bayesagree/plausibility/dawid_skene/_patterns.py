@@ -48,6 +48,19 @@ def count_patterns(labels: Labels) -> tuple[Labels, Repeated] | None:
     size = np.bincount(labels.item_index, minlength=labels.items.size)
     if labels.categories.size != 2 or size.size < FEWEST or size.max() > MOST_VOTES:
         return None
+    most = size.size // REPEATED
+    pattern = _pattern_of(labels, most)
+    return None if pattern.max() >= most else _one_of_each(labels, pattern, np.ones(size.size, np.int64))
+
+
+def merge_patterns(labels: Labels, number: NDArray[np.int64]) -> tuple[Labels, Repeated]:
+    """Return one item of each pattern of votes, where the items given are themselves there so many times."""
+    return _one_of_each(labels, _pattern_of(labels, labels.items.size), number)
+
+
+def _pattern_of(labels: Labels, most: int) -> NDArray[np.int64]:
+    """Return the number of each item's pattern, 0, 1, ... by first appearance; where there are more than most, any."""
+    size = np.bincount(labels.item_index, minlength=labels.items.size)
     vote = labels.annotator_index.astype(np.int64) * 2 + labels.label_index
     order = np.lexsort((vote, labels.item_index))
     vote, start, pattern = vote[order] + 1, np.cumsum(size) - size, size
@@ -56,16 +69,22 @@ def count_patterns(labels: Labels) -> tuple[Labels, Repeated] | None:
         here = np.zeros(size.size, np.int64)
         here[has] = vote[start[has] + place]
         pattern = pd.factorize(pattern * (2 * labels.annotators.size + 1) + here)[0]
-        if (pattern.max() + 1) * REPEATED > size.size:
-            return None
+        if pattern.max() >= most:
+            break
+    return pattern.astype(np.int64)
+
+
+def _one_of_each(labels: Labels, pattern: NDArray[np.int64], number: NDArray[np.int64]) -> tuple[Labels, Repeated]:
     first = np.unique(pattern, return_index=True)[1]
-    found = np.full(size.size, -1)
+    found = np.full(pattern.size, -1)
     found[first] = np.arange(first.size)
     kept = found[labels.item_index] >= 0
     rows = {name: getattr(labels, name)[kept] for name in ("annotator_index", "label_index", "count")}
     item = found[labels.item_index[kept]].astype(labels.item_index.dtype)
     one_each = replace(labels, items=labels.items[first], item_index=item, **rows)
-    return one_each, Repeated(np.bincount(pattern), pattern.astype(np.int64))
+    total = np.zeros(first.size, np.int64)
+    np.add.at(total, pattern, number)
+    return one_each, Repeated(total, pattern)
 
 
 def split_patterns(labels: Labels, repeated: Repeated, parts: int) -> tuple[Labels, Repeated]:
@@ -124,9 +143,9 @@ class PatternSampler:
     @property
     def expected(self) -> Floats:
         """Expectation of each pattern's plausibilities given what items share, shape (candidate,)."""
-        size, places = self.cells.sizes[:, None], np.arange(self.chance.shape[1])
         zero, one = self.shape if self.alpha else (1e-9 * self.prevalence[0], 1e-9 * self.prevalence[1])
-        share = (self.chance * (one + places) / (zero + one + size)).sum(axis=1)
+        ones = self.chance @ np.arange(self.chance.shape[1])
+        share = (one + ones) / (zero + one + self.cells.sizes)
         return np.column_stack([1 - share, share]).ravel()
 
     @property

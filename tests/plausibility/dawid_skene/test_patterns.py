@@ -1,5 +1,7 @@
 """Items with equal votes, counted once: the same posterior as that of the items one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,7 +9,9 @@ from scipy import stats
 from bayesagree import Labels, dawid_skene
 from bayesagree.plausibility.dawid_skene import _patterns
 from bayesagree.plausibility.dawid_skene._average import FOLDS, HeldOut, folds_of_patterns, stacking_weights
-from bayesagree.plausibility.dawid_skene._patterns import count_patterns, split_patterns
+from bayesagree.plausibility.dawid_skene._patterns import count_patterns, merge_patterns, split_patterns
+
+ROWS = ("item_index", "annotator_index", "label_index", "count")
 
 
 def votes_of(n_items, right, seed, missing=0.0):
@@ -36,6 +40,19 @@ def test_items_that_differ_stay_items(few):
     assert count_patterns(votes_of(500, [0.6] * 12, seed=1)) is None
     assert count_patterns(votes_of(49, [0.9, 0.8], seed=1)) is None
     assert count_patterns(Labels.from_matrix(np.tile([[0, 1], [1, 2]], (200, 1)))) is None
+
+
+def test_patterns_without_an_annotator_are_merged(few):
+    labels = votes_of(500, [0.9, 0.8, 0.7], seed=1, missing=0.2)
+    one_each, repeated = count_patterns(labels)
+    left = {name: getattr(one_each, name)[one_each.annotator_index != 1] for name in ROWS}
+    merged, counted = merge_patterns(replace(one_each, **left), repeated.number)
+    own = merged.to_matrix().reindex(columns=[0, 1, 2]).to_numpy(float)
+    assert len(np.unique(np.nan_to_num(own, nan=-1), axis=0)) == len(own) == counted.number.size < repeated.number.size
+    votes = labels.to_matrix().to_numpy(float, copy=True)
+    votes[:, 1] = np.nan
+    assert np.array_equal(own[counted.of_item][repeated.of_item], votes, equal_nan=True)
+    assert (counted.number == np.bincount(counted.of_item[repeated.of_item])).all()
 
 
 def test_every_annotator_is_held_out_from_a_fifth_of_each_pattern(few):
