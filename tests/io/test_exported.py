@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bayesagree import InputError, Labels
 from bayesagree.io import read_export
 
 FILES = Path(__file__).parent / "exported"
@@ -49,3 +50,19 @@ def test_braintrust():
     assert [row["correct"] for row in matrix(scores).values()] == [1, 0]
     assert list(matrix(helpful).values()) == [{"ann": 1, "bob": 0}, {"ann": 0, "bob": 0}]
     assert helpful.annotations.items.tolist() == scores.annotations.items.tolist()
+
+
+def test_doccano():
+    """By the server of doccano 1.8.4: cy has labelled nothing."""
+    export = read_export(FILES / "doccano_labels.zip")
+    assert export.format == "doccano"
+    assert matrix(export) == {1: {"ann": "sad", "bob": "glad"}, 2: {"ann": "glad", "bob": "glad"}}
+    assert export.contents.query("left_out")[["what", "number"]].values.tolist() == [["rows without a label", 2]]
+    with pytest.raises(InputError, match="Doccano has merged the labels and lost who gave them"):
+        read_export(FILES / "doccano_merged.zip")
+
+
+def test_spans_of_doccano():
+    spans = Labels.from_spans(read_export(FILES / "doccano_spans.zip").spans)
+    nobody = {"ann": "PER", "bob": "PER", "cy": "no label"}
+    assert spans.to_matrix().to_dict("index") == {"3:5-8": nobody, "4:5-8": nobody}

@@ -3,10 +3,16 @@
 uv run --no-project --with label-studio-sdk==2.1.2 tests/io/exported/make.py label_studio
 uv run --no-project --python 3.11 --with "argilla==1.29.1" tests/io/exported/make.py argilla
 uv run --no-project --with braintrust==0.48.1 --with pytest tests/io/exported/make.py braintrust
+uv run --no-project --python 3.10 --with "doccano==1.8.4" --with "numpy<2" --with "marshmallow<4" \\
+    --with "setuptools<80" tests/io/exported/make.py doccano
 """
 
+import importlib.util
 import json
+import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -97,7 +103,65 @@ def braintrust():
     ]
 
 
+def doccano():
+    """Exports of the server itself, on a database of its own: labels and spans per annotator, and merged labels."""
+    (backend,) = importlib.util.find_spec("backend").submodule_search_locations
+    sys.path.insert(0, backend)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {
+            "DJANGO_SETTINGS_MODULE": "config.settings.development",
+            "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3",
+        }
+        import django
+        from django.conf import settings
+        from django.core.management import call_command
+
+        django.setup()
+        settings.MEDIA_ROOT = folder
+        call_command("migrate", verbosity=0)
+        call_command("create_roles")
+        for name, kind, merged in (("labels", "labels", False), ("spans", "spans", False), ("merged", "labels", True)):
+            shutil.move(_doccano_project(kind, merged), HERE / f"doccano_{name}.zip")
+
+
+def _doccano_project(kind, merged):
+    """Path of the export of a project of text classification, or of sequence labelling."""
+    from data_export.celery_tasks import export_dataset
+    from django.contrib.auth.models import User
+    from examples.models import Example
+    from label_types.models import CategoryType, SpanType
+    from labels.models import Category, Span
+    from projects.models import Member, SequenceLabelingProject, TextClassificationProject
+    from roles.models import Role
+
+    make, task = {
+        "labels": (TextClassificationProject, "DocumentClassification"),
+        "spans": (SequenceLabelingProject, "SequenceLabeling"),
+    }[kind]
+    users = [User.objects.get_or_create(username=who)[0] for who in ("ann", "bob", "cy")]
+    options = {"project_type": task, "created_by": users[0], "collaborative_annotation": merged}
+    project = make.objects.create(name=kind, **options)
+    for user in users:
+        Member.objects.get_or_create(user=user, project=project, role=Role.objects.get(name="annotator"))
+    types = {
+        name: (CategoryType if kind == "labels" else SpanType).objects.create(project=project, text=name)
+        for name in ("glad", "sad", "PER")
+    }
+    for text, votes in VOTES:
+        example = Example.objects.create(project=project, text=f"{text}: Ada met Bob")
+        for user, (label, _) in zip(users, votes):
+            if kind == "labels":
+                Category.objects.create(example=example, user=user, label=types[label])
+                continue
+            ends = {"label": types["PER"], "start_offset": len(text) + 2, "end_offset": len(text) + 5}
+            Span.objects.create(example=example, user=user, **ends)
+    return export_dataset(project.id, "JSONL")
+
+
 if __name__ == "__main__":
     for tool in sys.argv[1:]:
+        if tool == "doccano":
+            doccano()
+            continue
         name, content = {f.__name__: f for f in (label_studio, argilla, braintrust)}[tool]()
         (HERE / name).write_text(json.dumps(content, indent=1) + "\n")
