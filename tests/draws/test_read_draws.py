@@ -94,6 +94,26 @@ def test_a_result_on_disk_is_the_one_in_memory_also_when_it_is_asked_for_again(t
     assert [path.name for path in tmp_path.iterdir()] == ["kept.zarr"]
 
 
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"draws": 6}, "draws was 5 and is 6"), ({"chains": 3}, "chains was 2 and is 3"), ({"seed": 2}, "seed was 1"),
+        ({"top_labels": 1}, "top_labels was None and is 1"), ({"reliability": 0.5}, "reliability was 1.0 and is 0.5"),
+        ({"prior": 2.0}, "prior was None and is 2.0"), ({"labels": [[3, 1], [1, 3]]}, "annotations was "),
+    ],
+)  # fmt: skip
+def test_a_store_of_other_arguments_is_another_run(tmp_path, changed, what):
+    how = {"labels": [[3, 1], [1, 2]], "draws": 5, "chains": 2, "seed": 1, "to": tmp_path / "kept.zarr"}
+
+    def kept(labels, **options):
+        return dirichlet(Labels.from_counts(labels), **options)
+
+    first = kept(**how)
+    assert kept(**how).identical(first)
+    with pytest.raises(InputError, match=f"belongs to another run \\({what}"):
+        kept(**(how | changed))
+
+
 def test_a_store_goes_on_after_the_blocks_that_are_done(tmp_path):
     def store():
         return Store(tmp_path / "kept.zarr", Checkpoint(tmp_path / "kept.zarr", {"draws": 3}, 1))

@@ -1,3 +1,5 @@
+import inspect
+
 import numpy as np
 import pytest
 
@@ -180,3 +182,10 @@ def test_a_file_of_other_annotations_is_refused(tmp_path):
     evaluate(first, models, draws=5, seed=1, to=tmp_path / "run.nc")
     with pytest.raises(InputError, match="belongs to another run"):
         evaluate(other, models, draws=5, seed=1, to=tmp_path / "run.nc")
+
+
+@pytest.mark.parametrize("name", [p for p in inspect.signature(evaluate).parameters if p != "options"])
+def test_a_misspelt_argument_is_named_beside_the_nearest_of_all(name):
+    votes, models = Labels.from_counts([[3, 1]]), Predictions.from_labels({"A": [0], "B": [1]})
+    with pytest.raises(TypeError, match=rf"no argument {name}x=; did you mean {name}="):
+        evaluate(votes, models, **{f"{name}x": 1})
