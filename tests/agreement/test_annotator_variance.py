@@ -137,3 +137,37 @@ def test_plan_of_a_crossed_study():
 
 def test_every_coefficient_with_a_variance_has_a_test():
     assert set(FORMULAS) | {"gwet_ac1"} == set(CHANCE)
+
+
+def test_weights_by_their_definitions():
+    """Gwet, Handbook of inter-rater reliability, of four values that no two pairs of which lie alike."""
+    x = np.array([1.0, 2.0, 4.5, 9.0])
+
+    def radical(a, b):
+        return 1 - np.sqrt(abs(a - b) / 8)
+
+    def ordinal(a, b):
+        between = 1 + abs(int(np.flatnonzero(x == a)[0]) - int(np.flatnonzero(x == b)[0]))
+        return 1 - between * (between - 1) / 2 / 6
+
+    def ratio(a, b):
+        return 1 - ((a - b) / (a + b)) ** 2 / (8 / 10) ** 2
+
+    def sine(a, b):
+        return np.sin(np.pi * (a - b) / 9) ** 2
+
+    def distance(a, b):
+        return 0.0 if a == b else (a - b) ** 2 / ((a + b - 2) * (18 - a - b))
+
+    def largest(of):
+        return max(of(a, b) for a in x for b in x)
+
+    kinds = {
+        "identity": lambda a, b: float(a == b), "linear": lambda a, b: 1 - abs(a - b) / 8,
+        "quadratic": lambda a, b: 1 - ((a - b) / 8) ** 2, "radical": radical, "ordinal": ordinal, "ratio": ratio,
+        "circular": lambda a, b: 1 - sine(a, b) / largest(sine),
+        "bipolar": lambda a, b: 1 - distance(a, b) / largest(distance),
+    }  # fmt: skip
+    for kind, weight in kinds.items():
+        expected = [[weight(a, b) for b in x] for a in x]
+        np.testing.assert_allclose(formula.agreement_weights(kind, x), expected, atol=1e-12, err_msg=kind)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from _paths import ROOT
 from rich.console import Console
 
 import bayesagree as ba
@@ -31,6 +32,19 @@ def test_flags_are_off_unless_given():
         if getattr(p, "is_flag", False) and p.default
     }
     assert on == {("subjective", "phi")}
+
+
+def test_defaults_are_those_that_are_stated():
+    """`golden/options.json`: of every command the options that have a default, and that default."""
+    found = {
+        name: {
+            p.name: p.default if isinstance(p.default, int | float | str) else str(p.default)
+            for p in command.params
+            if p.default not in (None, False)
+        }
+        for name, command in COMMANDS.items()
+    }
+    assert found == json.loads((ROOT / "tests" / "golden" / "options.json").read_text())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

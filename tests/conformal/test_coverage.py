@@ -159,6 +159,13 @@ class TestExchangeability:
         chi2 = sp.stats.chi2_contingency(pooled, correction=False)
         assert found == pytest.approx((np.sqrt(chi2.statistic / 120), chi2.pvalue))
 
+    def test_two_labels_are_compared_without_a_correction(self):
+        counts = np.array([[30, 14], [21, 25]])
+        found = _same_labels(*(np.repeat(np.arange(2), row) for row in counts), 2)
+        expected = counts.sum(1)[:, None] * counts.sum(0) / counts.sum()
+        chi2 = ((counts - expected) ** 2 / expected).sum()
+        assert found == pytest.approx((np.sqrt(chi2 / 90), sp.stats.chi2.sf(chi2, 1)))
+
     def test_one_label_is_no_difference(self):
         assert _same_labels(np.zeros(3, int), np.zeros(5, int), 1) == (0, 1)
 

@@ -1,13 +1,16 @@
 """The methods paragraph names what was computed and nothing else, for every combination of inputs."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesagree import Annotators, Labels, Predictions, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
+from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import report_data
 from bayesagree.report.page import METHODS, methods_paragraph, references, render
 from bayesagree.report.settings import ReportSettings
@@ -111,3 +114,13 @@ def test_weights_and_orders_are_named(annotations, sentence):
     page = render(data)
     assert ("ordinal weights" in page) == bool(annotations.ordered)
     assert ("taken as ordered" in page) == (annotations.ordered is None and annotations.has_order)
+
+
+@pytest.mark.parametrize("accuracy", [None, xr.Dataset()])
+@pytest.mark.parametrize("truth", [None, {}])
+def test_methods_of_groups_are_those_of_their_tables(data, accuracy, truth):
+    groups = GroupResults("age", pd.DataFrame(), accuracy, pd.DataFrame(), truth)
+    text = methods_paragraph(replace(data, groups=groups))
+    assert "Annotators were grouped by age" in text
+    assert (CHAPTERS['id="group-scores"'] in text) == (accuracy is not None)
+    assert (CHAPTERS['id="group-truth"'] in text) == (truth is not None)
