@@ -54,6 +54,17 @@ def test_hard_labels_and_unseen_labels(case):
         Predictions.from_estimators({"d": never}, x, labels=["yes"])
 
 
+def test_estimators_must_give_probabilities(case):
+    x, majority, _ = case
+
+    class Scores(DummyClassifier):
+        def predict_proba(self, X):
+            return 2 * super().predict_proba(X)
+
+    with pytest.raises(InputError, match="model 'd', item 'i0': the scores are declared probabilities"):
+        Predictions.from_estimators({"d": Scores().fit(x, majority)}, x)
+
+
 def test_refused(case):
     x, majority, truth = case
     model = LogisticRegression().fit(x, majority)

@@ -165,3 +165,15 @@ def test_what_cannot_be_planned_is_refused():
 )
 def test_designs_that_are_simulated(n_pilot, items, annotators, expected):
     assert designs_to_simulate(n_pilot, items, annotators) == expected
+
+
+def test_crossed_studies_are_of_labels_and_four_annotators():
+    pilot = Labels.from_matrix(np.random.default_rng(1).integers(0, 2, (12, 5)), labels=[0, 1])
+    options = {"items": [20], "metric": "fleiss_kappa", "replicates": 2, "crossed": True, "seed": 1}
+    assert plan(pilot, annotators=[4], **options)["width"].item() > 0
+    with pytest.raises(InputError, match="annotators=3: with crossed=True 4 or more annotators return"):
+        plan(pilot, annotators=[5, 3], **options)
+    models = Predictions.from_labels({"A": [0] * 12}, labels=[0, 1])
+    for other in ({"predictions": models}, {"predictions": models, "metric": "top_1_accuracy"}):
+        with pytest.raises(InputError, match="crossed=True is for the agreement of labels"):
+            plan(pilot, annotators=[4], **(options | other))
