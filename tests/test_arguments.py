@@ -12,7 +12,7 @@ import xarray as xr
 from test_api import public_functions
 
 import bayesagree as ba
-from bayesagree._inference.arguments import SYNONYMS, _kinds_of
+from bayesagree._inference.arguments import SYNONYMS, _brief, _kinds_of
 from bayesagree.annotations import Annotators
 from bayesagree.annotations.predictions import Predictions
 
@@ -103,6 +103,15 @@ def test_a_misspelt_argument_is_named_beside_the_nearest(name):
             with pytest.raises(TypeError) as raised:
                 call(**{wrong: 1})
             assert str(raised.value) == f"{call.__qualname__}() has no argument {wrong}=; did you mean {argument}=?"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(np.array(3.5), "3.5"), (np.float32(3.5), "3.5"), ("x" * 99, "'" + "x" * 79), (None, "None")]
+)
+def test_a_value_is_shown_as_it_is_written(value, text):
+    assert _brief(value) == text
+    for several in (np.array([3.5]), [3.5], np.zeros((2, 2))):
+        assert "3.5" not in _brief(several)
 
 
 def test_synonyms_are_no_arguments_of_ours_where_they_are_said():

@@ -536,3 +536,27 @@ def test_blind(answer, folder):
     models = pd.read_csv(folder / "models.csv").pivot(index="item", columns="model", values="label")
     for row in found["actual"]:
         assert row["score"] == (models.loc[gold.index, row["model"]] == gold).mean()
+
+
+def test_blind_on_the_screen(answer, run, folder):
+    """Scores with their ranks; methods without a pseudo-gold have no row of its quality."""
+    words = "blind models.csv --gold gold.csv --draws 20 --metrics accuracy --methods majority,em,sampling"
+    found, (code, out, _) = answer(words), run(*words.split())
+    assert code == 0
+    blocks = {lines[0]: [line.split() for line in lines[1:]] for lines in map(str.splitlines, out.split("\n\n"))}
+    score = {(row["estimator"], row["model"]): row for row in found["scores"]}
+    gold = {row["model"]: row for row in found["actual"]}
+    for name, *cells in blocks["accuracy: score (rank)"][1:]:
+        rows = [gold[name], *(score[method, name] for method in ("majority", "em", "sampling"))]
+        assert cells == " ".join(f"{row['score']:.3f} ({row['rank']:.0f})" for row in rows).split()
+    quality = {row["estimator"]: row["quality"] for row in found["quality"]}
+    assert quality["sampling"] is None
+    known = [[method, f"{quality[method]:.3f}"] for method in ("majority", "em")]
+    assert blocks["quality of the pseudo-gold"][1:] == known
+    swaps = [row for row in found["methods"] if row["measure"] == "swap_rate"]
+    assert blocks["swap_rate with the gold (rank of the method), n = 3"][1:] == [
+        [row["estimator"], f"{row['correlation']:.3f}", f"({row['method_rank']:.0f})"] for row in swaps
+    ]
+    intervals = blocks["majority: 95 % HDI and ranks"][1:-1]
+    keys = ("score", "lower", "upper", "prob_best", "expected_rank")
+    assert intervals == [[m, *(f"{score['majority', m][key]:.3f}" for key in keys)] for m in ("low", "mid", "top")]

@@ -103,6 +103,19 @@ def test_a_table_of_very_many_columns_is_refused_before_its_columns_are_looked_a
         _json.require_distinct([*(f"a{k}" for k in range(10**5)), "a7"], "wide.csv")
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("item,ann,bob\np,x,y\n,x,x\nq,y,y\n", "row 1: the item is missing; every row needs one"),
+        ("item,ann,bob\np,x,y\nq,x,x\nq,y,y\n", "item 'q' has two rows; in this layout an item is one row"),
+    ],
+)
+def test_one_row_without_an_item_or_with_one_seen_before_is_refused(tmp_path, rows, message):
+    (tmp_path / "wide.csv").write_text(rows)
+    with pytest.raises(InputError, match=message):
+        ba.read_annotations(tmp_path / "wide.csv", format="wide")
+
+
 def test_columns_of_few_values_that_cannot_name_rows_are_not_tried_in_pairs(tmp_path, monkeypatch):
     """With 60 annotators as columns, every two of them were looked through for two that name each row."""
     rng = np.random.default_rng(5)
