@@ -71,6 +71,18 @@ def test_quality_is_that_of_the_pseudo_gold_and_outliers_are_found(tree):
     assert (outliers["predicted_rank"].sel(place="worst") >= 5).all()
 
 
+def test_quality_of_the_majority_of_the_others_is_the_mean_over_systems():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 60)
+    votes = np.where(rng.random((5, 60)) < np.array([0.6, 0.9, 0.7, 0.8, 0.55])[:, None], truth, 1 - truth)
+    models = Predictions.from_labels(dict(zip("ABCDE", votes)), labels=[0, 1])
+    options = {"methods": ["majority"], "metrics": ["accuracy"], "draws": 5, "leave_one_out": True, "seed": 1}
+    found = blind_experiment(models, gold=dict(enumerate(truth)), baseline="majority", **options)["methods"]["quality"]
+    # Half of the votes are enough for the positive label.
+    others = [np.delete(votes, m, axis=0).mean(axis=0) >= 0.5 for m in range(5)]
+    assert found.item() == pytest.approx(np.mean([chosen == truth for chosen in others]))
+
+
 def test_multiplicity_makes_more_ties(systems):
     options = {"methods": ["majority"], "metrics": ["accuracy"], "draws": 50, "seed": 2}
     plain, strict = (

@@ -10,6 +10,7 @@ from bayesagree import Comparisons, InputError, davidson
 from bayesagree.comparisons import preference_table
 from bayesagree.report import comparison_report, render
 from bayesagree.report.comparisons import panel
+from bayesagree.report.wording import percent
 from tests.comparisons.test_davidson import crowd, food
 
 
@@ -28,6 +29,18 @@ def test_panel(data):
     assert f"{100 * table['mean'][0]:.0f}" in answers[1]
     assert answers[2].startswith("How far do annotators agree?")
     assert answers[3].startswith("Does the first place win?")
+
+
+def test_intervals_of_the_panel_begin_with_their_lower_end(data):
+    best = preference_table(data.result, scale="win_rate").iloc[0]
+    common = data.effects[data.effects["annotator"].isna()].set_index("effect")
+    rows = {"How often does": best, "Does the first place win?": common.loc["first_wins"]}
+    found = [answer for answer in panel(data) if answer.question.startswith(tuple(rows))]
+    assert len(found) == 2
+    for answer, row in zip(found, rows.values()):
+        ends = " to ".join(percent(row[name]) for name in ("lower", "upper"))
+        assert row["lower"] < row["mean"] < row["upper"]
+        assert (answer.number, answer.ends) == (percent(row["mean"]), ends)
 
 
 def test_page_has_the_numbers_and_no_error(data):
