@@ -1,7 +1,9 @@
 """Files written by the libraries of the tools themselves (`exported/make.py` writes them anew)."""
 
+import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from bayesagree import InputError, Labels
@@ -60,6 +62,28 @@ def test_doccano():
     assert export.contents.query("left_out")[["what", "number"]].values.tolist() == [["rows without a label", 2]]
     with pytest.raises(InputError, match="Doccano has merged the labels and lost who gave them"):
         read_export(FILES / "doccano_merged.zip")
+
+
+@pytest.mark.parametrize("form", ["server", "file of the client", "data frame"])
+def test_phoenix(form):
+    """By the server of arize-phoenix 20.26.1 and its client 3.5.0."""
+    path = FILES / ("phoenix.json" if form == "server" else "phoenix.csv")
+    source = pd.read_csv(path, index_col="span_id") if form == "data frame" else path
+    mood = read_export(source, question="mood")
+    assert mood.format == "phoenix"
+    first, second = (str(number).rjust(16, "a") for number in (1, 2))
+    assert matrix(mood) == {first: {"ann": "sad", "bob": "glad"}, second: {"ann": "glad", "bob": "glad"}}
+    assert mood.predictions.models.tolist() == ["judge"]
+    assert mood.predictions.items.tolist() == [first, second]
+    assert read_export(source, question="stars", scale=(1, 5), step=1).annotations.rating.tolist() == [2, 4, 5, 4]
+
+
+def test_a_page_of_phoenix_is_not_all(tmp_path):
+    answer = json.loads((FILES / "phoenix.json").read_text())
+    path = tmp_path / "page.json"
+    path.write_text(json.dumps({"data": answer["data"][:10], "next_cursor": answer["data"][10]["id"]}))
+    with pytest.warns(UserWarning, match=r"page\.json' is one page of the server's answer and ends before the last"):
+        assert read_export(path, question="mood").annotations.n_annotations == 3
 
 
 def test_spans_of_doccano():

@@ -73,13 +73,14 @@ def test_excel(tmp_path):
         ("toc", "1: 1, {2, 3}\n1: {1, 2}, 3\n", [[["Ada"], ["Bo", "Cy"]], [["Ada", "Bo"], ["Cy"]]]),
         ("toi", "2: 1, {2, 3}\n1: 3\n", [[["Ada"], ["Bo", "Cy"]]] * 2 + [[["Cy"]]]),
         # Categories of a .cat file may be empty.
-        ("cat", "# CATEGORY NAME 1: Yes\n# CATEGORY NAME 2: Maybe\n1: {1,2},{},3\n", [[["Ada", "Bo"], ["Cy"]]]),
+        ("cat", "2: {1, 2}, {}, 3\n1: 3, {1, 2}, {}\n", [[["Ada", "Bo"], ["Cy"]]] * 2 + [[["Cy"], ["Ada", "Bo"]]]),
     ],
 )
 def test_preflib(tmp_path, kind, votes, expected):
-    """The first four were written by preflibtools 2.0.33 (`OrdinalInstance.write`)."""
+    """Written by preflibtools 2.0.33 (`OrdinalInstance.write`, `CategoricalInstance.write`)."""
     path = tmp_path / f"votes.{kind}"
-    path.write_text(f"# FILE NAME: {path.name}\n# DATA TYPE: {kind}\n{TOC}{votes}")
+    categories = "# CATEGORY NAME 1: Yes\n# CATEGORY NAME 2: Maybe\n# CATEGORY NAME 3: No\n" if kind == "cat" else ""
+    path.write_text(f"# FILE NAME: {path.name}\n# DATA TYPE: {kind}\n{categories}{TOC}{votes}")
     rankings = read_annotations(path)
     assert isinstance(rankings, Rankings)
     assert rankings.items.tolist() == ["Council"]

@@ -1,5 +1,7 @@
 """Phoenix: span annotations as a table or as the answer of its server; people annotate, models and code predict."""
 
+import warnings
+
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
@@ -19,6 +21,12 @@ def recognise(file: File) -> bool:
 def read(file: File, question: str | None) -> Found:
     """Read annotations by people; those by models and code are predictions. The name is the question."""
     found = Found()
+    if file.json is not None and file.json.get("next_cursor"):
+        warnings.warn(
+            f"{file.name} is one page of the server's answer and ends before the last annotation: follow next_cursor, "
+            "or ask with a larger limit=",
+            stacklevel=2,
+        )
     for row in file.json["data"] if file.json is not None else file.lines():
         answer = row.get("result") or row
         label = answer.get("label", row.get("result.label"))

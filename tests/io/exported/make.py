@@ -1,18 +1,24 @@
-"""Writes the files beside it, each by the library of its tool, without a server. Tests read the stored files.
+"""Writes the files beside it, each by the library of its tool, or by a server of it on this machine.
+
+Tests read the stored files.
 
 uv run --no-project --with label-studio-sdk==2.1.2 tests/io/exported/make.py label_studio
 uv run --no-project --python 3.11 --with "argilla==1.29.1" tests/io/exported/make.py argilla
 uv run --no-project --with braintrust==0.48.1 --with pytest tests/io/exported/make.py braintrust
 uv run --no-project --python 3.10 --with "doccano==1.8.4" --with "numpy<2" --with "marshmallow<4" \\
     --with "setuptools<80" tests/io/exported/make.py doccano
+uv run --no-project --python 3.11 --with arize-phoenix==20.26.1 tests/io/exported/make.py phoenix
 """
 
 import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -158,10 +164,58 @@ def _doccano_project(kind, merged):
     return export_dataset(project.id, "JSONL")
 
 
+def phoenix():
+    """Annotations as the server answers, and as its client makes a data frame of the answer."""
+    from phoenix.client import Client
+
+    base, spans = "http://127.0.0.1:6061", [str(number).rjust(16, "a") for number in (1, 2)]
+    with tempfile.TemporaryDirectory() as folder:
+        set_up = {"PHOENIX_WORKING_DIR": folder, "PHOENIX_PORT": "6061", "PHOENIX_GRPC_PORT": "6062"}
+        server = subprocess.Popen(
+            [sys.executable, "-m", "phoenix.server.main", "serve"],
+            env=os.environ | set_up | {"PHOENIX_HOST": "127.0.0.1", "PHOENIX_TELEMETRY_ENABLED": "false"},
+        )
+        try:
+            _wait(base)
+            client = Client(base_url=base).spans
+            hour = "2026-01-01T00:00:00+00:00"
+            told = {"name": "answer", "span_kind": "LLM", "status_code": "OK", "start_time": hour, "end_time": hour}
+            contexts = [{"trace_id": span.rjust(32, "b"), "span_id": span} for span in spans]
+            client.log_spans(
+                project_identifier="default", spans=[told | {"context": one, "attributes": {}} for one in contexts]
+            )
+            time.sleep(5)  # the server takes spans from a queue
+            for span, (_, votes) in zip(spans, VOTES):
+                answers = [("HUMAN", who, label, stars) for who, (label, stars) in zip(("ann", "bob"), votes)]
+                for kind, who, label, stars in [*answers, ("LLM", "judge", "glad", 1)]:
+                    by = {"span_id": span, "annotator_kind": kind, "identifier": who, "sync": True}
+                    client.add_span_annotation(annotation_name="mood", label=label, **by)
+                    client.add_span_annotation(annotation_name="stars", score=float(stars), **by)
+            table = client.get_span_annotations_dataframe(span_ids=spans, project_identifier="default")
+            table.to_csv(HERE / "phoenix.csv")
+            query = "&".join(f"span_ids={span}" for span in spans)
+            with urllib.request.urlopen(f"{base}/v1/projects/default/span_annotations?{query}&limit=1000") as answer:
+                return "phoenix.json", json.load(answer)
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _wait(base):
+    """Return when the server answers, within two minutes."""
+    for _ in range(120):
+        try:
+            urllib.request.urlopen(f"{base}/healthz").close()
+            return
+        except OSError:
+            time.sleep(1)
+    raise TimeoutError(base)
+
+
 if __name__ == "__main__":
     for tool in sys.argv[1:]:
         if tool == "doccano":
             doccano()
             continue
-        name, content = {f.__name__: f for f in (label_studio, argilla, braintrust)}[tool]()
+        name, content = {f.__name__: f for f in (label_studio, argilla, braintrust, phoenix)}[tool]()
         (HERE / name).write_text(json.dumps(content, indent=1) + "\n")
