@@ -160,12 +160,25 @@ def _image(read: Any, path: Path) -> NDArray[Any]:
     return np.round(pixels * 255).astype(np.int64) if pixels.dtype.kind == "f" else pixels
 
 
-def marked_pixels(masks: NDArray[Any], background: int) -> NDArray[np.int64]:
-    """Number (row x width + column) of each pixel that somebody marked, increasing."""
-    marked = np.flatnonzero((masks != background).any(axis=0))
+def marked_items(values: NDArray[Any], background: int) -> NDArray[np.int64]:
+    """Position of each item that somebody marked, of values (annotator, item)."""
+    marked = np.flatnonzero((values != background).any(axis=0))
     if not marked.size:
         raise InputError(f"nobody marked anything: every pixel of every mask is {background}")
     return marked
+
+
+def _by_region(
+    masks: NDArray[np.int64], regions: NDArray[Any], shape: tuple[int, ...]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Names of the regions, and the most frequent value in each, shape (annotator, region)."""
+    if regions.shape != shape:
+        raise InputError(f"regions has the shape {regions.shape}, and the masks have (row, column) = {shape}")
+    names, region = np.unique(regions.ravel(), return_inverse=True)
+    values, code = np.unique(masks, return_inverse=True)
+    cells = region * values.size + code.reshape(masks.shape)
+    number = [np.bincount(own, minlength=names.size * values.size).reshape(-1, values.size) for own in cells]
+    return names, values[np.stack([own.argmax(axis=1) for own in number])]
 
 
 class MarkedLabels:
@@ -235,9 +248,10 @@ class MarkedLabels:
         *,
         annotators: Sequence[Any] | None = None,
         background: int = 0,
+        regions: Any = None,
         labels: Sequence[Any] | None = None,
     ) -> Self:
-        """Read masks of one image: every pixel that at least one annotator marked is an item.
+        """Read masks of one image: every pixel, or region, that at least one annotator marked is an item.
 
         Pixels that nobody marked are left out: with them the agreement of an image depends on its margin, and STAPLE's
         specificity is overestimated. The posterior of `dawid_skene` of two labels is then STAPLE (Warfield et al. 2004,
@@ -251,18 +265,23 @@ class MarkedLabels:
             Their names; by default 0, 1, ...
         background
             The value of what is not marked.
+        regions
+            Array (row, column) of the superpixel of each pixel. Items are then superpixels, and an annotator's label of
+            one is the value of most of its pixels, the smaller of two with equally many.
         labels
             All possible values, by default those that occur.
 
         Returns
         -------
         Labels
-            Items are numbers, row x width + column: ``np.divmod(labels.items, width)`` gives rows and columns.
+            Items are numbers, row x width + column: ``np.divmod(labels.items, width)`` gives rows and columns. Or the
+            values in `regions`.
 
         Raises
         ------
         InputError
-            Another shape, masks of several sizes, values that are no whole numbers, no marked pixel.
+            Another shape, also of the regions; masks of several sizes; values that are no whole numbers; no marked
+            pixel.
 
         Examples
         --------
@@ -272,7 +291,10 @@ class MarkedLabels:
         [[1, 1], [0, 2]]
         """
         read = read_masks(masks)
-        pixels = marked_pixels(read, background)
-        matrix = read.reshape(len(read), -1)[:, pixels].T
+        names, by_item = np.arange(read[0].size), read.reshape(len(read), -1)
+        if regions is not None:
+            names, by_item = _by_region(by_item, np.asarray(regions), read.shape[1:])
+        marked = marked_items(by_item, background)
         maker: Any = cls
-        return maker.from_matrix(matrix, items=pixels.tolist(), annotators=annotators, labels=labels, ordered=False)
+        matrix, items = by_item[:, marked].T, names[marked].tolist()
+        return maker.from_matrix(matrix, items=items, annotators=annotators, labels=labels, ordered=False)

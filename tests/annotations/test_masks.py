@@ -32,6 +32,27 @@ def test_marked_pixels_are_items():
     assert labels.to_matrix().values.tolist() == [[1, 0], [1, 1], [0, 1]]
 
 
+def test_marked_regions_are_items():
+    rng = np.random.default_rng(4)
+    masks, regions = rng.integers(0, 3, (3, 9, 9)), rng.integers(10, 20, (9, 9))
+    masks[:, regions == 15] = 0
+    labels = Labels.from_masks(masks, regions=regions)
+    most = {
+        name: [np.bincount(mask[regions == name]).argmax().item() for mask in masks]
+        for name in np.unique(regions).tolist()
+    }
+    rows = {name: row for name, row in most.items() if any(row)}
+    assert 15 not in rows
+    assert labels.to_matrix().to_dict("split")["data"] == list(rows.values())
+    assert labels.items.tolist() == list(rows)
+    each = Labels.from_masks(masks, regions=np.arange(81).reshape(9, 9)).to_matrix()
+    assert each.equals(Labels.from_masks(masks).to_matrix())
+    with pytest.raises(
+        InputError, match=r"regions has the shape \(9,\), and the masks have \(row, column\) = \(9, 9\)"
+    ):
+        Labels.from_masks(masks, regions=regions[0])
+
+
 def test_posterior_mode_is_staple():
     rng = np.random.default_rng(2)
     masks = np.stack([circle(60, (30 + x, 30 + y), 14 + r) for x, y, r in rng.integers(-3, 4, (5, 3))])
