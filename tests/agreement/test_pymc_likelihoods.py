@@ -3,10 +3,11 @@
 import numpy as np
 import pymc as pm
 import pytest
+import scipy as sp
 from scipy.stats import beta
 
 from bayesagree.agreement import BinnedBeta
-from bayesagree.agreement._pymc_likelihoods import bins_log_probability
+from bayesagree.agreement._pymc_likelihoods import bins_log_probability, collapsed_log_likelihood
 from bayesagree.errors import InputError
 
 EDGES = np.linspace(0, 1, 6)
@@ -74,3 +75,22 @@ def test_log_probability_in_a_model():
 def test_edges_that_are_no_bins_are_refused():
     with pytest.raises(InputError, match="edges"):
         BinnedBeta.dist(1.0, 1.0, [0.0, 0.5])
+
+
+@pytest.mark.parametrize(("precision", "m", "s"), [(4.0, 0.4, 0.3), (1.2, 0.7, 0.5), (15.0, 0.5, 0.2)])
+def test_item_means_are_integrated_out(precision, m, s):
+    """Patterns of ratings on three levels: an integral over the item mean, a Beta variable."""
+    pytensor = pytest.importorskip("pytensor")
+    counts, weight = np.array([[3.0, 1, 0], [0, 2, 2], [1, 0, 0]]), np.array([1.0, 2, 3])
+    edges, prior = np.linspace(0, 1, 4), sp.stats.beta(m * (s**-2 - 1), (1 - m) * (s**-2 - 1))
+
+    def of_pattern(mean, pattern):
+        shares = np.diff(sp.special.betainc(mean * precision, (1 - mean) * precision, edges))
+        return np.prod(shares**pattern) * prior.pdf(mean)
+
+    integrals = [sp.integrate.quad(of_pattern, 0, 1, (row,), epsabs=1e-12, limit=200)[0] for row in counts]
+    given = (pytensor.tensor.constant(value) for value in (counts, weight, precision, m, s))
+    patterns, times, precise, *hyper = given
+    found = collapsed_log_likelihood(patterns, times, precise, tuple(hyper), [], edges)
+    mode = pytensor.compile.Mode(linker="py", optimizer=None)
+    assert float(found.eval(mode=mode)) == pytest.approx(weight @ np.log(integrals), rel=1e-6)

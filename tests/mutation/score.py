@@ -55,6 +55,7 @@ class Tree:
         self.tests: dict[tuple[str, int], list[str]] = defaultdict(list)
         self.of_file: dict[str, set[str]] = defaultdict(set)
         self.imported: set[tuple[str, int]] = set()
+        self.test_files = {str(p.relative_to(root)): p.read_text() for p in (root / "tests").rglob("test_*.py")}
         for name in maps:
             for test, of in json.loads(Path(name).read_text()).items():
                 if test == "imports":
@@ -119,11 +120,13 @@ class Tree:
         return file == of or any(re.search(one, self.text[file]) for one in known)
 
     def callers(self, file: str, name: str, seen: set[tuple[str, str]]) -> set[str]:
-        """Give the tests that run a line where a kernel or constant is used, through kernels that use it."""
+        """Give the tests that name a kernel or constant or run a line that uses it, also through other kernels."""
         if (file, name) in seen:
             return set()
         seen.add((file, name))
-        tests = set()
+        module = ".".join(Path(file).with_suffix("").parts)
+        direct = {f for f, text in self.test_files.items() if module in text and re.search(rf"\b{name}\b", text)}
+        tests = {test for test in self.seconds if test.split("::")[0] in direct}
         for where, function, start, stop in self.uses.get(name, []):
             if not self.knows(where, file, name):
                 continue

@@ -9,7 +9,7 @@ import pytest
 from bayesagree import Labels, Predictions, Ratings
 from bayesagree.metrics import auc_posterior
 from bayesagree.report.annotators import level_results
-from bayesagree.report.data import report_data
+from bayesagree.report.data import _posterior, report_data
 from bayesagree.report.page import render
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.report.views import annotators, areas
@@ -87,3 +87,17 @@ def test_levels_of_ratings_are_shown_where_they_matter(data, monkeypatch):
     assert level_results(Case(strict, None, SHORT)) is None
     alike = Ratings.from_matrix([[1, 2, 3], [2, 3, 1], [3, 1, 2]] * 10, scale=(1, 5), step=1)
     assert level_results(Case(alike, None, SHORT)) is None
+
+
+def test_plausibilities_of_a_chain_are_kept_for_models_where_they_fit(monkeypatch):
+    """Twelve items, two labels, 40 draws and two chains, of eight bytes."""
+    votes = np.random.default_rng(2).integers(0, 2, (12, 4))
+    labels, models = (
+        Labels.from_matrix(votes, labels=[0, 1]),
+        Predictions.from_labels({"A": votes[:, 0]}, labels=[0, 1]),
+    )
+    settings = ReportSettings("dawid_skene", draws=40, chains=2, allow_unmixed=True)
+    for limit, predictions, whole in ((15360, models, True), (15359, models, False), (15360, None, False)):
+        monkeypatch.setattr("bayesagree.report.data.MAX_BYTES", limit)
+        posterior = _posterior(Case(labels, predictions, settings), 1.0)["posterior"]
+        assert ("plausibility" in posterior, "top_label" in posterior) == (whole, not whole)
