@@ -230,9 +230,12 @@ def test_cvat(tmp_path):
 
 
 def test_labelbox(tmp_path):
+    """As the documentation of export version 2 shows it: the server alone writes it, and the SDK has no writer."""
+
     def label(who, mood):
+        why = {"name": "why", "text_answer": {"content": f"it is {mood}"}}
         answers = [
-            {"name": "mood", "radio_answer": {"name": mood, "value": mood}},
+            {"name": "mood", "radio_answer": {"name": mood, "value": mood, "classifications": [why]}},
             {"name": "topics", "checklist_answers": [{"name": "a"}, {"name": "b"}]},
         ]
         return {"label_details": {"created_by": who}, "annotations": {"objects": [{}], "classifications": answers}}
@@ -247,6 +250,8 @@ def test_labelbox(tmp_path):
     assert mood.contents.query("left_out")["number"].tolist() == [2]
     topics = read_annotations(path, question="topics", duplicates="keep")
     assert topics.counts().tolist() == [[2, 2]]
+    below = read_annotations(path, question="why")
+    assert below.to_matrix().to_dict("index") == {"x": {"ann": "it is sad", "bob": "it is glad"}}
 
 
 def test_decimal_commas_where_semicolons_separate(tmp_path):
