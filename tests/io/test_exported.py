@@ -90,3 +90,23 @@ def test_spans_of_doccano():
     spans = Labels.from_spans(read_export(FILES / "doccano_spans.zip").spans)
     nobody = {"ann": "PER", "bob": "PER", "cy": "no label"}
     assert spans.to_matrix().to_dict("index") == {"3:5-8": nobody, "4:5-8": nobody}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("label_studio.json", "mood"),
+        ("argilla_1.json", "mood"),
+        ("braintrust.json", "helpful"),
+        ("doccano_labels.zip", None),
+        ("doccano_spans.zip", None),
+        ("phoenix.json", "mood"),
+        ("phoenix.csv", "mood"),
+    ],
+)
+def test_one_command_writes_the_report(run, tmp_path, name, question):
+    page = tmp_path / "report.html"
+    done = run("report", FILES / name, *(["--question", question] if question else []), "-o", page)
+    assert done.returncode == 0, done.stderr
+    assert name in page.read_text(encoding="utf-8")
