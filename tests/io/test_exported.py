@@ -86,10 +86,22 @@ def test_a_page_of_phoenix_is_not_all(tmp_path):
         assert read_export(path, question="mood").annotations.n_annotations == 3
 
 
-def test_spans_of_doccano():
-    spans = Labels.from_spans(read_export(FILES / "doccano_spans.zip").spans)
-    nobody = {"ann": "PER", "bob": "PER", "cy": "no label"}
-    assert spans.to_matrix().to_dict("index") == {"3:5-8": nobody, "4:5-8": nobody}
+@pytest.mark.parametrize(
+    ("name", "people"),
+    [
+        ("doccano_spans.zip", ["ann", "bob", "cy"]),
+        ("argilla_spans.json", [*USERS, USERS[0][:-1] + "3"]),
+        ("argilla_spans_flat.json", [*USERS, USERS[0][:-1] + "3"]),
+    ],
+)
+def test_spans(name, people):
+    """By the server of doccano 1.8.4, by argilla 2.8.0; the third person marked nothing."""
+    export = read_export(FILES / name)
+    spans = Labels.from_spans(export.spans).to_matrix()
+    assert spans.to_dict("split")["data"] == [["PER", "PER", "no label"]] * 2
+    assert spans.columns.tolist() == people
+    assert [item.rpartition(":")[2] for item in spans.index] == ["5-8", "5-8"]
+    assert export.annotations.to_matrix().equals(spans)
 
 
 @pytest.mark.long
@@ -99,6 +111,7 @@ def test_spans_of_doccano():
         ("label_studio.json", "mood"),
         ("argilla_1.json", "mood"),
         ("braintrust.json", "helpful"),
+        ("argilla_spans.json", None),
         ("doccano_labels.zip", None),
         ("doccano_spans.zip", None),
         ("phoenix.json", "mood"),

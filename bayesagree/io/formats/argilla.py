@@ -22,6 +22,9 @@ def read(file: File, question: str | None) -> Found:
     for row in map(_flat, file.json if file.json is not None else file.lines()):
         for name in (key.removesuffix(RESPONSES) for key in row if key.endswith(RESPONSES)):
             _read_question(name, row, found, wanted=question in (None, name))
+    if marked := {name for name, *_ in found.spans}:  # who marked nothing has answered with an empty list
+        found.spans += [(name, item, who, None, None, None) for name, item, who, _ in found.answers if name in marked]
+        found.answers = [row for row in found.answers if row[0] not in marked]
     return found
 
 
@@ -56,6 +59,9 @@ def _read_question(name: str, row: dict[str, Any], found: Found, *, wanted: bool
     for value, user, status in zip(values, users, statuses, strict=True):
         if status not in ("submitted", None):  # None: written without a server
             found.left_out[f"responses with status {status}"] += 1
+            continue
+        if isinstance(value, list) and value and isinstance(value[0], dict) and "start" in value[0]:
+            found.spans += [(name, item, user, span["start"], span["end"], span["label"]) for span in value]
             continue
         if isinstance(value, int | float):
             found.ratings.add(name)

@@ -4,6 +4,7 @@ Tests read the stored files.
 
 uv run --no-project --with label-studio-sdk==2.1.2 tests/io/exported/make.py label_studio
 uv run --no-project --python 3.11 --with "argilla==1.29.1" tests/io/exported/make.py argilla
+uv run --no-project --python 3.11 --with argilla==2.8.0 --with requests tests/io/exported/make.py argilla_spans
 uv run --no-project --with braintrust==0.48.1 --with pytest tests/io/exported/make.py braintrust
 uv run --no-project --python 3.10 --with "doccano==1.8.4" --with "numpy<2" --with "marshmallow<4" \\
     --with "setuptools<80" tests/io/exported/make.py doccano
@@ -83,6 +84,28 @@ def argilla():
     )
     dataset.add_records(records)
     return "argilla_1.json", [json.loads(record.json()) for record in dataset.records]
+
+
+def argilla_spans():
+    """Records of version 2 with marked spans, nested and flat; the third person marked nothing."""
+    import argilla as rg
+    from argilla.records._io import GenericIO
+
+    users, person = [*USERS, USERS[0][:-1] + "3"], [{"start": 5, "end": 8, "label": "PER"}]
+    records = [
+        rg.Record(
+            id=text,
+            fields={"text": f"{text}: Ada met Bob"},
+            responses=[
+                rg.Response("ner", spans, user_id=who, status="submitted")
+                for who, spans in zip(users, (person, person, []))
+            ],
+        )
+        for text, _ in VOTES
+    ]
+    flat = GenericIO.to_list(records, flatten=True)
+    (HERE / "argilla_spans_flat.json").write_text(json.dumps(flat, indent=1) + "\n")
+    return "argilla_spans.json", [record.to_dict() for record in records]
 
 
 def braintrust():
@@ -217,5 +240,5 @@ if __name__ == "__main__":
         if tool == "doccano":
             doccano()
             continue
-        name, content = {f.__name__: f for f in (label_studio, argilla, braintrust, phoenix)}[tool]()
+        name, content = {f.__name__: f for f in (label_studio, argilla, argilla_spans, braintrust, phoenix)}[tool]()
         (HERE / name).write_text(json.dumps(content, indent=1) + "\n")
