@@ -78,7 +78,7 @@ class Outlook(NamedTuple):
             annotations, predictions = kept
         given = {} if prior is None else {"prior": prior}
         choice = Choice(plausibility, "")
-        if plausibility == "auto":
+        if isinstance(plausibility, str) and plausibility == "auto":  # a tree compares its elements
             choice = default_posterior(annotations, predictions, given)
         reason = choice.reason if predictions is not None else ""
         posterior = specification_for(annotations, choice.name, given, ("plausibility", "prior"))

@@ -12,6 +12,7 @@ from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
 from bayesagree.planning import plan
+from bayesagree.planning.designs import _over_annotators
 
 A = formula.agreement_weights("linear", np.arange(3.0))
 FORMULAS = {
@@ -171,3 +172,15 @@ def test_weights_by_their_definitions():
     for kind, weight in kinds.items():
         expected = [[weight(a, b) for b in x] for a in x]
         np.testing.assert_allclose(formula.agreement_weights(kind, x), expected, atol=1e-12, err_msg=kind)
+
+
+@pytest.mark.parametrize("metric", ["fleiss_kappa", "gwet_ac1"])
+def test_width_that_annotators_add_to_a_plan_is_of_a_t_distribution(metric):
+    labels, votes = Labels.from_matrix(crossed(60, 6, np.random.default_rng(5))), np.array([4, 9])
+    found = _over_annotators(labels, metric, votes, np.random.default_rng(1))
+    n_values = labels.categories.size
+    items = items_of(labels)
+    code = codes_of_annotators(items, np.random.default_rng(1))
+    variance = annotator_variance(code, n_values, metric, np.eye(n_values)).of(votes)
+    # Quantiles of t with 3 and with 8 degrees of freedom.
+    np.testing.assert_allclose(found, 2 * np.array([3.182446305, 2.306004135]) * np.sqrt(variance), rtol=1e-8)

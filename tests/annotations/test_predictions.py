@@ -229,3 +229,11 @@ def test_auc_of_predictions_on_more_items_than_were_labelled():
     assert auc(labels, hard[0]).item() == auc(labels, hard[1]).item()
     with pytest.raises(InputError, match="missing 3"):
         auc(labels, Predictions.from_scores({"A": [0.1, 0.3, 0.2]}))
+
+
+@pytest.mark.parametrize(("last", "quantiles"), [(0.9, True), (1.0, False), (0.0, False)])
+def test_columns_between_0_and_1_are_levels_of_quantiles(last, quantiles):
+    table = pd.DataFrame([[1.0, 2.0, 4.0]], columns=[0.25, 0.5, last])
+    found = Predictions.from_numbers({"A": table})
+    expected = [0.25, 0.5, 0.9] if quantiles else [1 / 6, 0.5, 5 / 6]
+    np.testing.assert_allclose(np.ravel(found.levels), expected)

@@ -7,6 +7,7 @@ import pytest
 import bayesagree as ba
 from bayesagree._inference.results import settings_of
 from bayesagree._numerics.intervals import hdi
+from bayesagree.evaluation.gold import vote_against_gold
 
 N = 200
 
@@ -147,3 +148,23 @@ def test_a_run_on_disk_knows_its_gold(case, tmp_path):
     assert first["posterior"].to_dataset().equals(again["posterior"].to_dataset())
     with pytest.raises(ba.InputError):
         ba.evaluate(labels, models, gold=gold, draws=50, seed=1, to=path)
+
+
+def test_how_probably_the_vote_beats_gold():
+    """Simulated: in draws of the truth the vote is right more often than gold, and a tie of the two counts half."""
+    counts, gold = np.array([[5, 1], [2, 4], [3, 3], [1, 3], [6, 0]]), {0: "no", 1: "no", 2: "yes", 4: "no"}
+    labels = ba.Labels.from_counts(counts, labels=["no", "yes"])
+    found = vote_against_gold(labels, gold, seed=1)
+    rng = np.random.default_rng(2)
+    # By hand: the vote is no, yes, either, no; gold is no, no, yes, no.
+    yes = rng.beta(counts[:, 1] + 0.5, counts[:, 0] + 0.5, (200_000, 5)) > 0.5
+    lead = np.where(yes[:, 1], 1.0, -1.0) + np.where(yes[:, 2], -0.5, 0.5)
+    expected = (lead > 0).mean() + (lead == 0).mean() / 2
+    assert 0.5 < expected < 0.95
+    assert found["vote_beats_gold"] == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(4000))
+    assert (found["n_gold"], found["vote_agrees"]) == (4, (1 + 0 + 0.5 + 1) / 4)
+
+
+def test_a_vote_that_agrees_with_gold_does_not_beat_it():
+    labels = ba.Labels.from_counts([[9, 0], [1, 4]], labels=["no", "yes"])
+    assert vote_against_gold(labels, {0: "no", 1: "yes"}, seed=1)["vote_beats_gold"] == 0.5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesagree import compare, evaluate
+from bayesagree import Labels, Predictions, compare, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation import tables
 
@@ -53,3 +53,13 @@ def test_few_votes_are_noted_from_ten_an_item_on():
     [sentence] = tables.prior_notes(1 / 11)
     assert "the prior has 9 % of the weight" in sentence
     assert "--plausibility informed_dirichlet" in sentence
+
+
+def test_notes_of_single_annotations_and_of_missing_predictions():
+    models = Predictions.from_labels({"A": ["no", None, "no"], "B": ["no", "no", "no"]}, labels=["no", "yes"])
+    single = "No item has two annotations: how far annotators disagree is not known from them."
+    for counts, said in (([[1, 0], [0, 1], [1, 0]], True), ([[1, 0], [0, 1], [1, 1]], False)):
+        votes = Labels.from_counts(counts, labels=["no", "yes"])
+        assert tables.given_notes(votes, None, "error") == [single] * said
+        left_out = "1 of 3 items are left out: a model predicts nothing for them."
+        assert tables.given_notes(votes, models, "skip") == [single] * said + [left_out]

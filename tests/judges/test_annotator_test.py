@@ -8,6 +8,7 @@ import scipy as sp
 from _paths import ROOT
 
 from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, alternative_annotator_test
+from bayesagree.judges import verdict_predictions
 from bayesagree.judges._win_rates import _shared_draws, log_posterior, win_draws
 from bayesagree.judges.annotator_test import Wins, _posterior, benjamini_yekutieli, shared_order, wins_p_values
 
@@ -218,3 +219,12 @@ def test_shared_order_counts_pairs_one_by_one():
         ]  # fmt: skip
         assert found[row] == pytest.approx(np.nan if row == 4 else np.mean(same), nan_ok=True)
     assert np.isnan(shared_order(np.full(5, np.inf), rankings)).all()
+
+
+def test_verdicts_of_every_kind_are_predictions_of_the_judges_on_the_items_of_people():
+    names = {"items": ["a", "b", "c"], "annotators": ["gpt", "llama"]}
+    grades = Ratings.from_matrix([[1, 2], [3, 4], [5, 1]], scale=(1, 5), **names)
+    people = Ratings.from_matrix([[2], [3]], items=["c", "a"], scale=(1, 5))
+    found = verdict_predictions(grades, people)
+    assert found.models.tolist() == ["gpt", "llama"]
+    assert found.items.tolist() == ["c", "a"]

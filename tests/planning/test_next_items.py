@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy as sp
+import xarray as xr
 
 from bayesagree import dirichlet, evaluate
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
@@ -173,14 +174,17 @@ def test_one_model_or_no_labels_are_refused():
 @pytest.mark.parametrize("goal", ["decision", "metric", "certainty"])
 def test_draws_of_a_posterior_give_the_gains_of_its_formula(goal):
     labels = Labels.from_counts(VOTES)
-    truth = dirichlet(labels, draws=20_000, seed=3)
+    # A trace that knows no formula: nothing but the draws.
+    truth = xr.DataTree.from_dict({"posterior": dirichlet(labels, draws=20_000, seed=3)["posterior"].to_dataset()})
     exact, drawn = (
         annotate_next(labels, MODELS, n=5, goal=goal, plausibility=posterior, seed=1).set_index("item").loc[range(5)]
         for posterior in ("dirichlet", truth)
     )
-    # Five Monte-Carlo errors of a gain from 80,000 draws: a mean of conditional means, each with an sd below 1 / 200.
-    np.testing.assert_allclose(drawn["gain"], exact["gain"], atol=0.01)
-    assert drawn["votes"].tolist() == exact["votes"].tolist()
+    # Five Monte-Carlo errors of a gain from 80,000 draws: a mean of conditional means, each with an sd below 1 / 4.
+    np.testing.assert_allclose(drawn["gain"], exact["gain"], atol=5 * 0.25 / np.sqrt(80_000))
+    assert (drawn["gain"] != exact["gain"]).any()
+    clear = exact["gain"] > 0.01  # below, draws may find fewer votes by chance
+    assert drawn["votes"][clear].tolist() == exact["votes"][clear].tolist()
 
 
 def test_predictions_inform_the_next_label_by_default_and_it_is_stated():

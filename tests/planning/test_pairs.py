@@ -95,3 +95,13 @@ def test_bad_choices():
             annotate_next(votes, n=1, **options)
     with pytest.raises(InputError, match="pass predictions= of two"):
         value_of_votes(votes)
+
+
+def test_the_next_pair_is_shown_in_the_order_that_it_had_less_often():
+    order = ["AB"] * 5 + ["BA"] * 2 + ["CA"] * 4 + ["AC"] + ["BC"] * 3 + ["CB"] * 3
+    words = np.random.default_rng(1).choice(["left", "right", "tie"], len(order))
+    table = pd.DataFrame({"left": [p[0] for p in order], "right": [p[1] for p in order], "winner": words})
+    options = {"n": 3, "seed": 1, "prior": DavidsonPrior(strength_sd=1.0)}
+    found = annotate_next(Comparisons.from_long(table), **options).set_index(["first", "second"])
+    assert {("B", "A"), ("A", "C")} <= set(found.index)
+    assert found["comparisons"].sort_index().tolist() == [5, 7, 6]

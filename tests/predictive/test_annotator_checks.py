@@ -19,6 +19,7 @@ from bayesagree.predictive.annotator_checks import (
     label_switching,
     prior_sensitivity,
 )
+from bayesagree.predictive.crowd_summary import crowd_checks
 
 CAREFUL = np.full((3, 3), 0.05) + 0.85 * np.eye(3)
 LIAR = np.full((3, 3), 0.475) - 0.425 * np.eye(3)
@@ -163,3 +164,11 @@ def test_other_posteriors_have_no_annotators():
         annotator_table(tree)
     with pytest.raises(InputError, match="confusion"):
         label_switching(tree)
+
+
+def test_groups_without_a_common_item_are_counted():
+    rows = [(i, j, (i + j) % 2) for i in range(8) for j in range(4)]
+    rows += [(i, j, i % 2) for i in range(8, 14) for j in range(4, 8)]
+    labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    found = crowd_checks(labels, dawid_skene(labels, draws=20, chains=2, seed=1))
+    assert found["separate_groups_of_annotators"] == 2
