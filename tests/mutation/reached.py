@@ -36,15 +36,15 @@ def _line(code, line):
     lines.add((code.co_filename, line))
 
 
+# From here on, before a conftest.py imports the package.
+sys.monitoring.use_tool_id(TOOL, "reached")
+sys.monitoring.register_callback(TOOL, EVENTS.PY_START, _start)
+sys.monitoring.register_callback(TOOL, EVENTS.LINE, _line)
+sys.monitoring.set_events(TOOL, EVENTS.PY_START)
+
+
 def pytest_addoption(parser):
     parser.addoption("--reached", default=None)
-
-
-def pytest_configure(config):
-    sys.monitoring.use_tool_id(TOOL, "reached")
-    sys.monitoring.register_callback(TOOL, EVENTS.PY_START, _start)
-    sys.monitoring.register_callback(TOOL, EVENTS.LINE, _line)
-    sys.monitoring.set_events(TOOL, EVENTS.PY_START)
 
 
 def _wrapper(function):
@@ -101,3 +101,8 @@ def pytest_sessionfinish(session):
     if file:
         kept = {name: of for name, of in tests.items() if name not in failed}
         Path(file).write_text(json.dumps(kept | {IMPORTS: {"seconds": 0.0, "lines": _by_file(imported)}}))
+
+
+def pytest_unconfigure():
+    sys.monitoring.set_events(TOOL, 0)
+    sys.monitoring.free_tool_id(TOOL)
