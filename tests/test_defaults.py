@@ -6,6 +6,7 @@
 
 import ast
 import json
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -31,8 +32,12 @@ def constants(body: list[ast.stmt], path: str = "") -> Any:
 def found() -> dict[str, Any]:
     """Return the numbers, truth values and texts that are defaults."""
     given: dict[str, dict[str, Any]] = defaultdict(dict)
-    for file in sorted(PACKAGE.rglob("[!_]*.py")):
-        for argument, path, default in constants(parsed(file).body):
+    public = {name for file in PACKAGE.rglob("__init__.pyi") for name in re.findall(r"\w+", file.read_text())}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        body = parsed(file).body
+        if file.name.startswith("_"):  # what a package shows of it, such as priors
+            body = [one for one in body if isinstance(one, ast.ClassDef) and one.name in public]
+        for argument, path, default in constants(body):
             value = ast.unparse(default) if isinstance(default, ast.Constant | ast.UnaryOp) else "None"
             if value != "None":
                 given[argument][f"{file.relative_to(PACKAGE).parent}/{path}"] = value

@@ -65,3 +65,9 @@ def test_a_judge_that_is_right_less_often_than_the_system_saves_at_most_half(sen
 def test_a_judge_no_better_than_chance_is_refused():
     with pytest.raises(InputError, match="no better than chance"):
         rogan_gladen(0.5, 100, specificity=0.4, n_negative=50, sensitivity=0.6, n_positive=50)
+
+
+@pytest.mark.parametrize("at", [(1.2, 0.8, 0.8), (0.5, -0.1, 0.8), (0.5, 0.8, 1.1), (0.5, 0.8, np.array([0.9, 1.1]))])
+def test_one_share_outside_0_and_1_is_refused(at):
+    with pytest.raises(InputError, match=r"lie in \[0, 1\]"):
+        saving_bound(*at)

@@ -7,6 +7,7 @@ from sklearn import metrics as sk
 
 from bayesagree import InputError, Predictions, Ratings, compare, evaluate, normal_inverse_gamma, score
 from bayesagree.metrics._whole_parts import crps
+from bayesagree.metrics.registry import Metric
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.normal(50, 1, 70)  # spread over two blocks of items, far from 0
@@ -146,3 +147,17 @@ def test_falling_quantiles_are_refused():
 
     with pytest.raises(InputError, match="the quantiles fall"):
         Predictions.from_numbers({"A": pd.DataFrame({0.1: [1.0], 0.9: [0.5]})})
+
+
+@pytest.mark.parametrize(
+    ("name", "attrs"),
+    [
+        ("interval_coverage_80", {"higher_is_better": 0, "best": 0.8}),
+        ("interval_coverage", {"higher_is_better": 0, "best": 0.9}),
+        ("bias", {"best": 0.0}), ("mae", {"higher_is_better": 0}), ("top_1_accuracy", {"higher_is_better": 1}),
+    ],
+)  # fmt: skip
+def test_attributes_say_which_scores_are_best(name, attrs):
+    found = Metric.of(name).attrs
+    assert {key: found.get(key) for key in attrs} == attrs
+    assert ("best" in found) == ("best" in attrs)

@@ -177,3 +177,15 @@ def test_crossed_studies_are_of_labels_and_four_annotators():
     for other in ({"predictions": models}, {"predictions": models, "metric": "top_1_accuracy"}):
         with pytest.raises(InputError, match="crossed=True is for the agreement of labels"):
             plan(pilot, annotators=[4], **(options | other))
+
+
+@pytest.mark.parametrize("metric", ["top_1_accuracy", "brier"])
+def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst(metric):
+    """Two good models can hardly be told apart, one bad model easily: Pr(right) is near one half and not near one."""
+    rng = np.random.default_rng(4)
+    truth, pilot = crowd(rng, 150, 4)
+    good = np.clip(truth + rng.normal(0, 0.05, (2, *truth.shape)), 0.02, 0.98)
+    scores = {"A": good[0], "B": good[1], "bad": 1 - truth}
+    models = Predictions.from_scores({name: s / s.sum(axis=1, keepdims=True) for name, s in scores.items()})
+    options = {"items": [60], "annotators": [3], "replicates": 3, "study_draws": 50, "plausibility": "dirichlet"}
+    assert 0.3 < plan(pilot, models, metric=metric, seed=1, **options)["prob_right"].item() < 0.9

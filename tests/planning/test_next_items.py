@@ -237,3 +237,12 @@ def test_missing_predictions_are_refused_or_left_out():
         annotate_next(labels, models, n=5, seed=1)
     assert 3 not in annotate_next(labels, models, n=5, missing="skip", seed=1)["item"].tolist()
     assert annotate_next(labels, models, n=5, missing="wrong", seed=1)["item"].size == 5
+
+
+@pytest.mark.parametrize(("models", "goal"), [(("A", "B"), "decision"), (("B",), "metric"), ((), "certainty")])
+def test_the_goal_follows_from_the_number_of_models(models, goal):
+    labels = Labels.from_counts(VOTES)
+    picked = {"A": [0, 0, 1, 2, 1], "B": [0, 1, 1, 0, 2]}
+    given = Predictions.from_labels({name: picked[name] for name in models}, labels=[0, 1, 2]) if models else None
+    options = {"n": 5, "plausibility": "dirichlet", "seed": 1}
+    assert annotate_next(labels, given, **options).equals(annotate_next(labels, given, goal=goal, **options))

@@ -88,3 +88,13 @@ def test_no_section_where_there_is_nothing_to_say(case):
     assert alone.further_votes is None  # one model
     twins = Predictions.from_labels({m: models.hard_labels()[0] for m in "AB"}, labels=[0, 1])
     assert report_data(labels, twins, settings=FEW).further_votes is None  # they never differ
+
+
+def test_a_model_without_an_answer_somewhere_replaces_nobody(case):
+    labels, models = case
+    codes = [models.categories[of].tolist() for of in models.hard_labels()]
+    whole = Predictions.from_labels(dict(zip(models.models, codes)), labels=[0, 1])
+    assert replacement_results(Case(labels, whole, FEW)) is not None
+    codes[0][3] = None
+    gap = Predictions.from_labels(dict(zip(models.models, codes)), labels=[0, 1])
+    assert replacement_results(Case(labels, gap, FEW)) is None
