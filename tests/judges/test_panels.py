@@ -79,3 +79,13 @@ def test_input_is_refused(panel):
     many = Labels.from_matrix(np.tile(TRUTH[:, None], (1, 11)), labels=[0, 1, 2])
     with pytest.raises(InputError, match="11 judges form 2047 panels"):
         best_panel(many, gold)
+
+
+def test_each_panel_has_its_judges_and_what_they_cost(panel):
+    price = {"a": 1.0, "b": 2.5, "c": 4.0, "d": 7.0}
+    table = best_panel(panel, dict(enumerate(TRUTH)), cost=price, draws=20, chains=1, seed=1)
+    assert table["n_judges"].tolist() == [len(members) for members in table["panel"]]
+    assert set(table["n_judges"]) == {1, 2, 3, 4}
+    assert table["cost"].tolist() == [sum(price[name] for name in members) for members in table["panel"]]
+    cheaper = [max([-np.inf, *table["accuracy"][table["cost"] < cost]]) for cost in table["cost"]]
+    assert table["efficient"].tolist() == [mine > best for mine, best in zip(table["accuracy"], cheaper)]

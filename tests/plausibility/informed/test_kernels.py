@@ -7,7 +7,7 @@ from scipy.special import gammaln, logsumexp, softmax
 from bayesagree.plausibility.informed import _draw_kernels, _kernels
 from bayesagree.plausibility.informed._block_kernels import blocks_of, score_functions
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
-from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.informed.covariates import Covariates, is_probability
 from bayesagree.plausibility.informed.fit import Votes, alike, gather
 
 
@@ -126,3 +126,14 @@ def test_draws_are_those_of_the_mixture(depth):
             # Two independent estimates of one probability, each with standard error at most 1 / (2 sqrt(n)).
             difference = (top[:, :, r] == k).mean(axis=1) - (ranked[:, :, r] == k).mean(axis=1)
             assert np.abs(difference).max() < 5 / np.sqrt(2 * n)
+
+
+def test_scores_are_probabilities_where_every_row_is():
+    rows = np.array([[0.2, 0.8], [0.5, 0.5], [0.3, 0.7]])
+    assert is_probability(rows)
+    assert is_probability(rows + np.array([0.0005, 0.0]))
+    for place, value in (((1, 0), 0.6), ((2, 1), 0.69), ((0, 0), -0.2)):
+        changed = rows.copy()
+        changed[place] = value
+        assert not is_probability(changed)
+    assert not is_probability(np.array([[-0.2, 1.2], [0.5, 0.5]]))
