@@ -20,7 +20,7 @@ from bayesagree.evaluation.gates import claim_of
 
 VOTES, LABELS, ACCURACY, CHANGED = 3, 3, 0.8, 0.1
 RUNS = 200
-SIZES = {"dirichlet": (300, 1000, 3000), "informed_dirichlet": (300, 1000)}
+SIZES = {"dirichlet": (300, 1000, 3000), "informed_dirichlet": (300, 1000, 3000)}
 GATES = {"better": 0.0, "not worse by .01": -0.01, "not worse by .03": -0.03}
 
 
