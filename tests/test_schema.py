@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 RESULTS = results()
 KNOWN_GROUPS = {
     "posterior", "posterior_parameters", "diagnostics", "sample_stats", "constant_data", "derived", "agreement",
-    "density", "certainty", "variance", "slices", "full_fit", "annotations_only", "raw", "checks",
+    "density", "certainty", "variance", "slices", "annotations_only", "raw", "checks",
 }  # fmt: skip
 
 

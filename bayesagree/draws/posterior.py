@@ -155,11 +155,6 @@ class Posterior(ABC):
         """Names on axes that `results` adds."""
         return {}
 
-    @property
-    def of_models_alone(self) -> bool:
-        """Whether a pass is there to score models: another annotator has the score of the first pass."""
-        return False
-
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> "list[Posterior]":
         """Return the posteriors under which `evaluate` scores aligned predictions: one for each reliability."""
         if "reliability" not in self.arguments():
@@ -168,13 +163,27 @@ class Posterior(ABC):
         levels = [int(level) if float(level).is_integer() else float(level) for level in reliabilities]
         return [replace(self, **{"reliability": level}) for level in levels]  # type: ignore[return-value]
 
-    def results(self, groups: Groups, n_models: int) -> Groups:
+    def results(self, groups: Groups) -> Groups:
         """Return the groups of an evaluation from those over all passes."""
         return groups
 
     def prior_share(self, annotations: Any) -> float | None:
         """Mean weight of the prior in the posterior of an item; None where there is no such number."""
         return None
+
+
+def beside_annotations_only(groups: Groups) -> Groups:
+    """Return the groups of an evaluation in two passes: those of the first, beside the scores of the second."""
+
+    def of_pass(name: str, at: int) -> dict[str, Any]:
+        """Take one pass, under the only reliability that is left."""
+        found = {}
+        for key, (dims, values, *rest) in groups[name].items():
+            place = dims.index("reliability")
+            found[key] = (dims, np.expand_dims(np.take(values, at, axis=place), place), *rest)
+        return found
+
+    return {name: of_pass(name, 0) for name in groups} | {"annotations_only": of_pass("posterior", 1)}
 
 
 class Drawn(NamedTuple):

@@ -65,7 +65,7 @@ class Trace(Posterior):
             return [self]
         return [replace(self, tree=self.tree.isel(group=g)) for g in range(self.axes["group"].size)]
 
-    def results(self, groups: Groups, n_models: int) -> Groups:
+    def results(self, groups: Groups) -> Groups:
         """Return scores by group, where the trace has groups."""
         return scores_by_group(groups, self.axes["group"], self.population) if self.axes else groups
 

@@ -108,7 +108,7 @@ class Evaluation:
         if slices is not None:
             coords[slices.name] = slices.names
         found = Results(sums, scoring, whole, models, slices).groups(how.request.chains)
-        groups = fitted.results(found, given.models.size)
+        groups = fitted.results(found)
         if mixed:
             groups["diagnostics"] = mixed
         if sums.label_certainty.size:
@@ -192,7 +192,7 @@ class Evaluation:
         """Score all blocks of items under each posterior; return also what the posteriors chose, and their chains.
 
         The chains, and the probability of each label of an item, are those of the first of posteriors that learn from
-        the predictions, which all models inform.
+        the predictions.
         """
         request = replace(self.request, top_labels=scoring.scorer.depth)
         if scoring.scorer.numeric:
@@ -202,14 +202,13 @@ class Evaluation:
         sums = ScoreSums.start(
             scoring, len(passes), request.samples, annotations.items.size, state, keep_certainty=informed
         )
+        full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or scoring.annotator is not None
+        full = full and not scoring.scorer.numeric
         chosen: dict[str, Any] = {}
         mixed: dict[str, Any] = {}
         for level, posterior in enumerate(passes):
             done = int(sums.done[level])
-            one = replace(scoring, annotator=None) if posterior.of_models_alone else scoring
-            full = one.scorer.needs_plausibility or self.truth_is == "sampled" or one.annotator is not None
-            schedule = Schedule(request.client, partial(scored, one), done)
-            full = full and not one.scorer.numeric
+            schedule = Schedule(request.client, partial(scored, scoring), done)
             stream = posterior.blocks(annotations, request, schedule, plausibility=full)
             chosen |= stream.chosen
             mixed = mixed or dict(stream.diagnostics)
@@ -220,8 +219,6 @@ class Evaluation:
                 if checkpoint is not None:
                     checkpoint.save(sums.state())
                 self.progress(block.items.stop - block.items.start)
-            if one is not scoring and scoring.annotator is not None:
-                sums.take_annotator(level)
             warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
         return sums, chosen, mixed
 

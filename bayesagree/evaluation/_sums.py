@@ -89,26 +89,19 @@ class ScoreSums:
     def add(self, level: int, block: ScoredBlock) -> None:
         """Add a block of items."""
         sums = block.sums
-        models = sums.total.shape[2]  # all but another annotator, where this pass is about models alone
-        self.total[level, sums.groups, :, :models] += sums.total
+        self.total[level, sums.groups] += sums.total
         self.size[level, sums.groups] += sums.size
-        self.square[level, :, :models] += sums.square
+        self.square[level] += sums.square
         self.certainty[level, block.items] = block.labels.max(axis=1)
         if level == 0 and self.label_certainty.size:
             self.label_certainty[block.items] = block.labels
         self.r_hat[level, block.items] = block.r_hat
         if sums.weight.size:
-            self.weighted[level, sums.groups, :, :models] += sums.weighted
+            self.weighted[level, sums.groups] += sums.weighted
             self.weight[level, sums.groups] += sums.weight
         if self.labels.shape[-1]:
             self.labels[level, block.items] = sums.labels
         self.done[level] += 1
-
-    def take_annotator(self, level: int) -> None:
-        """Take another annotator, the last of the models, from the first pass."""
-        for values in (self.total, self.weighted, self.square[..., None]):
-            if values[0].size:
-                values[level, ..., -1, :] = values[0, ..., -1, :]
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return everything by name."""

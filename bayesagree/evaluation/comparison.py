@@ -20,9 +20,6 @@ PAIR = ("model", "other_model")
 def compare(result: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
     """Compare all models of an evaluation, draw by draw.
 
-    Where each model was scored without its own output (``plausibility="informed_dirichlet"``), differences and places
-    are those of the full fit, in which all models meet the same truths.
-
     Parameters
     ----------
     result
@@ -54,16 +51,15 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
     True
     """
     draws, scores, sign = metric_draws(result, metric, reliability)
-    joint, _, _ = metric_draws(result, metric, reliability, joint_group(result))
     best = {name: value for name, value in scores.attrs.items() if name == "best"}
-    merit = sign * joint if not best else -np.abs(joint - best["best"])
+    merit = sign * draws if not best else -np.abs(draws - best["best"])
     models, n_models = scores["model"].values, scores.sizes["model"]
     ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
     places = rank_probabilities(merit)
     first, last = rank_sets(places, ci_prob)
     return xr.Dataset(
         {
-            **_differences(joint, ci_prob, merit),
+            **_differences(draws, ci_prob, merit),
             "rank_probability": (("model", "rank"), places),
             "rank_lower": ("model", first),
             "rank_upper": ("model", last),
@@ -119,7 +115,7 @@ def practical_equivalence(
     """
     if not rope >= 0:
         raise InputError(f"rope={rope!r} must be a difference of at least 0")
-    draws, scores, sign = metric_draws(result, metric, reliability, joint_group(result))
+    draws, scores, sign = metric_draws(result, metric, reliability)
     draws = sign * draws[np.isfinite(draws).all(axis=1)]
     gap = draws[:, :, None] - draws[:, None, :]
     better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
@@ -170,16 +166,11 @@ def computed_name(metric: str, scores: xr.Dataset) -> str:
     return name
 
 
-def joint_group(result: xr.DataTree) -> str:
-    """Return the group in which all models are scored on the same truths: differences within a draw are real there."""
-    return "full_fit" if "full_fit" in result else "posterior"
-
-
 def metric_draws(
-    result: xr.DataTree, metric: str, reliability: float | None, group: str = "posterior"
+    result: xr.DataTree, metric: str, reliability: float | None
 ) -> tuple[NDArray[np.float64], xr.DataArray, int]:
     """Return draws (sample, model), the scores that they are of, and 1 where higher is better, else -1."""
-    posterior = result[group].to_dataset()
+    posterior = result["posterior"].to_dataset()
     if "group" in posterior.dims:
         raise InputError("this result has scores for each group; compare models for one: result.sel(group=...)")
     scores = posterior[computed_name(metric, posterior)]

@@ -12,7 +12,7 @@ from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.evaluation.comparison import compare, joint_group, metric_draws
+from bayesagree.evaluation.comparison import compare, metric_draws
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import ITEMS_ARE, pair_table
 
@@ -118,7 +118,7 @@ def claim(
 
 def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin: float, metric: str) -> Claim:
     """Return what an evaluation says of the claim."""
-    draws, scores, sign = metric_draws(result, metric, None, joint_group(result))
+    draws, scores, sign = metric_draws(result, metric, None)
     at = [scores["model"].values.tolist().index(name) for name in (new, old)]
     # Scores are shares of the items: their difference equals a margin such as .01 only up to rounding.
     gap = np.round(sign * (draws[:, at[0]] - draws[:, at[1]]) - margin, 12)

@@ -138,16 +138,14 @@ def evaluate(
         truth. `evaluate` does not warn, since the score is correct for its target; the command line and the report do.
         Of pairs ``annotation_certainty`` is the mean over items, dims (reliability).
 
-        With ``"informed_dirichlet"`` group ``posterior`` scores each model under the posterior that did not see its
-        own output (that of a single model sees it: nothing else is left to learn from). Beside it, with the same
-        variables: ``full_fit``, under the posterior that saw all models, a sensitivity figure and the ground of
-        `compare`; and ``annotations_only``, under `dirichlet`: the score from these annotations alone. Group
+        With ``"informed_dirichlet"`` group ``posterior`` scores the models under the posterior that all of them inform,
+        but those of ``exclude=``: leave out a model that was trained on these votes. Beside it, with the same
+        variables: ``annotations_only``, under `dirichlet`, the score from these annotations alone. Group
         ``certainty`` then has also ``label_certainty`` (item, category), and group ``diagnostics`` the R-hat and
-        effective sample size of the parameters, both of the posterior that saw all models.
+        effective sample size of the parameters.
 
         With `gold` group ``posterior`` is about all items; groups ``gold_items`` and ``other_items`` have the same
-        variables for the items with gold, whose scores are known, and for the others. There is no ``full_fit``: all
-        models are scored on the same truths, which gold and not the models' agreement decides. The settings hold
+        variables for the items with gold, whose scores are known, and for the others. The settings hold
         ``n_gold``, ``vote_agrees`` (share of them on which a majority vote is gold) and ``vote_beats_gold``: the
         probability, judged by the votes of these items alone, that a copy of the vote is better than gold itself.
 

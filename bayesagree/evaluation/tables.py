@@ -156,12 +156,11 @@ def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns metric, model, ``estimate`` (against a well-annotated truth, without the model's own output, or against
-        gold), and of those that the evaluation has: ``on_gold_items``, ``on_other_items``, ``full_fit`` (against a
-        well-annotated truth, all models informing it; of labels), ``annotations_only``.
+        Columns metric, model, ``estimate`` (against a well-annotated truth, or against gold), and of those that the
+        evaluation has: ``on_gold_items``, ``on_other_items``, ``annotations_only``.
     """
     groups = {"estimate": "posterior", "on_gold_items": "gold_items", "on_other_items": "other_items"}
-    groups |= {name: name for name in ("full_fit", "annotations_only")}
+    groups |= {"annotations_only": "annotations_only"}
     groups = {name: group for name, group in groups.items() if group in result}
     means = {
         name: result[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")

@@ -163,22 +163,17 @@ def _metrics(data: ReportData) -> list[str]:
         f"The {names} of {data.scores.table.sizes['model']} models was computed against each of {settings.chains} x "
         f"{settings.draws} draws of the truth; scores are posterior means with 95 % highest density intervals, models "
         f"are compared on the same draws, and a tie counts one half. The target is the {data.scores.target}."
-        f"{_own_output(data.scores)}{_another_annotator(data.scores)} The plug-in metric is computed against "
+        f"{_informed_by(data.scores)}{_another_annotator(data.scores)} The plug-in metric is computed against "
         f"{plug_in_truth}, tied labels sharing the point. {items}"
     ]
 
 
-def _own_output(scores: ModelScores) -> str:
+def _informed_by(scores: ModelScores) -> str:
     """Name the predictions that informed the truth that a model is scored against."""
     if not scores.beside:
         return ""
     beside = f"Beside it stands the {OF_ANNOTATIONS}, under a Dirichlet posterior from the annotations alone."
-    if scores.table.sizes["model"] == 1:
-        return f" The predictions of the only model inform the truth that it is scored against. {beside}"
-    return (
-        " Each model is scored under the posterior that did not see its own output; models are compared under the one "
-        f"that saw all of them. {beside}"
-    )
+    return f" The predictions of the models inform the truth that they are scored against. {beside}"
 
 
 def _another_annotator(scores: ModelScores) -> str:

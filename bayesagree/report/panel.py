@@ -94,11 +94,7 @@ def _choice(data: ReportData, scores: ModelScores) -> Iterator[Answer]:
 
 
 def contenders(comparison: xr.Dataset) -> list[str]:
-    """Return the two models that are most likely the best, the better one first.
-
-    Where each is scored without its own output, order, rival and probability come from the posterior that compares all
-    models on one truth; the order of the scores may be another.
-    """
+    """Return the two models that are most likely the best, the better one first."""
     names, chance = comparison["model"].values, comparison["rank_probability"].sel(rank=1).values
     first = names[np.argsort(-chance, kind="stable")[:2]].tolist()
     if len(first) == 2 and float(comparison["prob_better"].sel(model=first[0], other_model=first[1])) < 0.5:
@@ -118,9 +114,7 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
     beside = []
     if scores.beside:
         question = "How good is {} against many annotators?"
-        method = "Estimated from labels and predictions together" + (
-            ", without the model's own output." if scores.table.sizes["model"] > 1 else "."
-        )
+        method = "Estimated from labels and predictions together."
         alone = scores.beside["annotations_only"].sel(metric=metric, model=best).isel(reliability=0)
         beside.append(("By the labels alone", *_value(alone, "score")))
     else:
@@ -203,9 +197,6 @@ def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
     if scores.beside:
         yield text("The estimate is the score to expect if very many people had annotated each item.")
         yield text("The score by the labels alone counts every doubt that they leave. More votes would remove it.")
-    largest = comparison["model"].values[int(np.argmax(_sign(comparison) * comparison["score"].values))]
-    if scores.beside and largest != best:
-        yield text("Each model scored without its own output, {} has the best estimate.", named(largest))
 
 
 def _gold(data: ReportData) -> Iterator[Markup]:

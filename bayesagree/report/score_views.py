@@ -16,8 +16,8 @@ from bayesagree.report.wording import interval, metric_meaning, metric_name, num
 # Models shown in figures and pairs, the best ones; the table of scores has all of them.
 MOST_MODELS = 12
 
-# Columns beside the estimate, by the groups of the evaluation; the figure has the first.
-TARGETS = {"annotations_only": "Labels only", "full_fit": "With own output"}
+# Columns beside the estimate, by the groups of the evaluation.
+TARGETS = {"annotations_only": "Labels only"}
 
 
 def scores(data: ReportData) -> list[dict[str, Any]]:
@@ -33,8 +33,7 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
     models, ceiling = _lines(data.scores, metric, levels), _ceiling(data.scores, metric, levels)
     name = metric_name(metric)
     title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
-    shown_columns = [name for name in columns if name != TARGETS["full_fit"]]
-    marks = [line.marks(shown_columns) for line in [*models[:MOST_MODELS], *ceiling]]
+    marks = [line.marks(columns) for line in [*models[:MOST_MODELS], *ceiling]]
     view = {"id": metric, "name": name, "meaning": metric_meaning(metric), "columns": columns}
     view["figure"] = interval_plot(marks, title=title, axis=name, limits=limits)
     view["rows"] = [line.row() for line in [*models, *ceiling]]

@@ -23,7 +23,7 @@ from bayesagree.report.settings import Case
 from bayesagree.subjective.agreement import predictions_of
 
 # Groups of an informed evaluation that are shown beside its scores.
-BESIDE = ("annotations_only", "full_fit")
+BESIDE = ("annotations_only",)
 
 # Draws per chain for the score of another annotator: four chains of them give its mean to a twentieth of its sd.
 _CEILING_DRAWS = 100
@@ -44,8 +44,8 @@ class ModelScores:
     target
         The meaning of the scores, as `evaluate` names it.
     beside
-        Where predictions inform the truth: ``annotations_only`` and ``full_fit``, scores as in the table, under the
-        posterior from annotations alone and under the one that saw every model. Else empty.
+        Where predictions inform the truth: ``annotations_only``, scores as in the table, under the posterior from
+        annotations alone. Else empty.
     prior_share
         Mean weight of the prior in an item at the reference reliability; None where there is no such number.
     ceiling

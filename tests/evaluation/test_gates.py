@@ -17,8 +17,7 @@ def result(request):
 
 @pytest.mark.parametrize("margin", [-0.1, -0.05, 0.0, 0.05])
 def test_probability_is_counted_on_the_posterior_that_all_models_share(result, margin):
-    group = "full_fit" if "full_fit" in result else "posterior"
-    drawn = result[group]["top_1_accuracy"].isel(reliability=0)
+    drawn = result["posterior"]["top_1_accuracy"].isel(reliability=0)
     right = {name: np.rint(drawn.sel(model=name).values * LABELS.items.size) for name in ("new", "mid")}
     lead = right["new"] - right["mid"] - round(margin * LABELS.items.size)
     found = claim_of(result, "new", "mid", 0.9, margin, "top_1_accuracy")

@@ -198,7 +198,7 @@ def test_predictions_inform_the_next_label_by_default_and_it_is_stated():
     worth = value_of_votes(labels, models, seed=1)
     assert worth.attrs["choice"] == found.attrs["choice"]
     # What is open today is the spread of the difference under the posterior that every model informs.
-    tree = evaluate(labels, models, seed=1)["full_fit"]["top_1_accuracy"].values.reshape(-1, 2)
+    tree = evaluate(labels, models, seed=1)["posterior"]["top_1_accuracy"].values.reshape(-1, 2)
     assert worth["sd"].iloc[0] == pytest.approx((tree[:, 0] - tree[:, 1]).std(), rel=0.1)
     alone = annotate_next(labels, n=3, seed=1)
     assert alone.attrs["choice"] == ""

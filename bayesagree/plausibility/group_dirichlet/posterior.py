@@ -166,7 +166,7 @@ class GroupDirichlet(Posterior):
         """Return the posterior of each group, all of them with the same states."""
         return [OneGroup(self.known, g) for g in range(self.known.problem.names.size)]
 
-    def results(self, groups: Tree, n_models: int) -> Tree:
+    def results(self, groups: Tree) -> Tree:
         """Return scores by group."""
         return scores_by_group(groups, self.known.problem.names, self.population)
 

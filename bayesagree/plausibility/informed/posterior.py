@@ -30,13 +30,12 @@ import xarray as xr
 from bayesagree._inference.arguments import handing_on
 from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.results import check_size
-from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LabelDrawing, label_dtype
 from bayesagree.draws.convergence import diagnostics
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request, beside_annotations_only
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed import guards
@@ -111,8 +110,7 @@ class InformedDirichlet(ItemPosterior):
         if self.gold is not None:
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
         labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
-        used = np.flatnonzero(~np.isin(predictions.models.astype(str), excluded_names(self.exclude)))
-        guards.warn_of_knowing(guards.fit_to_votes(labels, predictions)[used], predictions.models[used], stacklevel=4)
+        self.warn_of_knowing(labels, predictions, stacklevel=4)
         return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
 
     def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
@@ -166,66 +164,34 @@ class InformedDirichlet(ItemPosterior):
 
     def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
         """Return labels on all items of the predictions, voted on or not; warn of models that know the votes."""
-        if self.exclude is not None or self.predictions is not None:
+        if self.predictions is not None:
             raise InputError(
-                "evaluate learns from the predictions that it scores and leaves each model out of its own score; for "
-                "another choice of predictions= and exclude= score the result of informed_dirichlet with a metric"
+                "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
+                "predictions= score the result of informed_dirichlet with a metric"
             )
         labels, predictions = super().prepare(on_items_of(annotations, predictions), predictions)
         if self.gold is None:
-            guards.warn_of_knowing(guards.fit_to_votes(labels, predictions), predictions.models, stacklevel=5)
+            self.warn_of_knowing(labels, predictions, stacklevel=5)
         return labels, predictions
 
-    @property
-    def of_models_alone(self) -> bool:
-        """Whether a pass leaves the output of a model out."""
-        return self.exclude is not None
+    def warn_of_knowing(self, labels: Labels, predictions: Predictions, *, stacklevel: int) -> None:
+        """Warn of models, of those that are not left out, that know the votes."""
+        used = ~np.isin(predictions.models.astype(str), excluded_names(self.exclude))
+        fit = guards.fit_to_votes(labels, predictions)
+        guards.warn_of_knowing(fit[used], predictions.models[used], stacklevel=stacklevel + 1)
 
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
-        """Return the posteriors with all models as covariates, without each one of several, and from labels alone.
+        """Return the posterior that all models inform, or that learns from gold, and that of labels alone.
 
-        With gold a model's own output is no circle: what it is worth is learnt from gold. Of ordered labels a model has
-        one slope, which its own votes hardly overfit: without its output a good one would be scored against truths that
-        scatter more than they do.
+        A model's own output is part of what is known of an item: without it the best model, which knows what the others
+        do not, would have that counted as its errors.
         """
-        if self.gold is not None:
-            return [GoldTruth(predictions, self.gold), Dirichlet()]
-        full = replace(self, predictions=predictions)
-        names = [str(model) for model in full.given.models]
-        if len(names) == 1 or self.form == "ordered":
-            names = []
-        return [full, *(replace(full, exclude=name) for name in names), Dirichlet()]
+        informed = replace(self, predictions=predictions) if self.gold is None else GoldTruth(predictions, self.gold)
+        return [informed, Dirichlet()]
 
-    def results(self, groups: Groups, n_models: int) -> Groups:
-        """Return each model's scores without its own output, those of the full fit, and those of labels alone."""
-
-        def of_pass(name: str, at: int) -> dict[str, Any]:
-            return {key: (v[0], one_pass(v[0], v[1], at), *v[2:]) for key, v in groups[name].items()}
-
-        n_models = 1 if self.form == "ordered" else n_models
-        beside = {"annotations_only": of_pass("posterior", -1)}
-        if self.gold is not None:
-            return {name: of_pass(name, 0) for name in groups} | beside
-        found = {
-            name: {key: (v[0], _own_pass(v[0], v[1], n_models), *v[2:]) for key, v in variables.items()}
-            for name, variables in groups.items()
-            if name != "certainty"
-        }
-        return found | {"full_fit": of_pass("posterior", 0), "certainty": of_pass("certainty", 0)} | beside
-
-
-def _own_pass(dims: tuple[str, ...], values: Floats, n_models: int) -> Floats:
-    """Take each model from the pass without its own output; one alone and another annotator from the full fit."""
-    places = dims.index("reliability"), dims.index("model")
-    moved = np.moveaxis(values, places, (0, 1))
-    own = [moved[1 + j if n_models > 1 and j < n_models else 0, j] for j in range(moved.shape[1])]
-    return np.moveaxis(np.stack(own)[None], (0, 1), places)
-
-
-def one_pass(dims: tuple[str, ...], values: Floats, at: int) -> Floats:
-    """Take the scores of one pass, under the only reliability that is left."""
-    place = dims.index("reliability")
-    return np.expand_dims(np.take(values, at, axis=place), place)
+    def results(self, groups: Groups) -> Groups:
+        """Return the scores under the informed posterior, and those of labels alone."""
+        return beside_annotations_only(groups)
 
 
 @handing_on(Request)
@@ -306,7 +272,7 @@ def informed_dirichlet(
     See Also
     --------
     dirichlet : the same from votes alone; the score from these annotations alone.
-    evaluate : scores each model without its own output.
+    evaluate : scores models under this posterior, and beside it under the labels alone.
 
     References
     ----------

@@ -29,11 +29,10 @@ from bayesagree._inference.streams import stream_apart
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import Drawing
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request, beside_annotations_only
 from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import InputError
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.plausibility.informed.posterior import one_pass
 from bayesagree.plausibility.informed_normal._problem import NormalProblem
 from bayesagree.plausibility.informed_normal.model import column_names, informed_normal_model
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
@@ -122,14 +121,9 @@ class InformedNormal(RatingPosterior):
         """Return the posteriors that all models inform, and from ratings alone."""
         return [replace(self, predictions=predictions), NormalInverseGamma(threshold=self.threshold)]
 
-    def results(self, groups: Groups, n_models: int) -> Groups:
-        """Return the scores under both posteriors; the variance and the slices of the first."""
-        found = {
-            name: {key: (v[0], one_pass(v[0], v[1], 0), *v[2:]) for key, v in variables.items()}
-            for name, variables in groups.items()
-        }
-        alone = groups["posterior"].items()
-        return found | {"annotations_only": {key: (v[0], one_pass(v[0], v[1], 1), *v[2:]) for key, v in alone}}
+    def results(self, groups: Groups) -> Groups:
+        """Return the scores under the informed posterior, and those of ratings alone."""
+        return beside_annotations_only(groups)
 
 
 @handing_on(Request)
