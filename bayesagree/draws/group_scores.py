@@ -1,4 +1,4 @@
-"""Scores against the truth of each group of annotators, from evaluations of one group after the other."""
+"""Groups of an evaluation from its passes: scores beside those of annotations alone, scores by group of annotators."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -10,15 +10,28 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
+from bayesagree.draws.posterior import Groups
 from bayesagree.errors import InputError, shorten
 
 # Share of each group in the population that a score is for.
 type Population = Mapping[Any, float] | None
 
 
-def scores_by_group(
-    found: dict[str, dict[str, Any]], names: NDArray[Any], population: Population
-) -> dict[str, dict[str, Any]]:
+def beside_annotations_only(groups: Groups) -> Groups:
+    """Return the groups of an evaluation in two passes: those of the first, beside the scores of the second."""
+
+    def of_pass(name: str, at: int) -> dict[str, Any]:
+        """Take one pass, under the only reliability that is left."""
+        found = {}
+        for key, (dims, values, *rest) in groups[name].items():
+            place = dims.index("reliability")
+            found[key] = (dims, np.expand_dims(np.take(values, at, axis=place), place), *rest)
+        return found
+
+    return {name: of_pass(name, 0) for name in groups} | {"annotations_only": of_pass("posterior", 1)}
+
+
+def scores_by_group(found: Groups, names: NDArray[Any], population: Population) -> Groups:
     """Turn the axis over passes of an evaluation, named reliability, into one over groups of annotators.
 
     Beside the scores stand ``differences`` of two groups, ``worst_served``, the probability that a group has the worst

@@ -172,20 +172,6 @@ class Posterior(ABC):
         return None
 
 
-def beside_annotations_only(groups: Groups) -> Groups:
-    """Return the groups of an evaluation in two passes: those of the first, beside the scores of the second."""
-
-    def of_pass(name: str, at: int) -> dict[str, Any]:
-        """Take one pass, under the only reliability that is left."""
-        found = {}
-        for key, (dims, values, *rest) in groups[name].items():
-            place = dims.index("reliability")
-            found[key] = (dims, np.expand_dims(np.take(values, at, axis=place), place), *rest)
-        return found
-
-    return {name: of_pass(name, 0) for name in groups} | {"annotations_only": of_pass("posterior", 1)}
-
-
 class Drawn(NamedTuple):
     """Draws of a block of items.
 

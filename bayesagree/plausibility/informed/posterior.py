@@ -35,7 +35,8 @@ from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LabelDrawing, label_dtype
 from bayesagree.draws.convergence import diagnostics
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request, beside_annotations_only
+from bayesagree.draws.group_scores import beside_annotations_only
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed import guards

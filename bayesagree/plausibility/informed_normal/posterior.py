@@ -29,7 +29,8 @@ from bayesagree._inference.streams import stream_apart
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import Drawing
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request, beside_annotations_only
+from bayesagree.draws.group_scores import beside_annotations_only
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request
 from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import InputError
 from bayesagree.plausibility.informed.covariates import on_items_of
