@@ -80,20 +80,25 @@ def informed_coverage(rng: np.random.Generator) -> list[str]:
 
     q, _, models = known(LARGE)
     population = {name: score_of(q, models, name) for name in INFORMED}
-    groups = {"without": "posterior", "with": "full_fit"}
+    groups = ("without", "with")
     held = {
         (name, form, group): np.zeros(2) for name in INFORMED for form in ("fixed", "bootstrap") for group in groups
     }
     for s in range(INFORMED_SIMULATIONS):
         q, labels, models = known(INFORMED_ITEMS)
         for form in ("fixed", "bootstrap"):
-            tree = evaluate(
-                labels, models, metrics=INFORMED, plausibility="informed_dirichlet", items=form, seed=s, **HOW
-            )
+            how = {"metrics": INFORMED, "plausibility": "informed_dirichlet", "items": form, "seed": s, **HOW}
+            apart = [
+                evaluate(labels, models, exclude=one, **how)["posterior"].sel(model=[one]) for one in models.models
+            ]
+            scores = {
+                "without": xr.concat([one.to_dataset() for one in apart], "model"),
+                "with": evaluate(labels, models, **how)["posterior"].to_dataset(),
+            }
             for name in INFORMED:
                 target = score_of(q, models, name) if form == "fixed" else population[name]
-                for key, group in groups.items():
-                    held[name, form, key] += inside(tree[group].to_dataset()[Metric.named(name).name], target)
+                for key, drawn in scores.items():
+                    held[name, form, key] += inside(drawn[Metric.named(name).name], target)
     lines = []
     for name in INFORMED:
         for key in groups:
