@@ -18,7 +18,8 @@ import numpy as np
 from bayesagree import Labels, Predictions, evaluate
 from bayesagree._numerics.types import Floats
 
-SAYS = """What it says: where models err on unclear items the default holds the accuracy of all models in .93 to 1.00 of the
+SAYS = """
+What it says: where models err on unclear items the default holds the accuracy of all models in .93 to 1.00 of the
 sets, that of the best in .88 to 1.00. Where a model errs on clear items as often as on unclear ones ("flat") it comes
 out .04 to .11 too low and **the interval fails** (.00 to .36): a model that is wrong on a clear item counts as evidence
 that the item is not clear. Without its own output the best model fails in every world.
@@ -96,7 +97,7 @@ def main() -> None:
     about = (__doc__ or "").split("\n\n", 2)[2]
     lines = [
         "# Accuracy of simulated models from a few votes", "", "Made by `benchmarks/informed_worlds.py`.", "", about,
-        f"Bias; share of 95 % intervals that hold the accuracy, {runs} simulated sets (standard error over sets).", "", SAYS,
+        f"Bias; share of 95 % intervals that hold the accuracy, {runs} simulated sets (its standard error).", SAYS,
         "| world | items | votes per item | all models | best model | best, without own output | best, labels alone |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
