@@ -246,3 +246,13 @@ def test_the_goal_follows_from_the_number_of_models(models, goal):
     given = Predictions.from_labels({name: picked[name] for name in models}, labels=[0, 1, 2]) if models else None
     options = {"n": 5, "plausibility": "dirichlet", "seed": 1}
     assert annotate_next(labels, given, **options).equals(annotate_next(labels, given, goal=goal, **options))
+
+
+def test_draws_that_are_certain_leave_nothing_to_gain():
+    share = np.array([[[1.0, 0.0], [0.6, 0.4], [0.3, 0.7]]]).repeat(400, axis=0)[None]
+    coords = {"item": [0, 1, 2], "category": ["no", "yes"]}
+    trace = xr.Dataset({"plausibility": (("chain", "draw", "item", "category"), share)}, coords)
+    labels = Labels.from_counts([[3, 0], [3, 2], [1, 2]], labels=["no", "yes"])
+    found = annotate_next(labels, n=3, plausibility=xr.DataTree.from_dict({"posterior": trace}), seed=1)
+    # The truth does not depend on the next vote where its plausibility is known.
+    assert found.set_index("item").loc[0, ["gain", "votes"]].tolist() == [0, 1]

@@ -14,8 +14,9 @@ from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import report_data
 from bayesagree.report.page import METHODS, methods_paragraph, references, render
 from bayesagree.report.settings import ReportSettings
-from bayesagree.report.views import OPTIONAL
+from bayesagree.report.views import OPTIONAL, specification
 from bayesagree.subjective import EvaluationSpecification
+from bayesagree.subjective.specification import SpecificationReport
 
 CHAPTERS = {
     '<section id="models"': "draws of the truth; scores are",
@@ -124,3 +125,13 @@ def test_methods_of_groups_are_those_of_their_tables(data, accuracy, truth):
     assert "Annotators were grouped by age" in text
     assert (CHAPTERS['id="group-scores"'] in text) == (accuracy is not None)
     assert (CHAPTERS['id="group-truth"'] in text) == (truth is not None)
+
+
+@pytest.mark.parametrize(("protected", "text"), [((), "none"), (("age", "region"), "age, region")])
+def test_features_that_are_protected_are_listed(protected, text):
+    declared = EvaluationSpecification("unequal accuracy", protected=protected)
+    shares = pd.DataFrame(columns=["kind", "feature", "value", "target", "actual", "n"])
+    report = SpecificationReport(declared, shares, pd.DataFrame(), (), pd.DataFrame())
+    rows = dict(row[:2] for row in specification(None, report)["declared"])
+    assert rows["Protected features"] == text
+    assert rows["What would be a bias"] == "unequal accuracy"
