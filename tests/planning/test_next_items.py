@@ -256,3 +256,10 @@ def test_draws_that_are_certain_leave_nothing_to_gain():
     found = annotate_next(labels, n=3, plausibility=xr.DataTree.from_dict({"posterior": trace}), seed=1)
     # The truth does not depend on the next vote where its plausibility is known.
     assert found.set_index("item").loc[0, ["gain", "votes"]].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("goal", "n_models"), [("metric", 0), ("decision", 0), ("decision", 1)])
+def test_a_goal_needs_its_number_of_models(goal, n_models):
+    models = Predictions.from_labels({"A": [0, 0, 1, 2, 1]}, labels=[0, 1, 2]) if n_models else None
+    with pytest.raises(InputError, match=f"goal='{goal}' needs"):
+        annotate_next(Labels.from_counts(VOTES), models, n=1, goal=goal, plausibility="dirichlet")
