@@ -118,6 +118,17 @@ def test_label_studio(tmp_path):
     assert export.predictions.hard_labels().tolist() == [[0, 1]]
 
 
+def test_regions_that_hold_no_answer_are_counted_by_their_type(tmp_path):
+    tasks = json.loads(json.dumps(LABEL_STUDIO))
+    for number, kind in ((2, "brush"), (1, "relation")):
+        region = {"from_name": "area", "type": kind, "value": {"rle": [1]}}
+        tasks[0]["annotations"][0]["result"] += [region] * number
+    found = left_out(read_export(write(tmp_path / "e.json", tasks)))
+    assert {name: n for name, n in found.items() if "type" in name} == {
+        "regions of type 'brush'": 2, "regions of type 'relation'": 1,
+    }  # fmt: skip
+
+
 def test_argilla_asks_which_question(tmp_path):
     path = write(tmp_path / "records.json", ARGILLA)
     with pytest.raises(InputError, match="asks 2 questions, 'mood', 'stars'; choose one with question="):

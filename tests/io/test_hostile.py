@@ -294,7 +294,10 @@ def test_json_is_parsed_as_python_parses_it(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": "\\u003a"}', '[{"b": {"c": ":", "c": 1}}]', '{"a": NaN, "a": 1}'])
-def test_a_key_twice_is_found_at_any_depth(tmp_path, text):
+@pytest.mark.parametrize("filler", [0, 10**6])
+def test_a_key_twice_is_found_at_any_depth(tmp_path, text, filler):
+    """Also in one part of many."""
+    text = f'["{"x" * filler}", {text}]'
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(InputError, match=r"column '[ac]' is there twice"):
         _json.read_json(tmp_path / "a.json")
