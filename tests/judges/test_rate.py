@@ -1,6 +1,7 @@
 """Corrected rates against NUTS, the plain twin, and what must not change them."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from _paths import ROOT
 
 from bayesagree import Comparisons, InputError, Labels, Ratings, corrected_rate, corrected_rate_model
 from bayesagree.judges import CorrectedRatePrior, judge_table, warnings_of
-from bayesagree.judges._gibbs import _eliminate, _solve_back, truncated_normal
+from bayesagree.judges._gibbs import _accept, _eliminate, _solve_back, truncated_normal
 from bayesagree.judges._hamiltonian import Truths
 from bayesagree.judges._panel import Factor, Panel, design, panel_of
 from bayesagree.judges._regression import regression
-from bayesagree.judges.rate import Fit, _averages
+from bayesagree.judges.rate import Fit, _averages, _warn_not_converged
 
 REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())
 pytestmark = pytest.mark.filterwarnings("ignore:people labelled fewer", "ignore:rates of")
@@ -46,6 +47,33 @@ def test_elimination_is_that_of_numpy():
     x = rows[:, 5].copy()
     _solve_back(rows[:, :5], x)
     np.testing.assert_allclose(x, np.linalg.solve(square, right[:, 0]), rtol=1e-9)
+
+
+def test_means_follow_the_coefficients_that_a_move_changes():
+    """The first coefficient has one number in all rows of the design; two chains, five moves that are all accepted."""
+    rng = np.random.default_rng(8)
+    design_of = np.column_stack([np.full(7, 0.5), rng.normal(size=(7, 2))])
+    coefficient, scale, free = rng.normal(size=(2, 3)), rng.gamma(2.0, size=(2, 1)), rng.normal(size=(2, 1))
+    mean, before = coefficient @ design_of.T, (coefficient.copy(), scale.copy())
+    drawn = np.concatenate([0.2 * rng.normal(size=(5, 2, 3)), np.full((5, 2, 1), -1e9)], axis=2)
+    root, known, prior = rng.normal(size=(2, 3, 3)), np.array([False, True, False]), np.array([1.5])
+    votes = np.array([3, 1, 2, 4, 1, 1, 2])
+    given = rng.normal(size=(2, 7)), rng.integers(0, votes + 1), votes
+    _accept(drawn, root, known, prior, mean, *given, 0.5, free, coefficient, scale)
+    np.testing.assert_allclose(mean, coefficient @ design_of.T, rtol=1e-10)
+    # What is not shifted has the factor of the scales.
+    factor = np.exp((root[:, 1] * drawn[:, :, :3]).sum(axis=2).sum(axis=0))
+    np.testing.assert_allclose(scale[:, 0], factor * before[1][:, 0])
+    np.testing.assert_allclose(coefficient[:, 1:], factor[:, None] * before[0][:, 1:])
+    assert not np.allclose(coefficient[:, 0], factor * before[0][:, 0])
+
+
+def test_rates_that_have_not_converged_are_named_with_the_largest_r_hat():
+    levels = np.array(["a", "b", "c", "d"])
+    panel: Any = SimpleNamespace(system=SimpleNamespace(levels=levels), judges=["gpt"])
+    with pytest.warns(UserWarning, match=r"rates of 'b', 'd' have not converged \(r_hat up to 1\.73, limit 1\.1\)"):
+        _warn_not_converged(panel, np.array([1.02, 1.73, np.nan, 1.2]))
+    _warn_not_converged(panel, np.array([1.02, 1.1, np.nan, 1.0]))
 
 
 def test_truncated_normal_has_its_moments():

@@ -16,7 +16,7 @@ from bayesagree.datasets.simulate import rankings, ratings
 from bayesagree.plausibility.registry import POSTERIORS, Reference
 from bayesagree.report import views, wording
 from bayesagree.report.data import report_data
-from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
+from bayesagree.report.figures import Mark, MarkGroup, _grid, certainty_curve, interval_plot
 from bayesagree.report.page import methods_paragraph, references, render, write_report
 from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective import EvaluationSpecification
@@ -273,3 +273,19 @@ def test_as_many_dividing_items_as_stated_are_listed():
     items = pd.DataFrame({"group": "g", "item": range(30), "prob_different": 0.9})
     found = views._group_truth({"scores": empty, "groups": empty, "items": items})
     assert ([row[1] for row in found["dividing"]], found["number"]) == ([str(k) for k in range(20)], "30")
+
+
+def test_the_coefficient_of_the_kind_is_the_one_that_is_marked(data):
+    figure = str(views.agreement(data)["figure"])
+    shown = [name for name, *_ in views.agreement(data)["rows"]]
+    assert figure.count('<circle class="reference"') == 1
+    assert figure.count('<circle class="other"') == len(shown) - 1 > 1
+
+
+def test_lines_of_a_grid_lie_at_their_values():
+    """From .5 at the bottom, 210, to 1 at the top, 10."""
+    grid = str(_grid(40, 240, 10, 210, 0.5))
+    heights = [float(y) for y in re.findall(r'class="grid"[^>]* y1="([\d.]+)"', grid)]
+    labels = [float(value) for value in re.findall(r">(0?\.\d+|1)</text>", grid)]
+    assert len(labels) > 2
+    np.testing.assert_allclose(heights, [210 - 400 * (value - 0.5) for value in labels], atol=0.06)
