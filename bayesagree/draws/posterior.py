@@ -146,9 +146,14 @@ class Posterior(ABC):
         """Return annotations and predictions on the same items and labels, in one order."""
         return annotations, predictions.aligned(annotations.items, annotations.categories)
 
-    def fitted(self, annotations: Any, request: Request) -> "Posterior":
+    def fitted(self, annotations: Any, predictions: Predictions, request: Request) -> "Posterior":
         """Return the posterior that `evaluate` passes over, once it has computed what its passes share."""
         return self
+
+    @property
+    def left_out(self) -> list[str]:
+        """Models whose predictions inform no truth, though those of others do."""
+        return []
 
     @property
     def axes(self) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class Evaluation:
         check_order(self.metrics, getattr(labels, "has_order", False), given.categories.size)
         levels = self.levels(posterior)
         how = replace(self, request=posterior.sized(self.request), reliability=levels)
-        fitted = posterior.fitted(annotations, how.request)
+        fitted = posterior.fitted(annotations, given, how.request)
         passes = fitted.passes(levels, given)
         whole = WholeMetrics.of(given, list(self.metrics))
         slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
@@ -114,6 +114,7 @@ class Evaluation:
         if sums.label_certainty.size:
             groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
         seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
+        settings |= {"left_out": fitted.left_out} if fitted.left_out else {}
         tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
         if checkpoint is not None:
             tree.attrs["run"] = checkpoint.identity

@@ -139,10 +139,11 @@ def evaluate(
         Of pairs ``annotation_certainty`` is the mean over items, dims (reliability).
 
         With ``"informed_dirichlet"`` group ``posterior`` scores the models under the posterior that all of them inform,
-        but those of ``exclude=``: leave out a model that was trained on these votes. Beside it, with the same
-        variables: ``annotations_only``, under `dirichlet`, the score from these annotations alone. Group
-        ``certainty`` then has also ``label_certainty`` (item, category), and group ``diagnostics`` the R-hat and
-        effective sample size of the parameters.
+        but those of ``exclude=``; by default those that fit the votes better than independent voters could, as models
+        trained on them do (``left_out`` in the settings). Beside it, with the same variables: ``annotations_only``,
+        under `dirichlet`, the score from these annotations alone. Group ``certainty`` then has also
+        ``label_certainty`` (item, category), and group ``diagnostics`` the R-hat and effective sample size of the
+        parameters.
 
         With `gold` group ``posterior`` is about all items; groups ``gold_items`` and ``other_items`` have the same
         variables for the items with gold, whose scores are known, and for the others. The settings hold
@@ -163,7 +164,7 @@ def evaluate(
     Warns
     -----
     UserWarning
-        Items whose chains disagree (Plackett-Luce).
+        Items whose chains disagree (Plackett-Luce); models that may have been trained on the votes.
 
     Examples
     --------

@@ -47,6 +47,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_screen(run, monkeypatch, folder, command):
     monkeypatch.chdir(folder)
+    monkeypatch.delenv("COLUMNS", raising=False)  # lines as wide as in a file
     code, out, err = run(*command.split())
     assert code == 0, err
     assert words_of(out) == json.loads(SCREENS.read_text())[command]

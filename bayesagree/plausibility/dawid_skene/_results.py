@@ -46,7 +46,7 @@ CHOSEN = ("variant", "weights")
 
 
 def choice_notes(settings: Mapping[str, Any]) -> list[str]:
-    """Return which posterior and which variants were chosen and why, where they were.
+    """Return which posterior and which variants were chosen and why, where they were, and which models were left out.
 
     Examples
     --------
@@ -56,6 +56,8 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
     []
     """
     notes = [settings["choice"]] if settings.get("choice") else []
+    if left_out := settings.get("left_out"):
+        notes.append(f"The predictions of {shorten(left_out)} inform no truth: votes and other models do.")
     if weights := settings.get("weights", {}):
         why = "how well each predicts annotators held out"
         each = " and ".join(f"{name} ({weight:.2f})" for name, weight in sorted(weights.items(), key=lambda w: -w[1]))

@@ -123,8 +123,8 @@ class GroupDirichlet(Posterior):
         base = None
         if self.predictions is not None:
             informed = InformedDirichlet(self.predictions).problem(annotations)
-            fit = guards.fit_to_votes(informed.labels, informed.predictions)
-            guards.warn_of_knowing(fit, informed.predictions.models, stacklevel=7)
+            found = guards.knowing(informed.labels, informed.predictions)
+            guards.warn_of_knowing(found, "the posterior is overconfident: drop their predictions", stacklevel=7)
             n_states = request.draws // draws_per_state(annotations.items.size, request.draws, request.chains)
             request = replace(request, draws=n_states, seed=stream_apart(request.seed, "predictions"))
             base = np.maximum([informed.prior_means(t) for chain in informed.drawn(request) for t in chain], 1e-9)
@@ -142,7 +142,7 @@ class GroupDirichlet(Posterior):
             raise InputError("the PyMC model has groups=, form= and prior=; leave careful= and predictions= out")
         return group_dirichlet_model(annotations, groups=self.groups, form=self.form, prior=self.prior)
 
-    def fitted(self, annotations: Labels, request: Request) -> Posterior:
+    def fitted(self, annotations: Labels, predictions: Predictions, request: Request) -> Posterior:
         """Return the same posterior with its states."""
         problem = self.problem(annotations, request)
         problem.warn(stacklevel=5)

@@ -12,7 +12,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.errors import shorten
 from bayesagree.plausibility.informed._kernels import log_likelihood
-from bayesagree.plausibility.informed.covariates import Covariates, is_probability
+from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names, is_probability
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters, gather
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
@@ -108,13 +108,18 @@ def fit_to_votes(labels: Labels, predictions: Predictions) -> Floats:
     return np.array(found)
 
 
-def warn_of_knowing(fit: Floats, models: NDArray[Any], *, stacklevel: int = 3) -> None:
-    """Warn with the names of the models that fit the votes better than independent voters could."""
-    known = models[np.nan_to_num(fit) < SUSPICIOUS]
-    if known.size:
+def knowing(labels: Labels, predictions: Predictions, exclude: Excluded = None) -> NDArray[Any]:
+    """Return the models, but those left out, that fit the votes better than independent voters could."""
+    suspicious = np.nan_to_num(fit_to_votes(labels, predictions)) < SUSPICIOUS
+    return predictions.models[suspicious & ~np.isin(predictions.models.astype(str), excluded_names(exclude))]
+
+
+def warn_of_knowing(models: NDArray[Any], way_out: str, *, stacklevel: int = 3) -> None:
+    """Warn with the names of the models that know the votes."""
+    if models.size:
         warnings.warn(
-            f"models {shorten(known)} fit these votes better than independent voters could: they may have been trained "
-            "on them. Their own scores mean nothing, and the posterior is overconfident: leave them out (exclude=)",
+            f"models {shorten(models)} fit these votes better than independent voters could: they may have been "
+            f"trained on them; {way_out}",
             UserWarning,
             stacklevel=stacklevel,
         )

@@ -82,9 +82,22 @@ class InformedDirichlet(ItemPosterior):
         """Return the form: by default "ordered" where three labels or more are stated to have an order."""
         return form_of(annotations, self.form, self.prior)
 
-    def fitted(self, annotations: Labels, request: Request) -> Posterior:
-        """Return the posterior with its form."""
-        return replace(self, form=self.form_of(annotations))
+    def fitted(self, annotations: Labels, predictions: Predictions, request: Request) -> Posterior:
+        """Return the posterior with its form; by default it learns nothing from models that know the votes."""
+        exclude = self.exclude
+        if self.gold is None:
+            found = guards.knowing(annotations, predictions, exclude)
+            way_out = "leave them out (exclude=), or the scores of all are wrong"
+            if exclude is None and found.size:
+                exclude = tuple(found.tolist())
+                way_out = "the truth that models are scored against does not learn from them (exclude=() lets it)"
+            guards.warn_of_knowing(found, way_out, stacklevel=5)
+        return replace(self, form=self.form_of(annotations), exclude=exclude)
+
+    @property
+    def left_out(self) -> list[str]:
+        """Models that inform no truth."""
+        return excluded_names(self.exclude)
 
     def problem(self, annotations: Labels) -> InformedProblem:
         """Return votes and covariates on the items of the predictions."""
@@ -111,7 +124,8 @@ class InformedDirichlet(ItemPosterior):
         if self.gold is not None:
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
         labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
-        self.warn_of_knowing(labels, predictions, stacklevel=4)
+        found = guards.knowing(labels, predictions, self.exclude)
+        guards.warn_of_knowing(found, "the posterior is overconfident: leave them out (exclude=)", stacklevel=4)
         return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
 
     def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
@@ -164,22 +178,13 @@ class InformedDirichlet(ItemPosterior):
         return {"parameter": problem.layout.names, "model": problem.predictions.models, "prior": priors}
 
     def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
-        """Return labels on all items of the predictions, voted on or not; warn of models that know the votes."""
+        """Return labels on all items of the predictions, voted on or not."""
         if self.predictions is not None:
             raise InputError(
                 "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
                 "predictions= score the result of informed_dirichlet with a metric"
             )
-        labels, predictions = super().prepare(on_items_of(annotations, predictions), predictions)
-        if self.gold is None:
-            self.warn_of_knowing(labels, predictions, stacklevel=5)
-        return labels, predictions
-
-    def warn_of_knowing(self, labels: Labels, predictions: Predictions, *, stacklevel: int) -> None:
-        """Warn of models, of those that are not left out, that know the votes."""
-        used = ~np.isin(predictions.models.astype(str), excluded_names(self.exclude))
-        fit = guards.fit_to_votes(labels, predictions)
-        guards.warn_of_knowing(fit[used], predictions.models[used], stacklevel=stacklevel + 1)
+        return super().prepare(on_items_of(annotations, predictions), predictions)
 
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
         """Return the posterior that all models inform, or that learns from gold, and that of labels alone.

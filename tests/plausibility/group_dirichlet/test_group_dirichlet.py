@@ -99,7 +99,7 @@ def test_streams_have_the_draws_that_are_kept(form, careful):
     kept = tree["posterior"]["plausibility"]
     assert kept.dims == ("chain", "draw", "group", "item", "category")
     np.testing.assert_allclose(kept.sum("category"), 1, rtol=1e-12)
-    posteriors = specification.fitted(labels, request).passes([1.0])
+    posteriors = specification.fitted(labels, None, request).passes([1.0])
     for name, posterior in zip("gh", posteriors):
         blocks = posterior.blocks(labels, request, plausibility=True).blocks
         streamed = np.concatenate([block.plausibility for block in blocks])
@@ -236,7 +236,7 @@ def test_crossed_features_add_up():
     best = posterior["plausibility"].mean(("chain", "draw")).argmax("category").sel(group="young & m").values
     assert (best == (yes ^ flipped)).mean() > 0.95
     request = Request(draws=100, chains=2, seed=8)
-    posteriors = GroupDirichlet(people).fitted(votes, request).passes([1.0])
+    posteriors = GroupDirichlet(people).fitted(votes, None, request).passes([1.0])
     streamed = next(iter(posteriors[2].blocks(votes, request, plausibility=True).blocks)).plausibility
     kept = posterior["plausibility"].sel(group="young & f").transpose("item", "chain", "draw", "category").values[:64]
     np.testing.assert_array_equal(streamed, kept.reshape(streamed.shape))
