@@ -36,6 +36,7 @@ from bayesagree.plausibility.registry import (
     Plausibility,
     default_posterior,
     fitting_posteriors,
+    is_auto,
     record_for,
     specification_for,
 )
@@ -124,7 +125,7 @@ class Evaluation:
 
     def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
         """Return the posterior, and why it was chosen if it was."""
-        if not isinstance(self.plausibility, str) or self.plausibility != "auto":
+        if not is_auto(self.plausibility):
             return Choice(self.plausibility, "")
         weighted = {} if self.reliability in (None, (1.0,)) else {"reliability": self.reliability}
         known = {} if self.gold is None else {"gold": self.gold}
@@ -225,8 +226,7 @@ class Evaluation:
 
     def of_batch(self, seed: Seed, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
         """Score the predictions of one batch, with random numbers of its own."""
-        auto = isinstance(self.plausibility, str) and self.plausibility == "auto"
-        name = fitting_posteriors(annotations)[0].name if auto else self.plausibility
+        name = fitting_posteriors(annotations)[0].name if is_auto(self.plausibility) else self.plausibility
         request = replace(self.request, seed=seed)
         how = replace(self, plausibility=name, request=request, progress=lambda n_items: None)
         return how.result(annotations, predictions)

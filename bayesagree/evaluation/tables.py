@@ -160,8 +160,7 @@ def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
         evaluation has: ``on_gold_items``, ``on_other_items``, ``annotations_only``.
     """
     groups = {"estimate": "posterior", "on_gold_items": "gold_items", "on_other_items": "other_items"}
-    groups |= {"annotations_only": "annotations_only"}
-    groups = {name: group for name, group in groups.items() if group in result}
+    groups["annotations_only"] = "annotations_only"
     means = {
         name: result[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
         for name, group in groups.items()

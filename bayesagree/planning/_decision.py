@@ -19,7 +19,7 @@ from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
-from bayesagree.plausibility.registry import Choice, Plausibility, default_posterior, specification_for
+from bayesagree.plausibility.registry import Choice, Plausibility, default_posterior, is_auto, specification_for
 
 # Lead of a label that is no lead: prior shapes such as 1/3 are not exact.
 _ROUNDING = 1e-9
@@ -78,7 +78,7 @@ class Outlook(NamedTuple):
             annotations, predictions = kept
         given = {} if prior is None else {"prior": prior}
         choice = Choice(plausibility, "")
-        if isinstance(plausibility, str) and plausibility == "auto":  # a tree compares its elements
+        if is_auto(plausibility):
             choice = default_posterior(annotations, predictions, given)
         reason = choice.reason if predictions is not None else ""
         posterior = specification_for(annotations, choice.name, given, ("plausibility", "prior"))

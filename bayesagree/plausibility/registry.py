@@ -314,6 +314,11 @@ def record_of(plausibility: Plausibility) -> PosteriorRecord:
     return PosteriorRecord(specification, "user's own", object, "a posterior of the authors' own", None)
 
 
+def is_auto(plausibility: Any) -> bool:
+    """Return whether the data choose the posterior; a trace, which is one of its own, compares element by element."""
+    return isinstance(plausibility, str) and plausibility == "auto"
+
+
 def specification_for(
     annotations: Annotations, plausibility: Plausibility, options: Mapping[str, Any], own: Iterable[str] = ()
 ) -> Posterior:

@@ -173,7 +173,8 @@ def _informed_by(scores: ModelScores) -> str:
     if not scores.beside:
         return ""
     beside = f"Beside it stands the {OF_ANNOTATIONS}, under a Dirichlet posterior from the annotations alone."
-    return f" The predictions of the models inform the truth that they are scored against. {beside}"
+    but = f", but those of {listed(scores.left_out)}," if scores.left_out else ""
+    return f" The predictions of the models{but} inform the truth that they are scored against. {beside}"
 
 
 def _another_annotator(scores: ModelScores) -> str:

@@ -86,7 +86,8 @@ def _choice(data: ReportData, scores: ModelScores) -> Iterator[Answer]:
         first = str(plug_in["model"].values[int(np.argmax(sign * plug_in.values))])
         if float(plug_in.sel(model=first)) != float(plug_in.sel(model=best)):
             sentences.append(text("Against {} alone {} would come first.", _estimate(data), named(first)))
-        truth = "one truth that every model informs" if scores.beside else "the same draws of the truth"
+        informed = "one truth that {} informs".format("not every model" if scores.left_out else "every model")
+        truth = informed if scores.beside else "the same draws of the truth"
         what, where = metric_name(metric).capitalize(), ITEMS_ARE[data.settings.items]
         method = text("{} of {} minus {} {}, both against {}.", what, named(best), named(rival), where, truth)
         question, ends = text("Which model is best?"), interval(lower, upper)

@@ -46,6 +46,8 @@ class ModelScores:
     beside
         Where predictions inform the truth: ``annotations_only``, scores as in the table, under the posterior from
         annotations alone. Else empty.
+    left_out
+        Models that do not inform that truth: they may have been trained on the annotations.
     prior_share
         Mean weight of the prior in an item at the reference reliability; None where there is no such number.
     ceiling
@@ -57,6 +59,7 @@ class ModelScores:
     comparison: dict[str, xr.Dataset]
     target: str
     beside: dict[str, xr.Dataset]
+    left_out: list[str]
     prior_share: float | None
     ceiling: dict[str, xr.Dataset]
 
@@ -103,7 +106,9 @@ def model_scores(
     comparison = {m: best_first(compare(tree, metric=m, reliability=settings.reference)) for m in names}
     beside = {name: score_intervals(tree, group=name) for name in BESIDE if name in tree}
     made = settings_of(tree)
-    found = ModelScores(table, comparison, made["target"], beside, made.get("prior_share"), _ceiling(lines))
+    found = ModelScores(
+        table, comparison, made["target"], beside, made.get("left_out", []), made.get("prior_share"), _ceiling(lines)
+    )
     return found, tree
 
 

@@ -89,6 +89,12 @@ def test_interrupted_runs_go_on(test_set, result, tmp_path):
     np.testing.assert_array_equal(tree["posterior"]["top_1_accuracy"], result["posterior"]["top_1_accuracy"])
 
 
+def test_gold_and_exclude_are_refused_together(test_set):
+    gold = {item: 0 for item in test_set.labels.items[:40].tolist()}
+    with pytest.raises(InputError, match="leave exclude= out"):
+        evaluate(test_set.labels, test_set.predictions, gold=gold, exclude="A", **SHORT)
+
+
 def test_items_that_no_predictions_are_of_are_refused():
     with pytest.raises(InputError, match="annotations and no predictions"):
         few = Predictions.from_labels({"A": [0]}, items=[0], labels=[0, 1, 2])

@@ -77,6 +77,18 @@ def test_methods_say_whose_output_informed_the_truth(informed):
     assert "The predictions of the models inform the truth that they are scored against." in methods_paragraph(informed)
 
 
+@pytest.mark.filterwarnings("ignore:models 'copy' fit these votes better")
+def test_a_model_that_is_left_out_is_named():
+    rng = np.random.default_rng(3)
+    truth = rng.dirichlet(np.full(3, 0.7), 300)
+    counts = rng.multinomial(3, truth)
+    models = Predictions.from_scores({"honest": 0.6 * truth + 0.4 * rng.dirichlet(np.ones(3), 300), "copy": counts / 3})
+    found = report_data(Labels.from_counts(counts), models, settings=INFORMED)
+    assert "The predictions of the models, but those of copy, inform the truth" in methods_paragraph(found)
+    assert "one truth that not every model informs" in str(panel(found)[0])
+    assert "The predictions of &#39;copy&#39; inform no truth" in render(found)
+
+
 def test_a_pair_whose_order_the_comparison_turns_is_named_in_its_order(informed):
     comparison = informed.scores.comparison[METRIC].copy(deep=True)
     first, second = comparison["model"].values[:2]

@@ -91,7 +91,7 @@ class InformedDirichlet(ItemPosterior):
             if exclude is None and found.size:
                 exclude = tuple(found.tolist())
                 way_out = "the truth that models are scored against does not learn from them (exclude=() lets it)"
-            guards.warn_of_knowing(found, way_out, stacklevel=5)
+            guards.warn_of_knowing(found, way_out, stacklevel=6)
         return replace(self, form=self.form_of(annotations), exclude=exclude)
 
     @property
@@ -179,6 +179,8 @@ class InformedDirichlet(ItemPosterior):
 
     def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
         """Return labels on all items of the predictions, voted on or not."""
+        if self.gold is not None and self.exclude is not None:
+            raise InputError("with gold= the worth of every model is learnt from gold; leave exclude= out")
         if self.predictions is not None:
             raise InputError(
                 "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
