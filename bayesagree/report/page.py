@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bayesagree.report.comparisons import ComparisonReport
 
 TITLE = "How good are the models, when annotators disagree?"
+TITLE_WITHOUT_MODELS = "How far do annotators agree, and what stays open?"
 
 
 @checked
@@ -54,7 +55,8 @@ def render(data: "ReportData | ComparisonReport", *, title: str | None = None) -
     )
     environment.filters |= {"percent": wording.percent, "probability": wording.probability, "named": wording.named}
     if isinstance(data, ReportData):
-        name, usual, context = "report.html", TITLE, _context(data)
+        usual = TITLE_WITHOUT_MODELS if data.scores is None else TITLE
+        name, context = "report.html", _context(data)
     else:
         from bayesagree.report import comparisons
 

@@ -1,5 +1,6 @@
 """The methods paragraph names what was computed and nothing else, for every combination of inputs."""
 
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -135,3 +136,13 @@ def test_features_that_are_protected_are_listed(protected, text):
     rows = dict(row[:2] for row in specification(None, report)["declared"])
     assert rows["Protected features"] == text
     assert rows["What would be a bias"] == "unequal accuracy"
+
+
+def test_headings_name_models_only_where_there_are_some():
+    labels = Labels.from_matrix([[0, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]], annotators=WHO[:3], labels=[0, 1])
+    groups = Groups.by_features(labels, PEOPLE, ["age"])
+    settings = ReportSettings(draws=20, chains=1)
+    for models in (None, Predictions.from_labels({"A": [0, 1, 0, 1], "B": [1, 1, 0, 1]}, labels=[0, 1])):
+        page = render(report_data(labels, models, groups=groups, annotators=PEOPLE, settings=settings))
+        headings = " ".join(re.findall(r"<h[12][^>]*>(.*?)</h", page))
+        assert ("model" in headings) == (models is not None)
