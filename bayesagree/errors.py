@@ -1,6 +1,8 @@
-"""Errors of input, each with the value, its place, the rule and the way out; checks of files and arguments."""
+"""Errors and warnings, each with the value, its place, the rule and the way out; checks of files and arguments."""
 
 import math
+import os
+import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from numbers import Integral
@@ -22,6 +24,14 @@ class ConvergenceError(RuntimeError):
 
 class UnmixedError(RuntimeError):
     """Raised when Markov chains have not converged to the same distribution."""
+
+
+_PACKAGE = os.fspath(Path(__file__).parent) + os.sep
+
+
+def warn(message: str) -> None:
+    """Give a UserWarning that names the line outside of this package from which it was called."""
+    warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
 
 
 def require_file(path: Path, *, folder: bool = False) -> None:

@@ -7,7 +7,6 @@ annotators: mu_i is the item's mean for their average, Phi = 1 - 2^(1 - p/2) the
 removed. Draws come from a Gibbs sampler of our own (`_effects_kernels`); `common_agreement_model` is the same in PyMC.
 """
 
-import warnings
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -30,7 +29,7 @@ from bayesagree.agreement._exact.problem import MeanPrior, Problem
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, Request, phi_summary
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, warn
 from bayesagree.io.patterns.patterns import RatingPatterns
 
 type AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
@@ -217,18 +216,16 @@ def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:
         if of_end >= max(share, LEVELS_SHARE) and p_value < LEVELS_P_VALUE:
             rate = np.bincount(ratings.annotator_index, at_end) / np.maximum(np.bincount(ratings.annotator_index), 1)
             most = int(np.argmax(rate))
-            warnings.warn(
+            warn(
                 f"annotators differ in how often they choose the {name} end of the scale, {ratings.annotators[most]!s} "
                 f"in {rate[most]:.0%} of the answers, all together in {at_end.mean():.0%}: Phi is biased and its "
-                "interval too short; fit again without such annotators",
-                stacklevel=4,
+                "interval too short; fit again without such annotators"
             )
     if share >= LEVELS_SHARE and p_of_share < LEVELS_P_VALUE:
-        warnings.warn(
+        warn(
             f"annotators' own levels make up {share:.0%} of the variance within items (some are stricter than others): "
             "Phi is the agreement of the ratings as they stand; annotator_effects='shift' also gives the agreement "
-            "that is left once levels are removed",
-            stacklevel=4,
+            "that is left once levels are removed"
         )
 
 

@@ -1,14 +1,12 @@
 """Agreement of each annotator with all others of an item together."""
 
-import warnings
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Rankings
-from bayesagree.errors import shorten
+from bayesagree.errors import shorten, warn
 from bayesagree.plausibility.prirn.inverse_ranks import inverse_ranks
 
 
@@ -54,9 +52,8 @@ def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
         value = _ranking_agreement(annotations)
     alone = np.isnan(value)
     if alone.any():
-        warnings.warn(
-            f"annotator agreement is NaN for items with fewer than two annotators: {shorten(annotations.items[alone])}",
-            stacklevel=2,
+        warn(
+            f"annotator agreement is NaN for items with fewer than two annotators: {shorten(annotations.items[alone])}"
         )
     return xr.DataArray(value, dims="item", coords={"item": annotations.items}, name="annotator_agreement")
 

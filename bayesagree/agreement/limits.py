@@ -6,7 +6,6 @@ ones, and better where the prior keeps means away from the ends. The sign of Phi
 end is read, not of the data.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -26,6 +25,7 @@ from bayesagree.agreement._exact.posterior import Summary, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, prepare
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, misfits
 from bayesagree.annotations import Ratings
+from bayesagree.errors import warn
 from bayesagree.io.patterns.patterns import RatingPatterns
 
 # Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005.
@@ -65,30 +65,30 @@ def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mea
     """Warn where the paper's own limits apply (Checco et al., sections 5.2 and 6.2), and of a forgotten step."""
     rated = problem.patterns.n_items
     if rated == 1:
-        _warn("one item: Phi of a single item easily fits chance; see its interval")
+        warn("one item: Phi of a single item easily fits chance; see its interval")
     if problem.patterns.size.max() == 1:
-        _warn("one rating per item: agreement is not identified, and the posterior of Phi is its prior")
+        warn("one rating per item: agreement is not identified, and the posterior of Phi is its prior")
     levels = ratings.n_levels
     if levels is None and (levels := _levels_of_grid(problem)) is not None:
         low, high = ratings.scale
-        _warn(
+        warn(
             f"the ratings lie on a grid of {levels} levels, read as points of a continuous scale: the ends count half, "
             f"and random answers look like disagreement; pass step={(high - low) / (levels - 1):g}"
         )
     if levels == 2:
-        _warn(
+        warn(
             "two levels: the ratings say only on which half of the scale a judgment fell, which hardly identifies Phi; "
             "percent agreement or kappa (agreement_table) suit such data better"
         )
     elif levels is not None and levels < FEWEST_LEVELS:
-        _warn(f"{levels} levels: below {FEWEST_LEVELS} Phi depends much on what a level stands for")
+        warn(f"{levels} levels: below {FEWEST_LEVELS} Phi depends much on what a level stands for")
     if isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < 5 * rated:
-        _warn(
+        warn(
             f"{ratings.n_annotations / rated:.1f} ratings per item with flat item means: random answers look like "
             "agreement below 5; item_mean='hierarchical' does not have this bias"
         )
     if (share := share_at_ends(problem)) >= SHOWN_AT_ENDS:
-        _warn(
+        warn(
             f"on {share:.0%} of the items all ratings are one end of the scale: they fit agreement and polarisation "
             "alike, and the sign of Phi comes from the other items, or, without any, from its prior"
         )
@@ -102,7 +102,7 @@ def warn_of_saturation(ratings: Ratings | RatingPatterns, problem: Problem) -> N
         return
     kinds = np.diff(patterns.counts.tocsr().indptr)
     if (kinds[patterns.size > 1] == 1).all():
-        _warn(
+        warn(
             f"no item has two different ratings: Phi is saturated, on {levels} levels anything up to 1 fits; its mean "
             "and upper end are the prior's, and only the lower end of its interval is a finding"
         )
@@ -113,7 +113,7 @@ def warn_of_binning(ratings: Ratings | RatingPatterns, found: Interval) -> None:
     levels = ratings.n_levels
     if levels is None or levels < 3 or not 0 < found.lower < (limit := phi_of_rounding(levels)):
         return
-    _warn(
+    warn(
         f"the claim of agreement depends on what the {levels} levels stand for: here for intervals of equal width; if "
         f"people round to the nearest level, so that both ends are half as wide, random answers already have "
         f"Phi = {limit:.2f}; icc_polychoric of agreement_table hardly depends on it"
@@ -153,9 +153,9 @@ def warn_of_misfits(
     of_ends = {name: p for name, p in p_values.items() if p < ENDS_THRESHOLD}
     if of_ends and shares.any(axis=1).mean() > 0.5:  # outright ends: a misfit of the item means may follow from them
         for name, p_value in of_ends.items():
-            _warn(_ENDS_MISFIT.format(name=name, p_value=p_value), stacklevel=6)
+            warn(_ENDS_MISFIT.format(name=name, p_value=p_value))
     elif of_means < THRESHOLD:
-        _warn(_MEANS_MISFIT.format(p_value=of_means), stacklevel=6)
+        warn(_MEANS_MISFIT.format(p_value=of_means))
 
 
 _MEANS_MISFIT = (
@@ -185,7 +185,7 @@ def warn_of_middle(ratings: Ratings | RatingPatterns, problem: Problem, found: I
     others = prepare(ratings.select(ratings.unit() != 0.5), likelihood="binned", prior=means.prior)
     without = joint_posterior(others.means, "binned").phi.summary(ci_prob)
     if without.lower <= 0:
-        _warn(
+        warn(
             f"the claim of agreement depends on the answers in the middle of the scale, "
             f"{pile / ratings.n_annotations:.0%} of all: without them Phi is {without.mean:.2f} "
             f"[{without.lower:.2f}, {without.upper:.2f}]; if some of them mean 'do not know', leave them out"
@@ -248,10 +248,10 @@ def _supported(
     if not inside.any():
         return "undecided"
     if not inside.all() and without_ends().upper >= 0:
-        _warn(_AT_ENDS, stacklevel=6)
+        warn(_AT_ENDS)
         return "undecided"
     if squeezed is not None and (found := squeezed()).lower > 0:
-        _warn(_MATTER_OF_READING.format(mean=found.mean), stacklevel=6)
+        warn(_MATTER_OF_READING.format(mean=found.mean))
         return "undecided"
     return "disagreement"
 
@@ -292,7 +292,3 @@ def _levels_of_grid(problem: Problem) -> int | None:
         if np.allclose(used * steps, np.round(used * steps), atol=1e-9):
             return steps + 1
     return None
-
-
-def _warn(message: str, stacklevel: int = 5) -> None:
-    warnings.warn(message, UserWarning, stacklevel=stacklevel)  # the caller of common_agreement

@@ -4,7 +4,6 @@ Every function returns positions of labels, -1 where an item has none, of shape 
 shape (set, model, item): each model is then judged by the others alone.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ from bayesagree._inference.streams import Seed, block_generators, item_blocks, m
 from bayesagree.annotations import Labels
 from bayesagree.blind._difficulty import truths_behind
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.errors import InputError, positive, positive_int, warn
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
@@ -136,7 +135,7 @@ def em(systems: Systems) -> LabelCodes:
     sizes: Any = {"n_items": systems.items.size, "n_annotators": systems.models.size, "n_labels": systems.n_labels}
     fit = dawid_skene_em(*codes, **sizes, tolerance=1e-8)
     if not fit.converged:
-        warnings.warn(f"EM did not converge in {fit.log_likelihood.size} iterations", UserWarning, stacklevel=3)
+        warn(f"EM did not converge in {fit.log_likelihood.size} iterations")
     return _known(systems, fit.label_probability.argmax(axis=1)[None])
 
 
@@ -149,11 +148,10 @@ def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, seed: Seed
         if systems.models.size > 3:  # three systems or fewer say nothing of it
             _warn_of_shared_errors(spread)
         return _known(systems, truths[:sets])
-    warnings.warn(
+    warn(
         f"{systems.n_labels} labels in {n_patterns:,} patterns are more than {MOST_CELLS:,} cells: errors are taken as "
         "independent given the truth, and blind scores are too narrow where items differ in difficulty; merge rare "
-        "labels or evaluate a random part of the items to model a difficulty of each item",
-        stacklevel=2,
+        "labels or evaluate a random part of the items to model a difficulty of each item"
     )
     tree = dawid_skene(as_labels(systems), draws=draws, chains=chains, seed=seed, top_labels=1, confusion=False)
     top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
@@ -167,7 +165,7 @@ def _warn_of_shared_errors(spread: NDArray[np.float64]) -> None:
             "deviation of log odds; blind scores then rest on the form of the model, and errors that nearly all "
             "systems share count as right: find the truth of some items"
         )
-        warnings.warn(message, UserWarning, stacklevel=5)
+        warn(message)
 
 
 def as_labels(systems: Systems) -> Labels:

@@ -1,6 +1,5 @@
 """The posterior of strengths from comparisons, with ties, order and annotators."""
 
-import warnings
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -19,7 +18,7 @@ from bayesagree.comparisons._density import DavidsonPrior, Density
 from bayesagree.comparisons._selection import checked_form, choose_form
 from bayesagree.comparisons.model import model_of
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
-from bayesagree.errors import shorten
+from bayesagree.errors import shorten, warn
 
 type Requested = Literal["auto", "common", "annotator"] | None
 
@@ -172,11 +171,9 @@ def davidson(
     worst = max(largest, key=largest.__getitem__)
     if draws >= ENOUGH_DRAWS and largest[worst] > R_HAT_LIMIT:
         slow = ", or leave out discrimination or item_effects" if form.item_effects and form.discrimination else ""
-        warnings.warn(
+        warn(
             f"{worst.removesuffix('_r_hat').replace('r_hat', 'strength')} has not converged (r_hat up to "
-            f"{largest[worst]:.2f}, limit {R_HAT_LIMIT}); raise draws={draws}{slow}",
-            UserWarning,
-            stacklevel=3,
+            f"{largest[worst]:.2f}, limit {R_HAT_LIMIT}); raise draws={draws}{slow}"
         )
     linked = comparisons.components()
     groups = {
@@ -206,9 +203,7 @@ def _win_probability(strength: Floats, odds: Floats, likelihood: Likelihood) -> 
 def _warn_unlinked(comparisons: Comparisons) -> None:
     parts = [shorten(part["model"], 3) for _, part in comparisons.components().groupby("component")]
     if len(parts) > 1:
-        warnings.warn(
+        warn(
             f"no comparison links the {len(parts)} components ({'; '.join(parts[:5])}): only the prior compares models "
-            "of two components; collect comparisons between them (Comparisons.components() lists them)",
-            UserWarning,
-            stacklevel=4,
+            "of two components; collect comparisons between them (Comparisons.components() lists them)"
         )

@@ -1,6 +1,5 @@
 """Expected plausibilities and draws of any truth: a posterior, a point estimate, or the labels themselves."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import plausibility_block, plausibility_draws
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, shorten, warn
 
 # A posterior of plausibilities, vote shares or another point estimate (item, category), or labels.
 type Truth = xr.DataTree | xr.DataArray | Labels
@@ -109,11 +108,7 @@ def _shares(labels: Labels) -> Plausibilities:
     total = counts.sum(axis=1, keepdims=True)
     voted = total[:, 0] > 0
     if not voted.all():
-        warnings.warn(
-            f"{int((~voted).sum())} items have no annotation and are left out: {shorten(labels.items[~voted])}",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn(f"{int((~voted).sum())} items have no annotation and are left out: {shorten(labels.items[~voted])}")
     return Plausibilities(labels.items[voted], labels.categories, (counts / np.maximum(total, 1))[voted])
 
 

@@ -16,7 +16,6 @@ ambiguous ground truth", TMLR 2023, arXiv:2307.09302; A. Angelopoulos et al., "C
 arXiv:2208.02814.
 """
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -31,7 +30,7 @@ from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of,
 from bayesagree.conformal._weighted import WeightedScores
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, shorten, warn
 
 type Method = Literal["exact", "monte_carlo", "majority"]
 
@@ -178,9 +177,7 @@ def _on_steps(steps: ScoreArray, score: ScoreArray) -> ScoreArray:
 def _warn_unseen(categories: NDArray[Any], plausibility: NDArray[np.float64]) -> None:
     unseen = categories[plausibility.max(axis=0) <= 0]
     if unseen.size:
-        warnings.warn(
+        warn(
             f"calibration never saw the labels {shorten(unseen)}: coverage holds on average over items, and says "
-            "nothing about items whose truth they are",
-            UserWarning,
-            stacklevel=3,
+            "nothing about items whose truth they are"
         )

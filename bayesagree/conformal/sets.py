@@ -1,6 +1,5 @@
 """`ConformalSets`: calibrated once, they predict sets and p-values for any items, and are kept in files."""
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +17,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import scores_of
 from bayesagree.conformal._weighted import WeightedScores, groups_of, threshold
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, shorten, warn
 from bayesagree.io.files import read_result, write_result
 
 # The one group where no groups were requested.
@@ -193,11 +192,9 @@ class ConformalSets:
         groups = groups_of(by, predictions.items)
         index = np.array([place.get(name, -1) for name in groups.tolist()], np.int64)
         if (index < 0).any():
-            warnings.warn(
+            warn(
                 f"calibration never saw the groups {shorten(np.unique(groups[index < 0]))}: sets of their "
-                f"{int((index < 0).sum())} items hold all labels",
-                UserWarning,
-                stacklevel=3,
+                f"{int((index < 0).sum())} items hold all labels"
             )
         return index
 
@@ -277,11 +274,9 @@ def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float)
     small = sizes < fewest
     if small.any():
         whose = "" if groups.size == 1 else f" of group {shorten(groups[small])}"
-        warnings.warn(
+        warn(
             f"{int(sizes[small].min())} calibration items{whose} are fewer than 1 / (1 - coverage) - 1 = {fewest:g}: "
-            f"no smaller set than that of all labels covers {coverage:g} for certain",
-            UserWarning,
-            stacklevel=4,
+            f"no smaller set than that of all labels covers {coverage:g} for certain"
         )
 
 

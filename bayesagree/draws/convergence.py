@@ -8,7 +8,6 @@ R-hat for assessing convergence of MCMC", Bayesian Analysis 16 (2021), https://d
 """
 
 import math
-import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
-from bayesagree.errors import shorten
+from bayesagree.errors import shorten, warn
 
 # 1.01 is the limit for one parameter in a paper. The worst of thousands of items is compared here, and at 100
 # effective draws the noise of R-hat alone takes some of them to 1.05: above 1.1 the chains do disagree.
@@ -67,16 +66,14 @@ def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
     return {"r_hat": np.fmax.reduce(r_hat, axis=1), "ess": np.fmin.reduce(ess, axis=1)}
 
 
-def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str, *, stacklevel: int = 3) -> None:
+def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str) -> None:
     """Warn with the names of the items whose chains disagree, worst first."""
     bad = np.flatnonzero(r_hat > R_HAT_LIMIT)
     if bad.size:
         bad = bad[np.argsort(-r_hat[bad], kind="stable")]
-        warnings.warn(
+        warn(
             f"{bad.size} of {items.size} items have not converged (r_hat up to {r_hat[bad[0]]:.2f}, limit "
-            f"{R_HAT_LIMIT}): {shorten(items[bad])}; {way_out}",
-            UserWarning,
-            stacklevel=stacklevel,
+            f"{R_HAT_LIMIT}): {shorten(items[bad])}; {way_out}"
         )
 
 

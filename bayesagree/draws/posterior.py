@@ -311,7 +311,7 @@ class ItemPosterior(Posterior):
             groups.setdefault(variable.group, {})[name] = kept.variable(name)
         if "r_hat" in kept.variables:
             r_hat = np.asarray(groups["diagnostics"]["r_hat"][1])
-            warn_not_converged(annotations.items, r_hat, self.advice(request), stacklevel=4)
+            warn_not_converged(annotations.items, r_hat, self.advice(request))
         ranks = next((last["rank"] for last, _ in variables.values() if "rank" in last), 0)
         labels = self.categories(annotations) if request.top_labels is None else annotations.categories
         coords = {"item": annotations.items, "rank": np.arange(1, ranks + 1)}

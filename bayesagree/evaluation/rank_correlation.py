@@ -1,6 +1,5 @@
 """How close two scorings of the same systems are, and whether one estimator is significantly closer than another."""
 
-import warnings
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.kinds import Numbers
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, warn
 
 type Measure = Literal["pearson", "spearman", "kendall", "swap_rate"]
 MEASURES = ("pearson", "spearman", "kendall", "swap_rate")
@@ -53,7 +52,7 @@ def correlation(scores_a: Numbers, scores_b: Numbers, *, measure: Measure = "ken
     if measure == "swap_rate":
         return swap_rate(a, b)
     if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        warnings.warn(f"{measure} does not exist: one side gives all systems the same score", UserWarning, stacklevel=2)
+        warn(f"{measure} does not exist: one side gives all systems the same score")
         return float("nan")
     return float(np.corrcoef(_compared(a, measure), _compared(b, measure))[0, 1])
 
@@ -141,11 +140,7 @@ def williams_test(
     if r_xy == r_xz:
         return DependentCorrelationTest(0.0, 1.0)
     if not (determinant > -1e-9 and scale > 1e-12):
-        warnings.warn(
-            f"the statistic does not exist for correlations {r.tolist()}: one is missing, or two are perfect",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn(f"the statistic does not exist for correlations {r.tolist()}: one is missing, or two are perfect")
         return DependentCorrelationTest(float("nan"), float("nan"))
 
     statistic = float((r_xy - r_xz) * np.sqrt((1 + r_yz) / scale))

@@ -1,6 +1,5 @@
 """Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels,
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, shorten, warn
 from bayesagree.io._json import Elements, no_garbage
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
@@ -267,16 +266,14 @@ def _warn_of_names(labels: Labels, wanted: Wanted, name: str) -> None:
         return
     names = labels.categories.tolist()
     if missing := missing_words(names):
-        warnings.warn(
+        warn(
             f"{name}: {shorten(missing)} may stand for no answer; na_values={missing} (--missing-labels) reads such "
-            "cells as missing, and labels=[...] (--labels) with all labels keeps them",
-            stacklevel=6,
+            "cells as missing, and labels=[...] (--labels) with all labels keeps them"
         )
     if groups := similar(names):
-        warnings.warn(
+        warn(
             f"{name}: labels {shorten(groups[0])} differ in case, spaces or Unicode form alone ({len(groups)} such "
-            "groups in all); merge_similar=True (--merge-similar) reads them as one",
-            stacklevel=6,
+            "groups in all); merge_similar=True (--merge-similar) reads them as one"
         )
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,7 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, shorten, warn
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
 
@@ -103,10 +102,7 @@ def _without_formulas(table: pd.DataFrame, path: Path, *, refuse: bool) -> pd.Da
     ways = "formulas='keep' writes them as they are, and .parquet and .jsonl files have no formulas"
     if refuse:
         raise InputError(f"{str(path)!r}: a spreadsheet would compute {shorten(found)}; {ways}")
-    warnings.warn(
-        f"{str(path)!r}: a spreadsheet would compute {shorten(found)}: an apostrophe stands before them; {ways}",
-        stacklevel=4,
-    )
+    warn(f"{str(path)!r}: a spreadsheet would compute {shorten(found)}: an apostrophe stands before them; {ways}")
     parts = [columns.get(k, table.iloc[:, k].to_numpy()) for k in range(table.shape[1])]
     return pd.DataFrame(dict(enumerate(parts))).set_axis(names, axis=1)
 

@@ -4,7 +4,6 @@ import codecs
 import csv
 import io
 import re
-import warnings
 import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -16,7 +15,7 @@ import pandas as pd
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations._words import MISSING_CELLS
-from bayesagree.errors import InputError, opening, shorten
+from bayesagree.errors import InputError, opening, shorten, warn
 from bayesagree.io._json import (
     MOST_UNPACKED,
     content_of,
@@ -104,10 +103,9 @@ def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
     except UnicodeDecodeError:
         table = _table_in(path, separator, "cp1252")
     line = undecodable_line(path)
-    warnings.warn(
+    warn(
         f"{str(path)!r}, line {line}: not UTF-8 text; it is read as Windows text (cp1252): check names with accents, "
-        "or save it as UTF-8",
-        stacklevel=2,
+        "or save it as UTF-8"
     )
     return table
 

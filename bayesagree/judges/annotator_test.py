@@ -18,7 +18,6 @@ Somers, "A new asymmetric measure of association for ordinal variables", America
 https://doi.org/10.2307/2090408. The posterior is ours.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive, positive_int, shorten
+from bayesagree.errors import InputError, positive, positive_int, shorten, warn
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.
@@ -315,9 +314,7 @@ def _say_who_is_left_out(names: NDArray[np.generic], kept: NDArray[np.bool_], mi
             f"no annotator has {min_items} items that another person labelled too; collect more, or pass min_items=..."
         )
     if not kept.all():
-        warnings.warn(
+        warn(
             f"{(~kept).sum()} of {kept.size} annotators have fewer than {min_items} items that count and are left out: "
-            f"{shorten(names[~kept])}",
-            UserWarning,
-            stacklevel=3,
+            f"{shorten(names[~kept])}"
         )

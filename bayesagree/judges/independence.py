@@ -5,7 +5,6 @@ J / (1 + (J - 1) rho) judges with independent errors. The truth comes from gold 
 a posterior that assumes independent errors would find them.
 """
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +21,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, positive_int, shorten
+from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
 from bayesagree.judges._panel import verdict_codes
 
 # Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
@@ -131,7 +130,7 @@ def effective_judges(
             f"judges {shorten(few)} err on fewer than {FEW_ERRORS} items with a known truth: in simulations such "
             "intervals of n_effective held the true number in .8 to .9 of the cases; find the truth of more items"
         )
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn(message)
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
     with np.errstate(invalid="ignore"):
         counted = np.isfinite(pairs)

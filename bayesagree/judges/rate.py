@@ -18,7 +18,6 @@ Methodology 23 (1997); Rubin, "The Bayesian bootstrap", Annals of Statistics 9 (
 https://doi.org/10.1214/aos/1176345338. The joint model of votes and verdicts is ours.
 """
 
-import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
@@ -37,7 +36,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
-from bayesagree.errors import InputError, one_of, positive_int, shorten
+from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.judges._gibbs import sample_chains
 from bayesagree.judges._hamiltonian import Truths, modes, sample_truths
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
@@ -299,13 +298,11 @@ def _check(panel: Panel, target: str) -> None:
         message = (
             f"people labelled fewer than {FEW_ITEMS} items of {shorten(few)}: their rates rest on the other systems"
         )
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warn(message)
     if target == "truth" and np.mean(panel.votes[panel.seen] > 1) < 0.5:
-        warnings.warn(
+        warn(
             'target="truth" with one vote on most items: how often people are right is not learnt from the votes but '
-            'comes from the prior (people_right, people_wrong); collect a second vote, or use target="share"',
-            UserWarning,
-            stacklevel=3,
+            'comes from the prior (people_right, people_wrong); collect a second vote, or use target="share"'
         )
 
 
@@ -316,4 +313,4 @@ def _warn_not_converged(panel: Panel, r_hat: Floats) -> None:
             f"{np.nanmax(r_hat):.2f}, limit {R_HAT_LIMIT}): chains found different answers to how often people and "
             f"the judges {shorten(panel.judges)} are right; raise tune= and thin=, or collect more votes per item"
         )
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warn(message)

@@ -12,7 +12,6 @@ Source: Urkullu, Perez, Calvo: On the evaluation and selection of classifier lea
 data, section 3. More than two labels: Hand and Till, A simple generalisation of the area under the ROC curve (2001).
 """
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -27,7 +26,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, one_of, positive, shorten
+from bayesagree.errors import InputError, as_python, one_of, positive, shorten, warn
 from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
 
 type AucMethod = Literal["dgt", "sgt", "pgt"]
@@ -288,7 +287,7 @@ def _uninformative(found: dict[Any, Areas], options: AucOptions) -> dict[str, in
     missing = [key for key, area in found.items() if np.isnan(area.values).any()]
     if missing:
         where = "" if missing == [None] else f" for the labels {shorten(missing)}"
-        warnings.warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ", stacklevel=4)
+        warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ")
     counts = {}
     for name, why, fate in (
         ("items", "without labels that tell anything", "stay at one half" if kept else "have no part in the AUC"),
@@ -299,5 +298,5 @@ def _uninformative(found: dict[Any, Areas], options: AucOptions) -> dict[str, in
         counts[f"uninformative_{name}"] = uninformative.size
         if uninformative.size:
             place = "" if key is None else f" (labels {key!r})"
-            warnings.warn(f"{uninformative.size} {name} {why} {fate}{place}: {shorten(uninformative)}", stacklevel=4)
+            warn(f"{uninformative.size} {name} {why} {fate}{place}: {shorten(uninformative)}")
     return counts

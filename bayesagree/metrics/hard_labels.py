@@ -7,7 +7,6 @@ it does not exist (``zero_division=nan`` of scikit-learn), micro as the ratio of
 true label.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -21,7 +20,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, one_of, shorten
+from bayesagree.errors import InputError, as_python, one_of, shorten, warn
 
 # Weighted counts that should cancel leave this much of their total: sums of ten thousand doubles are right to 1e-12.
 # Share of the total weight below which a denominator is zero.
@@ -282,4 +281,4 @@ def warn_undefined(scores: NDArray[np.floating[Any]], metric: str, models: NDArr
     """Warn of scores that do not exist, with the models and the reason."""
     if np.isnan(scores).any():
         reason = f"does not exist: {REASONS[metric]}"
-        warnings.warn(f"{metric} of {shorten(models[np.isnan(scores)])} {reason}", UserWarning, stacklevel=3)
+        warn(f"{metric} of {shorten(models[np.isnan(scores)])} {reason}")

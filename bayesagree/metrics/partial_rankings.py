@@ -12,7 +12,6 @@ draws of the truth have no ties.
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, appendix B.5.
 """
 
-import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -23,7 +22,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, shorten, warn
 
 
 @checked
@@ -131,7 +130,7 @@ def annotator_overlap(rankings: Rankings, *, k: int = 3, normalise: bool = True)
             value[i] = np.concatenate(pairs).mean()
     alone = rankings.items[np.isnan(value)]
     if alone.size:
-        warnings.warn(f"{alone.size} items have one ranking, which overlaps with none: {shorten(alone)}", stacklevel=2)
+        warn(f"{alone.size} items have one ranking, which overlaps with none: {shorten(alone)}")
     return xr.DataArray(value, {"item": rankings.items}, dims="item", name=f"annotator_overlap_{k}")
 
 

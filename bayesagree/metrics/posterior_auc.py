@@ -1,6 +1,5 @@
 """Uncertainty of the AUC when only crowd labels exist: against plausible truths, and of the labels themselves."""
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
@@ -16,7 +15,7 @@ from bayesagree._inference.streams import Seed, block_generators, item_blocks, m
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive, positive_int, shorten
+from bayesagree.errors import InputError, positive, positive_int, shorten, warn
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.crowd_auc import label_scores
 
@@ -248,11 +247,11 @@ def _warn_where_undetermined(table: Floats, truth_is: str, labels: Labels) -> No
     n = labels.counts().sum(axis=1)
     if (n == 0).any():
         fate = "are drawn from the prior" if truth_is == "plausible_truth" else "have no part in the AUC"
-        warnings.warn(f"{(n == 0).sum()} items without labels {fate}: {shorten(labels.items[n == 0])}", stacklevel=3)
+        warn(f"{(n == 0).sum()} items without labels {fate}: {shorten(labels.items[n == 0])}")
     if truth_is == "labels":
         lost: dict[str, Any] = {
             "no AUC: all labels are of one kind": np.isnan(table[..., :-1]).any(),
             "no ceiling: no item has two labels, or all labels are of one kind": np.isnan(table[..., -1]).any(),
         }
         for cause in (cause for cause, happened in lost.items() if happened):
-            warnings.warn(cause, stacklevel=3)
+            warn(cause)

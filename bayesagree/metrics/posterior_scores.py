@@ -5,7 +5,6 @@ The truth of a draw is its most plausible label (``truth_is="top"``), or a label
 plausibilities themselves. Votes in place of a posterior give the unbiased form of a metric, where there is one.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.group_scores import each_group
 from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, warn
 from bayesagree.metrics._parts import check_order
 from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, draws_for, over_draws
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
@@ -252,17 +251,11 @@ def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None
         of_model = missing.any(axis=tuple(a for a in range(values.ndim) if a != values.ndim - 2))
         names = ", ".join(repr(str(name)) for name in models[of_model][:5])
         reason = metric.record.undefined or "it divides by zero"
-        warnings.warn(
-            f"{metric.name} does not exist in {missing.mean():.1%} of the draws (models {names}), where {reason}",
-            UserWarning,
-            stacklevel=4,
-        )
+        warn(f"{metric.name} does not exist in {missing.mean():.1%} of the draws (models {names}), where {reason}")
 
 
 def _warn_plug_in(metric: Metric) -> None:
     if metric.record.against_distribution and not metric.record.unbiased and metric.record.family != "function":
-        warnings.warn(
-            f"{metric.name} of a point estimate is biased where votes are few; score a posterior of the plausibilities",
-            UserWarning,
-            stacklevel=3,
+        warn(
+            f"{metric.name} of a point estimate is biased where votes are few; score a posterior of the plausibilities"
         )

@@ -20,7 +20,6 @@ polynomial of the plausibilities, so that many distributions with the same momen
 a linear programme.
 """
 
-import warnings
 from collections.abc import Callable
 from math import comb
 from typing import Any
@@ -37,7 +36,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, shorten, warn
 from bayesagree.metrics._parts import Given, check_needs
 from bayesagree.metrics._records import SMALLEST
 from bayesagree.metrics._scorer import GroupSums, over_draws
@@ -101,11 +100,9 @@ def _warn_of_few_votes(metric: Metric, labels: Labels, known: NDArray[np.bool_],
     few = ~known & (np.bincount(labels.item_index, minlength=known.size) > 0) if with_proxy else ~known
     if few.any():
         consequence = "count as if they had none" if with_proxy else "do not count"
-        warnings.warn(
+        warn(
             f"{few.sum()} of {known.size} items have too few votes for {metric.name} and {consequence}: "
-            f"{shorten(labels.items[few])}",
-            UserWarning,
-            stacklevel=5,
+            f"{shorten(labels.items[few])}"
         )
 
 

@@ -85,13 +85,14 @@ class Outlook(NamedTuple):
         if isinstance(posterior, Dirichlet) and posterior.reliability == 1:
             return cls.of_votes(annotations, predictions, posterior)._replace(reason=reason)
         labels: Any = annotations
+        request = Request(seed=seed)
         if predictions is not None:
             labels, predictions = posterior.prepare(annotations, predictions)
-            posterior = posterior.passes([1.0], predictions)[0]
+            posterior = posterior.fitted(labels, predictions, request).passes([1.0], predictions)[0]
         codes = _codes(predictions, labels)
         stream = posterior.blocks(
             labels,
-            Request(seed=seed),
+            request,
             Schedule(then=lambda block: _of_draws(block, codes[:, block.items])),
             plausibility=True,
         )

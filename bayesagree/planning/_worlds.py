@@ -15,6 +15,7 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.metrics.posterior_scores import score
+from bayesagree.plausibility.informed.guards import without_knowing
 from bayesagree.plausibility.informed.posterior import informed_dirichlet
 
 # As many consecutive draws of a posterior share one draw of its parameters, or are correlated.
@@ -97,7 +98,8 @@ def worlds(pilot: Labels | Ratings, predictions: Predictions | None, number: int
     # Without models' outputs the labels alone teach what items look like.
     scores, labels = {"none": np.ones((n_items, pilot.categories.size))}, pilot.categories.tolist()
     nothing = Predictions.from_scores(scores, items=pilot.items.tolist(), labels=labels)
-    run: Any = {"draws": APART * number, "chains": 1, "seed": seed, "exclude": None if predictions else "none"}
+    exclude = "none" if predictions is None else without_knowing(pilot, predictions)
+    run: Any = {"draws": APART * number, "chains": 1, "seed": seed, "exclude": exclude}
     tree = informed_dirichlet(pilot, predictions or nothing, **run)
     posterior = tree["posterior"].to_dataset()
     drawn = posterior["plausibility"].values[0, ::APART]

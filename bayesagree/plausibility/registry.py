@@ -231,6 +231,7 @@ class Choice(NamedTuple):
     reason: str
 
 
+INFORMED = f"Votes and predictions together estimate the score against many annotators ({InformedDirichlet.name})."
 # Annotated items from which predictions inform the truth: of fewer the prior of a dozen parameters decides.
 FEWEST_ITEMS = 30
 
@@ -282,15 +283,15 @@ def default_posterior(
         return Choice(
             informed.name, f"Votes, predictions and gold together estimate the score against gold ({informed.name})."
         )
+    elif "exclude" in given:  # which alone has models to leave out
+        return Choice(informed.name, INFORMED)
     elif n_items < FEWEST_ITEMS:
         why = f"{n_items} annotated items are too few to learn from predictions ({FEWEST_ITEMS} are needed)"
     elif (predictions.hard_labels() == predictions.hard_labels()[:, :1]).all():
         why = "every model predicts one label for all items"
     if why:
         return Choice(first, f"Labels alone determine the truth ({first}): {why}.")
-    return Choice(
-        informed.name, f"Votes and predictions together estimate the score against many annotators ({informed.name})."
-    )
+    return Choice(informed.name, INFORMED)
 
 
 def record_for(annotations: Annotations, plausibility: Plausibility) -> PosteriorRecord:

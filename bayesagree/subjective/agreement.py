@@ -22,7 +22,7 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, shorten, warn
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import as_groups
@@ -183,14 +183,14 @@ def group_phi(
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             if n_items[g, h] < 2:
-                warnings.warn("fewer than two items to compare ratings on: Phi is NaN", stacklevel=1)
+                warn("fewer than two items to compare ratings on: Phi is NaN")
             else:
                 phi[..., g, h] = phi[..., h, g] = _phi_draws(ratings, of_row, (g, h), (n_chains, n_draws), rng)
         for message in dict.fromkeys(str(w.message).split(" (")[0] for w in seen):
             limits.setdefault(message, []).append(name)
         progress(1)
     for message, names in limits.items():
-        warnings.warn(f"{message}; this concerns {shorten(names)}", stacklevel=2)
+        warn(f"{message}; this concerns {shorten(names)}")
     dims = ("group", "other_group")
     found = {"posterior": {"phi": (("chain", "draw", *dims), phi)}, "constant_data": {"n_items": (dims, n_items)}}
     of_result: Any = {"model": "common_agreement", "engine": "exact", "seed": seed}

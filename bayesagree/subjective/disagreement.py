@@ -6,7 +6,6 @@ and people who think unlike most, without asking who they are.
 Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019).
 """
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -19,7 +18,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, shorten, warn
 
 # The four ways in which the paper reads its scale of toxicity, for `recode`.
 SETUPS: dict[int, dict[int, Any]] = {
@@ -96,7 +95,7 @@ def disagreement_rate(
     if (n == 0).any():
         nobody = labels.annotators[n == 0]
         reason = "annotators have no item with a majority to differ from, their rate is NaN"
-        warnings.warn(f"{nobody.size} {reason}: {shorten(nobody)}", stacklevel=2)
+        warn(f"{nobody.size} {reason}: {shorten(nobody)}")
     rate = np.divide(differs, n, out=np.full(n.size, np.nan), where=n > 0)
     attrs = {"ties": ties, "own_vote": int(own_vote)}
     return xr.DataArray(rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate", attrs)

@@ -11,7 +11,6 @@ how little may be known about it, so the values of every group always come with 
 Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019).
 """
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, shorten, warn
 from bayesagree.subjective.disagreement import require_one_each
 
 type ModelPredictions = Predictions | Mapping[str, pd.Series]
@@ -112,7 +111,7 @@ def group_performance(
     if empty.size:
         share = f"{empty.size} of {groups.names.size} groups have no annotator with a value"
         result = "so their performance is NaN and mean and dispersion leave them out"
-        warnings.warn(f"{share}, {result}: {shorten(empty)}", stacklevel=2)
+        warn(f"{share}, {result}: {shorten(empty)}")
     both = ("model", "group")
     found = {"performance": (both, means), "n_scored": (both, scored), "annotator_performance": per_annotator}
     counts = {f"n_{name}": ("group", composition[name].to_numpy()) for name in ("annotators", "annotations")}

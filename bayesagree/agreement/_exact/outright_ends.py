@@ -12,7 +12,6 @@ evidence, which is equal where no answer lies between the ends (Hoeting, Madigan
 averaging", Statistical Science 14, 1999).
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,7 +28,7 @@ from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.outright_density import LEVEL, LIMITS, LogDensity, look_around
 from bayesagree.agreement._exact.posterior import PhiPosterior, log_prior, phi_posterior
 from bayesagree.agreement._exact.surrogate import Surrogate
-from bayesagree.errors import ConvergenceError
+from bayesagree.errors import ConvergenceError, warn
 
 # Log density of log p before the ratings.
 type LogPrior = Callable[[Floats], Floats]
@@ -282,11 +281,9 @@ def joint_posterior(means: ItemMeans, kind: Kind) -> JointPosterior:
         return JointPosterior(binned, binned, None, 0.0)
     inflated = inflated_posterior(means, rival=binned.log_evidence)
     if inflated.effective < FEWEST:
-        warnings.warn(
+        warn(
             "the posterior with outright ends could not be computed: answers at the ends are read as intervals "
-            "(likelihood='binned')",
-            UserWarning,
-            stacklevel=6,
+            "(likelihood='binned')"
         )
         return JointPosterior(binned, binned, None, 0.0)
     # Without an answer between the ends the evidence only compares how much prior the readings have at the limits.

@@ -1,7 +1,6 @@
 """Phoenix: span annotations as a table or as the answer of its server; people annotate, models and code predict."""
 
-import warnings
-
+from bayesagree.errors import warn
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
@@ -22,10 +21,9 @@ def read(file: File, question: str | None) -> Found:
     """Read annotations by people; those by models and code are predictions. The name is the question."""
     found = Found()
     if file.json is not None and file.json.get("next_cursor"):
-        warnings.warn(
+        warn(
             f"{file.name} is one page of the server's answer and ends before the last annotation: follow next_cursor, "
-            "or ask with a larger limit=",
-            stacklevel=2,
+            "or ask with a larger limit="
         )
     for row in file.json["data"] if file.json is not None else file.lines():
         answer = row.get("result") or row

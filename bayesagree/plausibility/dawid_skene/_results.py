@@ -1,6 +1,5 @@
 """From chains of a Dawid-Skene sampler to the result tree, with convergence diagnostics."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from bayesagree.annotations import Labels
 from bayesagree.draws.blocks import category_axis, check_depth
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
 from bayesagree.draws.posterior import Request
-from bayesagree.errors import UnmixedError, as_python, shorten
+from bayesagree.errors import UnmixedError, as_python, shorten, warn
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
 
@@ -204,7 +203,7 @@ def estimate_tree(estimate: Estimate, coords: Mapping[str, Any], seed: Any, sett
     """Return a point estimate as the result of `dawid_skene`: one chain of one draw."""
     if not estimate.converged:
         n = estimate.log_likelihood.size
-        warnings.warn(f"EM did not converge in {n} iterations; raise max_iterations", UserWarning, stacklevel=4)
+        warn(f"EM did not converge in {n} iterations; raise max_iterations")
     prevalence, confusion, probability = estimate.prevalence, estimate.confusion, estimate.label_probability
     accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * prevalence, axis=1)
     drawn = {"plausibility": probability, "prevalence": prevalence, "confusion": confusion, "accuracy": accuracy}
@@ -279,7 +278,7 @@ def _parameter_names(drawn: Mapping[str, NDArray[Any]], axis: Mapping[str, Any])
 def warn_unless_converged(tree: xr.DataTree) -> None:
     """Warn where chains disagree."""
     if (why := disagreement(tree)) is not None:
-        warnings.warn(why, UserWarning, stacklevel=4)
+        warn(why)
 
 
 def require_mixed(tree: xr.DataTree) -> None:

@@ -1,6 +1,5 @@
 """What `group_dirichlet` starts from: the votes of each group, and the prior."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, shorten, warn
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 
 # Members of a group, weighted by their votes, above which who they are hardly moves its mean.
@@ -146,20 +145,18 @@ class GroupProblem:
         """Levels that may lean: without predictions not that of most votes, as all leaning alike is the common view."""
         return self.informed | ~self.most
 
-    def warn(self, stacklevel: int) -> None:
+    def warn_of_few(self) -> None:
         """Warn of groups about which nothing can be known item by item, or little beyond the annotators who voted."""
         if not self.repeated.all():
-            warnings.warn(
+            warn(
                 f"no item has two votes of {shorten(self.names[~self.repeated])}: whether such a group sees an item "
                 "its own way, or its one vote is by chance, cannot be known; averages over items are right, "
-                "prob_different is NaN",
-                stacklevel=stacklevel,
+                "prob_different is NaN"
             )
         if self.few_who_differ.size:
-            warnings.warn(
+            warn(
                 f"the votes of {shorten(self.few_who_differ)} come from few annotators, who favour labels of their own "
-                "whatever the item: intervals are about these annotators, too narrow for the group; ask more members",
-                stacklevel=stacklevel,
+                "whatever the item: intervals are about these annotators, too narrow for the group; ask more members"
             )
 
 

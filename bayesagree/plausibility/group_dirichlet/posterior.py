@@ -26,7 +26,6 @@ the graded form; Ivey, Gauch, Jurgens, "NUTMEG: separating signal from noise in 
 the question; Hovy et al., "Learning whom to trust with MACE" (NAACL 2013) for careless votes.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,7 +46,7 @@ from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.draws.group_scores import Population, scores_by_group
 from bayesagree.draws.posterior import Groups as Tree
 from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, warn
 from bayesagree.plausibility.group_dirichlet._gibbs import States, draws_per_state, sample_states
 from bayesagree.plausibility.group_dirichlet._kernels import count_different
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem, MembersOfGroups
@@ -122,9 +121,10 @@ class GroupDirichlet(Posterior):
             raise InputError(f"form={self.form!r} is not one of 'graded', 'divided'")
         base = None
         if self.predictions is not None:
-            informed = InformedDirichlet(self.predictions).problem(annotations)
-            found = guards.knowing(informed.labels, informed.predictions)
-            guards.warn_of_knowing(found, "the posterior is overconfident: drop their predictions", stacklevel=7)
+            labels = on_items_of(annotations, self.predictions)
+            predictions = self.predictions.aligned(labels.items, labels.categories)
+            exclude = guards.without_knowing(labels, predictions)
+            informed = InformedDirichlet(predictions, exclude).problem(labels)
             n_states = request.draws // draws_per_state(annotations.items.size, request.draws, request.chains)
             request = replace(request, draws=n_states, seed=stream_apart(request.seed, "predictions"))
             base = np.maximum([informed.prior_means(t) for chain in informed.drawn(request) for t in chain], 1e-9)
@@ -145,7 +145,7 @@ class GroupDirichlet(Posterior):
     def fitted(self, annotations: Labels, predictions: Predictions, request: Request) -> Posterior:
         """Return the same posterior with its states."""
         problem = self.problem(annotations, request)
-        problem.warn(stacklevel=5)
+        problem.warn_of_few()
         states = sample_states(problem, request.draws, request.chains, request.seed)
         return replace(self, states=states)
 
@@ -222,7 +222,7 @@ class GroupDirichlet(Posterior):
                 "n_votes_of_label": (("category",), np.bincount(problem.single[1], minlength=n_labels)),
             },
         }
-        problem.warn(stacklevel=5)
+        problem.warn_of_few()
         _warn(names, r_hat, chains.shape[1])
         coords = {"group": problem.names, "item": annotations.items, "category": annotations.categories}
         features = [*self.groups] if isinstance(self.groups, pd.DataFrame) else []
@@ -239,10 +239,7 @@ def _warn(names: list[str], r_hat: np.ndarray[Any, Any], n_states: int) -> None:
     """Warn of chains that disagree."""
     worst = int(np.nan_to_num(r_hat).argmax())
     if n_states >= ENOUGH_DRAWS and r_hat[worst] > R_HAT_LIMIT:
-        warnings.warn(
-            f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws",
-            stacklevel=5,
-        )
+        warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
 
 
 @checked

@@ -1,6 +1,5 @@
 """Guards of the informed prior: do predictions help to predict votes, do models know these, do the chains agree."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
-from bayesagree.errors import shorten
+from bayesagree.errors import shorten, warn
 from bayesagree.plausibility.informed._kernels import log_likelihood
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names, is_probability
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters, gather
@@ -114,28 +113,34 @@ def knowing(labels: Labels, predictions: Predictions, exclude: Excluded = None) 
     return predictions.models[suspicious & ~np.isin(predictions.models.astype(str), excluded_names(exclude))]
 
 
-def warn_of_knowing(models: NDArray[Any], way_out: str, *, stacklevel: int = 3) -> None:
+def without_knowing(labels: Labels, predictions: Predictions, exclude: Excluded = None) -> Excluded:
+    """Return the models from which a truth does not learn, by default those that know the votes; warn of these."""
+    found = knowing(labels, predictions, exclude)
+    if exclude is None and found.size:
+        warn_of_knowing(found, "the truth does not learn from them")
+        return tuple(found.tolist())
+    warn_of_knowing(found, "leave them out (exclude=), or all scores are wrong")
+    return exclude
+
+
+def warn_of_knowing(models: NDArray[Any], way_out: str) -> None:
     """Warn with the names of the models that know the votes."""
     if models.size:
-        warnings.warn(
+        warn(
             f"models {shorten(models)} fit these votes better than independent voters could: they may have been "
-            f"trained on them; {way_out}",
-            UserWarning,
-            stacklevel=stacklevel,
+            f"trained on them; {way_out}"
         )
 
 
-def warn_of_chains(names: NDArray[np.str_], draws: Floats, *, stacklevel: int = 3) -> None:
+def warn_of_chains(names: NDArray[np.str_], draws: Floats) -> None:
     """Warn where chains of the parameters disagree, draws (chain, draw, parameter); short ones say nothing of that."""
     if draws.shape[0] < 2 or draws.shape[1] < ENOUGH_DRAWS:
         return
     r_hat, _ = diagnostics(draws)
     bad = np.flatnonzero(r_hat > R_HAT_LIMIT)
     if bad.size:
-        warnings.warn(
+        warn(
             f"chains of {bad.size} of {names.size} parameters disagree (r_hat up to {r_hat[bad].max():.2f}, limit "
             f"{R_HAT_LIMIT}): {shorten(names[bad])}; raise draws=. Two kinds of items fit these votes about equally "
-            "well, and scores may move by a third of their sd from one seed to another",
-            UserWarning,
-            stacklevel=stacklevel,
+            "well, and scores may move by a third of their sd from one seed to another"
         )

@@ -86,12 +86,7 @@ class InformedDirichlet(ItemPosterior):
         """Return the posterior with its form; by default it learns nothing from models that know the votes."""
         exclude = self.exclude
         if self.gold is None:
-            found = guards.knowing(annotations, predictions, exclude)
-            way_out = "leave them out (exclude=), or the scores of all are wrong"
-            if exclude is None and found.size:
-                exclude = tuple(found.tolist())
-                way_out = "the truth that models are scored against does not learn from them (exclude=() lets it)"
-            guards.warn_of_knowing(found, way_out, stacklevel=6)
+            exclude = guards.without_knowing(annotations, predictions, exclude)
         return replace(self, form=self.form_of(annotations), exclude=exclude)
 
     @property
@@ -125,7 +120,7 @@ class InformedDirichlet(ItemPosterior):
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
         labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
         found = guards.knowing(labels, predictions, self.exclude)
-        guards.warn_of_knowing(found, "the posterior is overconfident: leave them out (exclude=)", stacklevel=4)
+        guards.warn_of_knowing(found, "the posterior is overconfident: leave them out (exclude=)")
         return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
 
     def drawer(self, problem: InformedProblem, request: Request) -> Drawer:

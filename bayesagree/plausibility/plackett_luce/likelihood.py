@@ -1,6 +1,5 @@
 """Plackett-Luce without a posterior: how probable rankings are, and which plausibilities make them most probable."""
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
-from bayesagree.errors import ConvergenceError, InputError, as_python
+from bayesagree.errors import ConvergenceError, InputError, as_python, warn
 from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, choice_sets, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, races_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import worth_prior
@@ -149,12 +148,10 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
         table[i, named] = shares[: named.size]
     if groups:
         first = next(iter(groups))
-        warnings.warn(
+        warn(
             f"{len(groups)} of {cases.n_items} items have no maximum, as {as_python(rankings.items[first])!r}: between "
             f"the labels {' | '.join(map(str, groups[first]))} comparisons go one way at most; the posterior "
-            f"mode with shape={prior.shape:g} stands in",
-            UserWarning,
-            stacklevel=2,
+            f"mode with shape={prior.shape:g} stands in"
         )
     coords = {"item": rankings.items, "category": rankings.categories, "exists": ("item", exists)}
     return xr.DataArray(table, dims=("item", "category"), coords=coords, name="plausibility")

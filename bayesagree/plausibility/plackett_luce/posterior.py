@@ -14,7 +14,6 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranked data" (arrival times).
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -29,7 +28,7 @@ from bayesagree.draws.blocks import LOCAL, LabelDrawing, Schedule, Stream, by_ch
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request, Values
 from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.draws.top_labels import stream_of, truth_draws
-from bayesagree.errors import InputError, as_python, positive, positive_int
+from bayesagree.errors import InputError, as_python, positive, positive_int, warn
 from bayesagree.plausibility.plackett_luce._cases import Competing
 from bayesagree.plausibility.plackett_luce._sampler import (
     Problem,
@@ -239,11 +238,9 @@ def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:
         if len(of_item) >= np.unique(own).size and any(
             not np.intersect1d(a, b).size for a, b in combinations(own[:MOST_SETS], 2)
         ):
-            warnings.warn(
+            warn(
                 f"item {as_python(rankings.items[i])!r}: all rankings name {size[0]} of {rankings.categories.size} "
                 "labels, some of them none in common, and the labels that a ranking does not name count as beaten; if "
-                "they were not on offer, say so by Rankings(..., offered=) or competing='named'",
-                UserWarning,
-                stacklevel=3,
+                "they were not on offer, say so by Rankings(..., offered=) or competing='named'"
             )
             return

@@ -4,7 +4,6 @@ A judgment, the answer of an annotator to an item, is a vector of zeros and ones
 ones.
 """
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -13,7 +12,7 @@ import numpy as np
 
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, shorten, warn
 from bayesagree.subjective.crowd_quality._kernels import SMALLEST, Visits
 
 
@@ -59,10 +58,7 @@ class Judgments:
         if not (judged < 2).any():
             return cls(item, annotator, judgment, label, shape)
         alone = labels.items[judged < 2]
-        warnings.warn(
-            f"{alone.size} items have fewer than two annotators, so their quality does not exist: {shorten(alone)}",
-            stacklevel=3,
-        )
+        warn(f"{alone.size} items have fewer than two annotators, so their quality does not exist: {shorten(alone)}")
         kept = judged[item] >= 2
         of_kept = kept[judgment]
         return cls(item[kept], annotator[kept], (np.cumsum(kept) - 1)[judgment[of_kept]], label[of_kept], shape)

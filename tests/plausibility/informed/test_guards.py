@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
+from bayesagree import Labels, Predictions, annotate_next, evaluate, informed_dirichlet
 from bayesagree._inference.results import settings_of
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.plausibility.dawid_skene._results import choice_notes
+from bayesagree.plausibility.group_dirichlet import group_dirichlet
 from bayesagree.plausibility.informed.guards import SUSPICIOUS, fit_to_votes, warn_of_chains
 
 
@@ -24,8 +25,9 @@ def test_a_model_equal_to_the_votes_is_named():
     models = Predictions.from_scores({"honest": truth, "copy": shares})
     with pytest.warns(UserWarning, match="models 'copy' fit these votes better than independent"):
         informed_dirichlet(labels, models, draws=10, chains=1, seed=1)
-    with pytest.warns(UserWarning, match="'copy'"):
+    with pytest.warns(UserWarning, match="'copy'") as given:
         evaluate(labels, models, plausibility="informed_dirichlet", draws=10, chains=1, seed=1)
+    assert given[0].filename == __file__, "the line of the caller, not one of the package"
 
 
 @pytest.mark.filterwarnings("ignore:models 'copy' fit these votes better")
@@ -100,3 +102,43 @@ def test_chains_that_disagree_are_named_and_short_ones_are_not():
         warn_of_chains(np.array(list("abc")), draws)
     warn_of_chains(np.array(list("abc")), draws[:, :50])
     warn_of_chains(np.array(list("abc")), draws[:1])
+
+
+@pytest.mark.filterwarnings("ignore:models 'copy' fit these votes better")
+def test_a_copy_of_the_votes_does_not_choose_the_next_votes():
+    labels, truth, shares = perfect(6, n_items=100)
+    both = Predictions.from_scores({"honest": truth, "copy": shares})
+    with pytest.warns(UserWarning, match="'copy' .* the truth does not learn from them"):
+        found = annotate_next(labels, both, n=100, seed=1)
+
+    def gain(exclude):
+        drawn = informed_dirichlet(labels, both, exclude=exclude, seed=2)
+        table = annotate_next(labels, both, n=100, plausibility=drawn, seed=1)
+        return table.set_index("item")["gain"].loc[found["item"]]
+
+    # Gains of two sets of draws without the copy correlate by .996; with it no vote would change its place.
+    assert np.corrcoef(found["gain"], gain("copy"))[0, 1] > 0.95
+    assert np.corrcoef(found["gain"], gain(()))[0, 1] < 0.5
+
+
+def test_a_copy_of_the_votes_does_not_inform_the_truth_of_groups():
+    rng = np.random.default_rng(8)
+    truth = rng.dirichlet(np.full(3, 0.7), 100)
+    votes = np.array([rng.choice(3, 4, p=share) for share in truth])
+    labels = Labels.from_matrix(votes, annotators=list("abcd"), labels=[0, 1, 2])
+    honest, copy = truth, labels.counts() / 4
+    given = {"groups": {"a": "x", "b": "x", "c": "y", "d": "y"}, "draws": 50, "chains": 2, "seed": 1}
+    with pytest.warns(UserWarning, match="'copy' .* the truth does not learn from them"):
+        both = group_dirichlet(
+            labels, predictions=Predictions.from_scores({"honest": honest, "copy": copy}, labels=[0, 1, 2]), **given
+        )
+    one = group_dirichlet(labels, predictions=Predictions.from_scores({"honest": honest}, labels=[0, 1, 2]), **given)
+    np.testing.assert_array_equal(both["posterior"]["plausibility"], one["posterior"]["plausibility"])
+
+
+def test_models_to_leave_out_choose_the_posterior_that_learns_from_the_others():
+    labels, truth, _ = perfect(7, n_items=10)
+    models = Predictions.from_scores({"A": truth, "B": truth[:, ::-1]})
+    assert evaluate(labels, models, draws=10, chains=1, seed=1).attrs["model"] == "dirichlet"
+    found = evaluate(labels, models, exclude="B", draws=10, chains=1, seed=1)
+    assert settings_of(found)["left_out"] == ["B"]
