@@ -81,7 +81,8 @@ def plan(
     annotations
         Labels or ratings of the pilot: two items or more, some with two annotations.
     predictions
-        Models on the items of the pilot, for labels; None plans for agreement.
+        Models on the items of the pilot, for labels; None plans for agreement. Those that fit the votes better than
+        independent voters could do not inform the truth, with a warning.
     plausibility
         Posterior that evaluates a study, as in `evaluate`; by default ``"informed_dirichlet"`` (of fewer than 30 items
         ``"dirichlet"``, as there), here with a normal approximation of its parameters, which with one vote an item is

@@ -62,7 +62,8 @@ def annotate_next(
     annotations
         Votes so far; items without votes may be among them. Or comparisons so far.
     predictions
-        Models, for ``"decision"`` and ``"metric"`` of labels.
+        Models, for ``"decision"`` and ``"metric"`` of labels. As in `evaluate`, the truth learns nothing from one that
+        fits the votes better than independent voters could (with a warning).
     n
         Number of items, or pairs, to return.
     goal

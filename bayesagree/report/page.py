@@ -172,7 +172,7 @@ def _metrics(data: ReportData) -> list[str]:
 
 def _informed_by(scores: ModelScores) -> str:
     """Name the predictions that informed the truth that a model is scored against."""
-    if not scores.beside:
+    if scores.labels_only is None:
         return ""
     beside = f"Beside it stands the {OF_ANNOTATIONS}, under a Dirichlet posterior from the annotations alone."
     but = f", but those of {listed(scores.left_out)}," if scores.left_out else ""

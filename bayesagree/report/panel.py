@@ -87,7 +87,7 @@ def _choice(data: ReportData, scores: ModelScores) -> Iterator[Answer]:
         if float(plug_in.sel(model=first)) != float(plug_in.sel(model=best)):
             sentences.append(text("Against {} alone {} would come first.", _estimate(data), named(first)))
         informed = "one truth that {} informs".format("not every model" if scores.left_out else "every model")
-        truth = informed if scores.beside else "the same draws of the truth"
+        truth = "the same draws of the truth" if scores.labels_only is None else informed
         what, where = metric_name(metric).capitalize(), ITEMS_ARE[data.settings.items]
         method = text("{} of {} minus {} {}, both against {}.", what, named(best), named(rival), where, truth)
         question, ends = text("Which model is best?"), interval(lower, upper)
@@ -110,13 +110,13 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
     own = scores.table.sel(metric=metric, model=best).isel(reliability=0)
     sentences = []
     if line := scores.ceiling_of(metric):
-        other = float(line["posterior"]["score"].isel(reliability=0))
+        other = float(line[0]["score"].isel(reliability=0))
         sentences.append(text("Another annotator would score {} against the same truth.", number(other)))
     beside = []
-    if scores.beside:
+    if scores.labels_only is not None:
         question = "How good is {} against many annotators?"
         method = "Estimated from labels and predictions together."
-        alone = scores.beside["annotations_only"].sel(metric=metric, model=best).isel(reliability=0)
+        alone = scores.labels_only.sel(metric=metric, model=best).isel(reliability=0)
         beside.append(("By the labels alone", *_value(alone, "score")))
     else:
         question = f"How good is {{}}, given these {kind_of(data.annotations).given}?"
@@ -195,7 +195,7 @@ def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
         share = float(scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
         sentence = "Items are a sample: {} of the variance of the score comes from the annotations, the rest from the "
         yield text(f"{sentence}number of items.", percent(share))
-    if scores.beside:
+    if scores.labels_only is not None:
         yield text("The estimate is the score to expect if very many people had annotated each item.")
         yield text("The score by the labels alone counts every doubt that they leave. More votes would remove it.")
 

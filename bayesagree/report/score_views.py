@@ -16,9 +16,6 @@ from bayesagree.report.wording import interval, metric_meaning, metric_name, num
 # Models shown in figures and pairs, the best ones; the table of scores has all of them.
 MOST_MODELS = 12
 
-# Columns beside the estimate, by the groups of the evaluation.
-TARGETS = {"annotations_only": "Labels only"}
-
 
 def scores(data: ReportData) -> list[dict[str, Any]]:
     """Show each metric: all models at every reliability, and the plug-in metric."""
@@ -29,7 +26,7 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
     if data.scores is None:
         return {}
     levels = data.settings.reliability
-    columns = list(_columns(data.scores.table, data.scores.beside, levels))
+    columns = list(_columns(data.scores.table, data.scores.labels_only, levels))
     models, ceiling = _lines(data.scores, metric, levels), _ceiling(data.scores, metric, levels)
     name = metric_name(metric)
     title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
@@ -66,31 +63,27 @@ class _Line(NamedTuple):
 
 def _lines(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
     """Return the scores of the models, best first."""
-    columns, plug_in = _columns(scores.table, scores.beside, levels).values(), scores.table["plug_in"]
+    columns, plug_in = _columns(scores.table, scores.labels_only, levels).values(), scores.table["plug_in"]
     at = [{"metric": metric, "model": model} for model in scores.comparison[metric]["model"].values.tolist()]
     return [_Line.of(str(one["model"]), [c.sel(one) for c in columns], float(plug_in.sel(one))) for one in at]
 
 
 def _ceiling(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
     """Return the scores of another annotator; none where the metric has no value of one label."""
-    beside = scores.ceiling_of(metric)
-    if not beside:
-        return []
-    columns = _columns(beside.pop("posterior"), beside, levels)
-    return [_Line.of("Another annotator", list(columns.values()))]
+    found = scores.ceiling_of(metric)
+    return [] if found is None else [_Line.of("Another annotator", list(_columns(*found, levels).values()))]
 
 
-def _columns(first: xr.Dataset, beside: dict[str, xr.Dataset], levels: tuple[float, ...]) -> dict[str, xr.Dataset]:
+def _columns(first: xr.Dataset, alone: xr.Dataset | None, levels: tuple[float, ...]) -> dict[str, xr.Dataset]:
     """Return the scores to show by their names, the leading one first: of each reliability, or of each target."""
-    if not beside:
+    if alone is None:
         return {f"Reliability {level:g}": first.sel(reliability=level) for level in levels}
-    shown = {"Estimate": first} | {TARGETS[name]: found for name, found in beside.items()}
-    return {name: found.isel(reliability=0) for name, found in shown.items()}
+    return {"Estimate": first.isel(reliability=0), "Labels only": alone.isel(reliability=0)}
 
 
 def informed(data: ReportData) -> bool:
     """Whether predictions inform the truth, so that scores by the labels alone stand beside the estimate."""
-    return data.scores is not None and bool(data.scores.beside)
+    return data.scores is not None and data.scores.labels_only is not None
 
 
 def _comparison(data: ReportData, metric: str) -> dict[str, Any]:

@@ -22,9 +22,6 @@ from bayesagree.metrics.registry import Metric
 from bayesagree.report.settings import Case
 from bayesagree.subjective.agreement import predictions_of
 
-# Groups of an informed evaluation that are shown beside its scores.
-BESIDE = ("annotations_only",)
-
 # Draws per chain for the score of another annotator: four chains of them give its mean to a twentieth of its sd.
 _CEILING_DRAWS = 100
 
@@ -43,30 +40,33 @@ class ModelScores:
         Metric to the result of `compare` at the reference reliability, models best first.
     target
         The meaning of the scores, as `evaluate` names it.
-    beside
-        Where predictions inform the truth: ``annotations_only``, scores as in the table, under the posterior from
-        annotations alone. Else empty.
+    labels_only
+        Where predictions inform the truth: scores as in the table, under the posterior from annotations alone. Else
+        None.
     left_out
         Models that do not inform that truth: they may have been trained on the annotations.
     prior_share
         Mean weight of the prior in an item at the reference reliability; None where there is no such number.
     ceiling
-        Scores of another annotator as in the table and beside it, by the group of the evaluation: the best score of
-        anybody who gives one label. Without the metrics that one label has no value of.
+        Scores of another annotator as in the table, and as in `labels_only`: the best score of anybody who gives one
+        label. Without the metrics that one label has no value of; None without any.
     """
 
     table: xr.Dataset
     comparison: dict[str, xr.Dataset]
     target: str
-    beside: dict[str, xr.Dataset]
+    labels_only: xr.Dataset | None
     left_out: list[str]
     prior_share: float | None
-    ceiling: dict[str, xr.Dataset]
+    ceiling: tuple[xr.Dataset, xr.Dataset | None] | None
 
-    def ceiling_of(self, metric: str) -> dict[str, xr.Dataset]:
-        """Return the scores of another annotator by one metric; empty where it has no value of one label."""
-        found = self.ceiling.items()
-        return {name: one.sel(metric=metric).isel(model=0) for name, one in found if metric in one["metric"]}
+    def ceiling_of(self, metric: str) -> tuple[xr.Dataset, xr.Dataset | None] | None:
+        """Return the scores of another annotator by one metric; None where it has no value of one label."""
+        if self.ceiling is None or metric not in self.ceiling[0]["metric"]:
+            return None
+        where: Any = {"metric": metric, "model": ANOTHER_ANNOTATOR}
+        first, alone = self.ceiling
+        return first.sel(where), None if alone is None else alone.sel(where)
 
 
 def model_scores(
@@ -104,11 +104,12 @@ def model_scores(
         parts = tree["variance"].to_dataset().to_dataarray("metric")
         table["annotation_share"] = parts.sel(part="annotation", drop=True) / parts.sel(part="total", drop=True)
     comparison = {m: best_first(compare(tree, metric=m, reliability=settings.reference)) for m in names}
-    beside = {name: score_intervals(tree, group=name) for name in BESIDE if name in tree}
-    made = settings_of(tree)
-    found = ModelScores(
-        table, comparison, made["target"], beside, made.get("left_out", []), made.get("prior_share"), _ceiling(lines)
-    )
+    made, ceiling = settings_of(tree), None
+    if lines is not None:
+        line = lines.sel(model=[ANOTHER_ANNOTATOR])
+        ceiling = score_intervals(line), _labels_only(line)
+    left_out, prior_share = made.get("left_out", []), made.get("prior_share")
+    found = ModelScores(table, comparison, made["target"], _labels_only(tree), left_out, prior_share, ceiling)
     return found, tree
 
 
@@ -148,12 +149,9 @@ def _another_annotator(case: Case, metrics: list[str], options: dict[str, Any]) 
         return evaluate(case.annotations, one, metrics=metrics, draws=draws, another_annotator=True, **options)
 
 
-def _ceiling(tree: xr.DataTree | None) -> dict[str, xr.Dataset]:
-    """Return the intervals of another annotator in every group of scores."""
-    if tree is None:
-        return {}
-    line = tree.sel(model=[ANOTHER_ANNOTATOR])
-    return {name: score_intervals(line, group=name) for name in ("posterior", *BESIDE) if name in tree}
+def _labels_only(tree: xr.DataTree) -> xr.Dataset | None:
+    """Return the scores by the labels alone, where predictions inform those of the posterior."""
+    return score_intervals(tree, group="annotations_only") if "annotations_only" in tree else None
 
 
 def _plug_in(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:

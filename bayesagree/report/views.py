@@ -213,8 +213,12 @@ def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
     """Return the numbers of the page with all digits, as records by table: what a reader loads into another program."""
     tables = {"agreement": data.agreement, "certainty": data.certainty.to_dataframe().reset_index()}
     if data.scores is not None:
-        groups = {"posterior": data.scores.table, **data.scores.beside}
-        scores = [one[["score", "lower", "upper"]].to_dataframe().assign(group=name) for name, one in groups.items()]
+        groups = {"posterior": data.scores.table, "annotations_only": data.scores.labels_only}
+        scores = [
+            one[["score", "lower", "upper"]].to_dataframe().assign(group=name)
+            for name, one in groups.items()
+            if one is not None
+        ]
         pairs = [one[list(PAIR)].to_dataframe().assign(metric=metric) for metric, one in data.scores.comparison.items()]
         plug_in = data.scores.table["plug_in"].to_dataframe()
         tables |= {"scores": pd.concat(scores), "pairs": pd.concat(pairs), "point_estimate": plug_in}

@@ -73,11 +73,11 @@ def test_score_and_interval_are_those_of_the_best_model(data):
 
 
 def test_another_annotator_is_neither_a_model_nor_another_metric(data):
-    line = data.scores.ceiling["posterior"].sel(metric=METRIC, reliability=data.settings.reference).isel(model=0)
+    line = data.scores.ceiling[0].sel(metric=METRIC, reliability=data.settings.reference).isel(model=0)
     assert f"would score {float(line['score']):.3f} against" in sentence(data, "Another annotator")
     assert "another annotator" not in data.scores.comparison[METRIC]["model"]
     assert render(data).count(">Another annotator</span></th>") == 1
-    none = replace(data, scores=replace(data.scores, ceiling={}))
+    none = replace(data, scores=replace(data.scores, ceiling=None))
     assert not any("nother annotator" in text for text in said(none))
     assert "nother annotator" not in re.sub(r"<script.*", "", render(none), flags=re.DOTALL)
 

@@ -35,13 +35,11 @@ def informed(few):
 def test_scores_are_those_of_the_informed_evaluation(few, informed):
     asked = {"plausibility": "informed_dirichlet", "another_annotator": True, "draws": 40, "chains": 2, "seed": 1}
     tree = evaluate(few.labels, few.predictions, **asked)
-    groups = {"posterior": informed.scores.table, **informed.scores.beside}
-    assert set(groups) == {"posterior", "annotations_only"}
-    for name, table in groups.items():
+    found = informed.scores.table, informed.scores.labels_only
+    for name, table, line in zip(("posterior", "annotations_only"), found, informed.scores.ceiling, strict=True):
         expected = tree[name][METRIC].mean(("chain", "draw"))
         np.testing.assert_allclose(table["score"].sel(metric=METRIC), expected.sel(model=few.predictions.models))
-        ceiling = informed.scores.ceiling[name]["score"].sel(metric=METRIC)
-        np.testing.assert_allclose(ceiling, expected.sel(model=["another annotator"]))
+        np.testing.assert_allclose(line["score"].sel(metric=METRIC), expected.sel(model=["another annotator"]))
     by_label = tree["certainty"].to_dataset()["label_certainty"]
     np.testing.assert_allclose(informed.certainty[0], by_label.max("category"))
 
@@ -50,7 +48,7 @@ def test_the_estimate_leads_and_the_labels_alone_are_beside_it(informed):
     best = contenders(informed.scores.comparison[METRIC])[0]
     answer = panel(informed)[1]
     own = informed.scores.table["score"].sel(metric=METRIC, model=best).item()
-    alone = informed.scores.beside["annotations_only"]["score"].sel(metric=METRIC, model=best).item()
+    alone = informed.scores.labels_only["score"].sel(metric=METRIC, model=best).item()
     assert (answer.question.striptags(), answer.number) == (
         f"How good is {best} against many annotators?",
         f"{own:.3f}",
@@ -125,7 +123,7 @@ def test_the_default_is_the_estimate_with_its_reason(few):
 
 def test_labels_alone_are_no_estimate(few):
     found = report_data(few.labels, few.predictions, settings=ReportSettings("dirichlet", draws=40))
-    assert found.scores.beside == {}
+    assert found.scores.labels_only is None
     assert found.scores.prior_share == pytest.approx(0.25)
     answer = panel(found)[1]
     assert f"The {ALONE}" in answer.method

@@ -282,8 +282,9 @@ def group_dirichlet(
     predictions
         Models whose output tells what items look like: the common distribution then has the means that draws of
         `informed_dirichlet`, fitted first to all votes, give (groups do not change them: a cut model), and items
-        without votes are drawn too. Not models that were trained on these votes. Without them scores of good models are
-        too low (`benchmarks/results/group_truth.md`): few votes take what a model knows beyond them for errors.
+        without votes are drawn too. Models that fit the votes better than independent voters could are left out, with a
+        warning. Without predictions scores of good models are too low (`benchmarks/results/group_truth.md`): few votes
+        take what a model knows beyond them for errors.
     draws, chains
         chains x draws draws of all items. Of more than 1250 items consecutive draws of a chain share a state of the
         Gibbs sampler, which draws plausibilities exactly.
