@@ -103,13 +103,14 @@ def _performance_tables(
     name = result.attrs["metric"]
     title = f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI"
     agreement = tables.group_agreement_table(given, groups, drawn)
+    of_phi = "" if drawn is None else ", 95 % HDI of Phi"
     return result, [
         _output.Table("settings", [{"by": groups.by, "metric": name, "seed": seed}], most=0),
         _output.Table("groups", tables.group_table(result, tree), title),
         _output.Table(
             "models", tables.dispersion_table(result, tree, null), "Over groups: dispersion = 1 - sd, 95 % HDI"
         ),
-        _output.Table("agreement", agreement, "Agreement within and between groups, 95 % HDI of Phi"),
+        _output.Table("agreement", agreement, f"Agreement within and between groups{of_phi}"),
     ]
 
 
