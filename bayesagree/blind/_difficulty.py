@@ -55,9 +55,10 @@ class SharedDifficulty:
 
     def parts(self, point: Floats) -> tuple[Floats, Floats, float]:
         """Return abilities, (label, 1, system), log prevalences, (label,), and the spread."""
-        ability, odds = np.split(point[:-1], [self.n_labels * self.n_systems])
-        share = sp.special.log_softmax(np.append(0.0, odds))
-        return ability.reshape(self.n_labels, 1, self.n_systems), share, float(np.exp(point[-1]))
+        n_abilities = self.n_labels * self.n_systems
+        share = np.concatenate([[0.0], point[n_abilities:-1]])
+        share -= np.logaddexp.reduce(share)
+        return point[:n_abilities].reshape(self.n_labels, 1, self.n_systems), share, float(np.exp(point[-1]))
 
     def joint(self, point: Floats) -> tuple[Floats, Floats]:
         """Return log Pr(label, difficulty, pattern), (label, node, pattern), and logits, (label, node, system)."""
@@ -128,8 +129,9 @@ class SharedDifficulty:
         points = chain.run(draws)
         truth = np.empty((draws, self.place.size), np.int16)
         for row, at in zip(truth, points):
-            of_label = sp.special.softmax(sp.special.logsumexp(self.joint(at)[0], axis=1), axis=0)
-            below = np.cumsum(of_label, axis=0)[:-1]
+            joint = self.joint(at)[0]
+            of_label = np.exp(joint - joint.max(axis=(0, 1))).sum(axis=1)
+            below = np.cumsum(of_label / of_label.sum(axis=0), axis=0)[:-1]
             row[:] = (rng.random(row.size) >= below[:, self.place]).sum(axis=0)
         return truth, np.exp(points[:, -1])
 
