@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import item_blocks, map_blocks
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations._container import are_numbers
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -287,3 +288,25 @@ def states_order(truth: Truth, labels: NDArray[Any]) -> bool:
     drawn = truth["posterior"].coords if isinstance(truth, xr.DataTree) else truth.coords
     stated = drawn["category"].attrs.get("ordered") if "category" in drawn else None
     return are_numbers(labels) if stated is None else bool(stated)
+
+
+def share_of_most_frequent_set(top: NDArray[Any], n_labels: int) -> Floats:
+    """Return the share of the most frequent set of labels among the draws of each item, (item, sample, rank)."""
+    if n_labels < 63:  # a bit for each label
+        code = np.bitwise_or.reduce(np.int64(1) << top.astype(np.int64), axis=2)
+    else:
+        ordered = np.sort(top, axis=2).astype(np.int64)
+        code, size = ordered[..., 0], n_labels
+        for rank in range(1, ordered.shape[2]):
+            # One digit more would leave 63 bits: number the sets seen so far anew, of which there are few.
+            if size > 2**62 // n_labels:
+                seen, code = np.unique(code, return_inverse=True)
+                size = seen.size
+            code, size = code * n_labels + ordered[..., rank], size * n_labels
+    code = np.sort(code, axis=1)
+    new = np.ones(code.shape, dtype=bool)
+    new[:, 1:] = code[:, 1:] != code[:, :-1]
+    start = np.flatnonzero(new)
+    return (
+        np.maximum.reduceat(np.diff(start, append=new.size), np.flatnonzero(start % new.shape[1] == 0)) / new.shape[1]
+    )

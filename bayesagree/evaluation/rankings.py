@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import require_from, result_tree
-from bayesagree._inference.streams import Seed
+from bayesagree._inference.streams import Seed, map_blocks
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
@@ -106,14 +106,19 @@ def ranking_study(
     settings = [("prirn", r) for r in prirn_reliability] + [("plackett_luce", r) for r in plackett_luce_reliability]
     if not settings:
         raise InputError("there is no setting: give a reliability of PrIRN or of Plackett-Luce")
-    rows = []
-    for aggregation, reliability in settings:
-        common: dict[str, Any] = {"top_labels": DEPTH, "draws": draws, "chains": chains, "seed": seed}
+    common: dict[str, Any] = {"top_labels": DEPTH, "draws": draws, "chains": chains, "seed": seed}
+
+    def row(setting: tuple[str, float]) -> dict[str, dict[str, NDArray[Any]]]:
+        aggregation, reliability = setting
         if aggregation == "prirn":
             tree = prirn(rankings, reliability=reliability, **common)
         else:
             tree = plackett_luce(rankings, reliability=int(reliability), unranked=unranked, **common)
-        rows.append(_setting(tree, predictions, risk))
+        return _setting(tree, predictions, risk)
+
+    rows = []
+    for found in map_blocks(row, settings):
+        rows.append(found)
         if progress is not None:
             progress()
     names = {

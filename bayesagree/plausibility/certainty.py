@@ -25,7 +25,7 @@ from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.draws.group_scores import each_group
-from bayesagree.draws.top_labels import plausibility_block, truth_draws
+from bayesagree.draws.top_labels import plausibility_block, share_of_most_frequent_set, truth_draws
 from bayesagree.errors import InputError, one_of, positive_int, shorten
 
 type TruthIs = Literal["top", "mass"]
@@ -142,7 +142,7 @@ def annotation_certainty(
     n_labels = draws.labels.size
 
     def largest(block: DrawBlock) -> NDArray[np.float64]:
-        return np.array([most_frequent_set(top, n_labels) for top in block.top_label])
+        return share_of_most_frequent_set(block.top_label, n_labels)
 
     return _array("annotation_certainty", np.concatenate(list(draws.map(largest, client))), item=draws.items)
 
@@ -288,19 +288,6 @@ def level_probability(
         shape = _concentration(truth)
         items, probability = shape["item"].values, argmax_probabilities(shape.values @ of_level)
     return _array("level_probability", probability, item=items, level=levels)
-
-
-def most_frequent_set(top: NDArray[Any], n_labels: int) -> float:
-    """Return the share of the most frequent set of labels among draws (sample, rank)."""
-    ordered = np.sort(top, axis=1).astype(np.int64)
-    code, size = ordered[:, 0], n_labels
-    for column in ordered.T[1:]:
-        # One digit more would leave 63 bits: number the sets seen so far anew, of which there are at most the draws.
-        if size > 2**62 // n_labels:
-            _, code = np.unique(code, return_inverse=True)
-            size = len(code)
-        code, size = code * n_labels + column, size * n_labels
-    return float(np.unique(code, return_counts=True)[1].max() / len(code))
 
 
 def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.DataArray:

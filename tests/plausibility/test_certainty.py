@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from bayesagree import InputError, Labels, Rankings, annotation_certainty, dirichlet, label_certainty
 from bayesagree.agreement import annotator_agreement
+from bayesagree.draws.top_labels import share_of_most_frequent_set
 from bayesagree.plausibility import irn
 from bayesagree.plausibility.certainty import (
     expected_risk,
     level_probability,
-    most_frequent_set,
     plausibility_entropy,
     risk_certainty,
 )
@@ -66,14 +66,15 @@ def test_sets_are_counted_as_sets(k, n_labels, n_samples, seed):
     counted = {frozenset(row): 0 for row in top.tolist()}
     for row in top.tolist():
         counted[frozenset(row)] += 1
-    assert most_frequent_set(top.astype(np.int16), n_labels) == max(counted.values()) / n_samples
+    found = share_of_most_frequent_set(np.stack([top, top[:1].repeat(n_samples, axis=0)]).astype(np.int16), n_labels)
+    assert found.tolist() == [max(counted.values()) / n_samples, 1.0]
 
 
 def test_sets_that_differ_in_their_first_label_only_are_different_sets():
     """256 labels, 9 in a set: the first label is the digit of 2**64, where a code not numbered anew overflows."""
     top = np.arange(100, 109)[None].repeat(2, axis=0)
     top[1, 0] = 3
-    assert most_frequent_set(top.astype(np.int16), 256) == 0.5
+    assert share_of_most_frequent_set(top[None].astype(np.int16), 256) == 0.5
 
 
 def test_certainty_takes_full_draws_and_top_labels_alike():
