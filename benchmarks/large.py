@@ -80,7 +80,7 @@ def reading(folder: Path, client: Any) -> None:
 
 
 def votes(folder: Path, client: Any) -> None:
-    evaluate(pairs(folder), draws=25, seed=1, client=client)
+    evaluate(pairs(folder), plausibility="dirichlet", draws=25, seed=1, client=client)
 
 
 def informed(folder: Path, client: Any) -> None:

@@ -11,7 +11,7 @@ import xarray as xr
 
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree, settings_of
-from bayesagree._inference.streams import BLOCK, Seed, seed_sequence, stream_apart
+from bayesagree._inference.streams import BLOCK, seed_sequence, stream_apart
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.missing_predictions import Missing, without_missing
@@ -35,7 +35,6 @@ from bayesagree.plausibility.registry import (
     Choice,
     Plausibility,
     default_posterior,
-    fitting_posteriors,
     is_auto,
     record_for,
     specification_for,
@@ -224,52 +223,45 @@ class Evaluation:
             warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
         return sums, chosen, mixed
 
-    def of_batch(self, seed: Seed, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
-        """Score the predictions of one batch, with random numbers of its own."""
-        name = fitting_posteriors(annotations)[0].name if is_auto(self.plausibility) else self.plausibility
-        request = replace(self.request, seed=seed)
-        how = replace(self, plausibility=name, request=request, progress=lambda n_items: None)
-        return how.result(annotations, predictions)
+    def over_batches(self, batches: Iterator[tuple[Annotations, Predictions]]) -> xr.DataTree:
+        """Score one batch after the other, each with random numbers of its own, and average, weighted by items.
 
-
-def over_batches(
-    batches: Iterator[tuple[Annotations, Predictions]],
-    score: Callable[[Seed, Annotations, Predictions], xr.DataTree],
-    metrics: Sequence[Metric],
-    seed: Seed,
-    progress: Callable[[int], None],
-) -> xr.DataTree:
-    """Score one batch after the other, each with random numbers of its own, and average, weighted by items."""
-    root, sums, models, made = seed_sequence(seed), {}, None, None
-    n_items, share = 0, 0.0
-    for number, batch in enumerate(batches):
-        annotations, predictions = _pair(number, batch)
-        if models is None:
-            models = predictions.models
-            _require_means(predictions, metrics)
-        elif not np.array_equal(models, predictions.models):
-            differ = f"{shorten(predictions.models)}, those of the first are {shorten(models)}"
-            raise InputError(f"batch {number}: the models are {differ}; give every batch the same models in one order")
-        stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
-        made = score(stream, annotations, predictions)
-        own = made["certainty"].sizes["item"]
-        for name, group in _scores_of(made).items():
-            sums[name] = own * group if name not in sums else sums[name] + own * group
-        n_items += own
-        share += own * settings_of(made).get("prior_share", 0.0)
-        progress(own)
-    if made is None:
-        raise InputError("there is no batch; an iterator gives its batches once")
-    settings = settings_of(made) | {"n_items": n_items}
-    if "prior_share" in settings:
-        settings["prior_share"] = share / n_items
-    named = {
-        name: {str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs) for key, values in sum_}
-        for name, sum_ in ((name, group.items()) for name, group in sums.items())
-    }
-    coords = {dim: made["posterior"][dim].values for dim in ("reliability", "model")}
-    how = {"model": made.attrs["model"], "engine": made.attrs["engine"], "seed": seed}
-    return result_tree(named, coords, **how, settings=settings)
+        The first batch chooses the posterior of all.
+        """
+        root, sums, models, made = seed_sequence(self.request.seed), {}, None, None
+        one, reason, n_items, share = self, "", 0, 0.0
+        for number, batch in enumerate(batches):
+            annotations, predictions = _pair(number, batch)
+            if models is None:
+                models = predictions.models
+                _require_means(predictions, self.metrics)
+                name, reason = self.choice(*without_missing(annotations, predictions, self.missing))
+                one = replace(self, plausibility=name, progress=lambda n_items: None)
+            elif not np.array_equal(models, predictions.models):
+                differ = f"{shorten(predictions.models)}, those of the first are {shorten(models)}"
+                raise InputError(
+                    f"batch {number}: the models are {differ}; give every batch the same models in one order"
+                )
+            stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
+            made = replace(one, request=replace(self.request, seed=stream)).result(annotations, predictions)
+            own = made["certainty"].sizes["item"]
+            for name, group in _scores_of(made).items():
+                sums[name] = own * group if name not in sums else sums[name] + own * group
+            n_items += own
+            share += own * settings_of(made).get("prior_share", 0.0)
+            self.progress(own)
+        if made is None:
+            raise InputError("there is no batch; an iterator gives its batches once")
+        settings = settings_of(made) | {"n_items": n_items, "choice": reason}
+        if "prior_share" in settings:
+            settings["prior_share"] = share / n_items
+        named = {
+            name: {str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs) for key, values in sum_}
+            for name, sum_ in ((name, group.items()) for name, group in sums.items())
+        }
+        coords = {dim: made["posterior"][dim].values for dim in ("reliability", "model")}
+        how = {"model": made.attrs["model"], "engine": made.attrs["engine"], "seed": self.request.seed}
+        return result_tree(named, coords, **how, settings=settings)
 
 
 def _pair(number: int, batch: Any) -> tuple[Annotations, Predictions]:

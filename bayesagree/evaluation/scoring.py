@@ -25,7 +25,7 @@ from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError
-from bayesagree.evaluation._passes import Evaluation, over_batches
+from bayesagree.evaluation._passes import Evaluation
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.another_annotator import has_one_label
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
@@ -37,8 +37,8 @@ from bayesagree.plausibility.registry import (
 
 @shared(
     plausibility="""``"auto"``: for labels ``"informed_dirichlet"``, which estimates the score against many
-        annotators, and ``"dirichlet"`` for batches and where there is too little to learn from (the settings hold the
-        reason, ``choice``). By name: """
+        annotators, and ``"dirichlet"`` where there is too little to learn from (the settings hold the reason,
+        ``choice``); of batches the first decides. By name: """
     + ", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items())
     + "; an object such as ``Dirichlet(prior=1.0)`` (`bayesagree.plausibility`); or draws of a model of one's own, on "
     "the same items (their number is that of the trace).",
@@ -203,7 +203,7 @@ def evaluate(
         wrong = [name for name, value in given.items() if value is not None]
         if wrong:
             raise InputError(f"{wrong[0]}= needs all items at once; leave it out, or call evaluate() on them")
-        return over_batches(annotations, how.of_batch, how.metrics, how.request.seed, how.progress)
+        return how.over_batches(annotations)
     if predictions is None:
         raise InputError("evaluate(predictions=None): pass the predictions of the models; only batches hold their own")
     return how.result(annotations, predictions)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import labelled_test_set, noisy_models
@@ -38,7 +39,7 @@ def cut(data, ends):
 
 def test_scores_are_those_of_all_items(data):
     whole = evaluate(*data, plausibility="dirichlet", metrics=METRICS, draws=1000, seed=1)
-    parts = evaluate(cut(data, [90, 120]), metrics=METRICS, draws=1000, seed=2)
+    parts = evaluate(cut(data, [90, 120]), plausibility="dirichlet", metrics=METRICS, draws=1000, seed=2)
     assert parts["posterior"].sizes == whole["posterior"].sizes
     for name in METRICS:
         one, other = (tree["posterior"][name].stack(sample=("chain", "draw")) for tree in (parts, whole))
@@ -54,7 +55,7 @@ def test_scores_are_those_of_all_items(data):
 
 
 def test_one_batch_is_weighted_by_its_items(data):
-    whole = evaluate(cut(data, [200]), draws=50, chains=1, seed=3)
+    whole = evaluate(cut(data, [200]), plausibility="dirichlet", draws=50, chains=1, seed=3)
     root = np.random.SeedSequence(3)
     own = [
         evaluate(
@@ -72,7 +73,8 @@ def test_one_batch_is_weighted_by_its_items(data):
 
 def test_equal_batches_have_draws_of_their_own(data):
     votes, models = next(cut(data, [100]))
-    twice = evaluate(iter([(votes, models)] * 2), draws=1000, seed=1)["posterior"]["top_1_accuracy"]
+    pairs = iter([(votes, models)] * 2)
+    twice = evaluate(pairs, plausibility="dirichlet", draws=1000, seed=1)["posterior"]["top_1_accuracy"]
     once = evaluate(votes, models, plausibility="dirichlet", draws=1000, seed=1)["posterior"]["top_1_accuracy"]
     ratio = twice.std(("chain", "draw")) / once.std(("chain", "draw"))
     np.testing.assert_allclose(ratio, np.sqrt(0.5), rtol=5 * 0.016)
@@ -90,6 +92,17 @@ def test_rankings_ratings_and_the_informed_posterior(data):
     informed = evaluate(cut(data, [150]), plausibility="informed_dirichlet", draws=50, chains=2, seed=1)
     assert {"posterior", "annotations_only", "certainty"} == set(informed.children)
     assert set(informed["certainty"].data_vars) == {"annotation_certainty"}
+
+
+def test_the_first_batch_chooses_the_posterior_of_all(data):
+    how = {"draws": 50, "chains": 2, "seed": 1}
+    found = evaluate(cut(data, [280]), **how)
+    named = evaluate(cut(data, [280]), plausibility="informed_dirichlet", **how)
+    few = evaluate(cut(data, [20]), **how)
+    assert [tree.attrs["model"] for tree in (found, named, few)] == ["informed_dirichlet"] * 2 + ["dirichlet"]
+    np.testing.assert_array_equal(found["posterior"]["top_1_accuracy"], named["posterior"]["top_1_accuracy"])
+    assert settings_of(found)["choice"].startswith("Votes and predictions together estimate")
+    assert "20 annotated items are too few" in settings_of(few)["choice"]
 
 
 def test_files_are_read_batch_by_batch(tmp_path):
