@@ -178,7 +178,7 @@ def groups_by(
 def _models(
     path: Path | None, known: Any, scored: "Labels | Ratings", source: _options.Source, model: str
 ) -> "ModelPredictions":
-    from bayesagree.subjective.agreement import predictions_of
+    from bayesagree.annotations.missing_predictions import predictions_of
     from bayesagree.subjective.tables import read_model_predictions
 
     if path is not None:

@@ -10,6 +10,7 @@ import xarray as xr
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.gold import gold_notes
@@ -20,7 +21,6 @@ from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, has_one_labe
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.report.settings import Case
-from bayesagree.subjective.agreement import predictions_of
 
 # Draws per chain for the score of another annotator: four chains of them give its mean to a twentieth of its sd.
 _CEILING_DRAWS = 100

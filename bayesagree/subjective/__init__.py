@@ -3,7 +3,7 @@
 - `crowd_quality`: CrowdTruth quality scores of items, annotators and labels.
 - `performance`: scores of models for annotators and groups.
 - `group_model`, `normal_model`: their posteriors; `_beta_binomial` is the exact engine.
-- `agreement`: agreement within and between groups, scores against each group's truth.
+- `agreement`: agreement within and between groups.
 - `group_truth`: whether groups see items differently, and which items.
 - `disagreement`: disagreement with the majority.
 - `dispersion`: the spread over groups against chance.

@@ -1,4 +1,4 @@
-from .agreement import group_agreement, group_evaluate, group_phi
+from .agreement import group_agreement, group_phi
 from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .disagreement import disagreement_rate, recode, without_items
 from .dispersion import dispersion_draws, dispersion_null
@@ -38,7 +38,6 @@ __all__ = [
     "dividing_items",
     "group_agreement",
     "group_counts",
-    "group_evaluate",
     "group_performance",
     "group_performance_model",
     "group_permutation_test",

@@ -1,4 +1,4 @@
-"""Agreement within and between groups of annotators, and uncertainty-adjusted scores against each group's own truth."""
+"""Agreement within and between groups of annotators."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -6,7 +6,6 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -21,9 +20,7 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, shorten, warn
-from bayesagree.evaluation.scoring import evaluate
+from bayesagree.errors import positive_int, shorten, warn
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import as_groups
 
@@ -196,68 +193,6 @@ def group_phi(
     of_result: Any = {"model": "common_agreement", "engine": "exact", "seed": seed}
     settings = {"by": groups.by, "item_mean": "hierarchical"}
     return result_tree(found, dict.fromkeys(dims, groups.names), **of_result, settings=settings)
-
-
-@checked
-def group_evaluate(
-    labels: Labels,
-    predictions: Predictions,
-    annotators: Annotators | Groups,
-    by: Sequence[str] = (),
-    *,
-    plausibility: str = "dirichlet",
-    **options: Any,
-) -> xr.DataTree:
-    """Evaluate every model against the truth as each group sees it, on the items that the group labelled.
-
-    Parameters
-    ----------
-    labels, predictions, annotators, by
-        As `group_performance`, predictions per item.
-    plausibility, options
-        As `bayesagree.evaluate`.
-
-    Returns
-    -------
-    DataTree
-        As `bayesagree.evaluate`, with a further dim group; ``constant_data``: ``n_items`` (group). Groups without
-        labels are left out.
-
-    Examples
-    --------
-    >>> votes = Labels.from_matrix([["a", "a", "b", "b"]] * 20, annotators=list("wxyz"), labels=["a", "b"])
-    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("wxyz"), "camp": [1, 1, 2, 2]}))
-    >>> model = Predictions.from_labels({"A": ["a"] * 20}, labels=["a", "b"])
-    >>> tree = group_evaluate(votes, model, people, ["camp"], seed=1)
-    >>> score = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
-    >>> bool(score.sel(group="1") > score.sel(group="2"))
-    True
-    """
-    groups = as_groups(labels, annotators, by)
-    of_row = groups.of_rows(labels)
-    present = np.flatnonzero(np.bincount(of_row[of_row >= 0], minlength=groups.names.size))
-    if present.size == 0:
-        raise InputError("no group has a label")
-    aligned = predictions.aligned(labels.items, labels.categories)
-    trees, n_items = [], []
-    for g in present:
-        part = labels.select(of_row == g)
-        n_items.append(part.items.size)
-        trees.append(evaluate(part, predictions_of(aligned, part.items), plausibility=plausibility, **options))
-    names = groups.names[present]
-    posterior = xr.concat([tree["posterior"].to_dataset() for tree in trees], "group").assign_coords(group=names)
-    counts = xr.Dataset({"n_items": ("group", n_items)}, {"group": names})
-    answer = xr.DataTree.from_dict({"/posterior": posterior, "/constant_data": counts})
-    answer.attrs.update(trees[0].attrs)
-    return answer
-
-
-def predictions_of(predictions: Predictions, items: NDArray[Any]) -> Predictions:
-    """Return the predictions of some items."""
-    rows = pd.Index(predictions.items).get_indexer(pd.Index(items))
-    if (rows < 0).any():
-        raise InputError(f"there is no prediction for {int((rows < 0).sum())} items: {shorten(items[rows < 0])}")
-    return predictions.take(rows, items)
 
 
 def _phi_draws(

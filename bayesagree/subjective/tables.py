@@ -21,9 +21,10 @@ from bayesagree._inference.streams import Seed
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.groups import Groups
+from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.errors import InputError
 from bayesagree.io.files import atomic_path, read_predictions, read_table
-from bayesagree.subjective.agreement import group_agreement, predictions_of
+from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
 from bayesagree.subjective.group_model import group_posterior, group_summary
 from bayesagree.subjective.normal_model import normal_group_posterior

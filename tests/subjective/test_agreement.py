@@ -7,7 +7,7 @@ import pytest
 from bayesagree import Labels, Ratings, agreement_table, common_agreement
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.subjective.agreement import group_agreement, group_evaluate, group_phi
+from bayesagree.subjective.agreement import group_agreement, group_phi
 
 
 def test_agreement_within_one_group_is_krippendorffs_alpha(four):
@@ -34,13 +34,6 @@ def test_camps_agree_within_and_not_between():
     alpha = group_agreement(ratings, people, ["camp"])["alpha"]
     assert alpha.sel(group="x", other_group="x") == 1
     assert alpha.sel(group="x", other_group="y") < -0.5
-
-
-def test_every_group_has_its_own_truth(uneven):
-    tree = group_evaluate(*uneven, by=["gender"], draws=50, seed=1)
-    score = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw")).sel(model="A")
-    assert float(score.sel(group="f").squeeze()) > 0.99
-    assert tree["constant_data"]["n_items"].values.tolist() == [60, 60]
 
 
 @pytest.mark.long
