@@ -70,9 +70,9 @@ def alternative_annotator_test(
         Labels, ratings or rankings by people, who must be known by name; only items with at least two of them count. In
         rankings the labels that somebody does not name are tied behind those named.
     judges
-        One hard label an item and judge, or scores, whose best label counts; for ratings the labels are numbers. For
-        rankings scores rank all labels, and a hard label is ahead of all others. Items without a label of a judge do
-        not count for that judge.
+        One hard label an item and judge, or scores, whose best label counts; for ratings numbers, or labels that are
+        numbers. For rankings scores rank all labels, and a hard label is ahead of all others. Items without a label of
+        a judge do not count for that judge.
     epsilon
         By how much the judge may be worse and still save effort: .2 against experts, .15 against skilled people, .1
         against crowd workers (Calderon et al.).
@@ -240,8 +240,11 @@ def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floa
 def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[Floats, Floats]:
     """Minus the root mean square distance to the other people's ratings, of the judge's and the person's."""
     place = positions(ratings.items, judges.items, "the judges", "item")
-    values = np.append(np.asarray(judges.categories, np.float64), np.nan)
-    verdict, own = values[judges.hard_labels()[model, place]][ratings.item_index], ratings.rating
+    if judges.numbers is None:
+        said = np.append(np.asarray(judges.categories, np.float64), np.nan)[judges.hard_labels()[model]]
+    else:
+        said = judges.points()[model]
+    verdict, own = said[place][ratings.item_index], ratings.rating
     number = np.bincount(ratings.item_index, minlength=ratings.items.size)[ratings.item_index]
     total, square = (np.bincount(ratings.item_index, own**k, ratings.items.size)[ratings.item_index] for k in (1, 2))
 

@@ -241,7 +241,8 @@ def prepare(
     metric: Metric, truth: Truth, predictions: Predictions, threshold: float | None
 ) -> tuple[TruthDraws, Scorer]:
     """Return the draws of a truth and the function that scores them."""
-    draws = truth_draws(truth, metric.depth, threshold=threshold)
+    full = metric.record.against_distribution
+    draws = truth_draws(truth, metric.depth, threshold=threshold, plausibility=full)
     return draws, Scorer(predictions.aligned(draws.items, draws.labels), [metric])
 
 

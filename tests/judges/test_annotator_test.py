@@ -103,6 +103,15 @@ def test_winning_shares_are_those_of_the_definition(kind):
     np.testing.assert_allclose(found["annotator_wins"].values[0], expected[1])
 
 
+def test_numbers_are_judged_as_the_same_numbers_among_labels():
+    people, judge = crowd()
+    given = Ratings.from_matrix(np.where(people == None, np.nan, people).astype(float), scale=(0, 2), step=1)  # noqa: E711
+    number = Predictions.from_numbers({"judge": np.asarray(judge, float)})
+    label = Predictions.from_labels({"judge": judge}, labels=[0, 1, 2])
+    found, expected = (alternative_annotator_test(given, said, seed=1, min_items=10) for said in (number, label))
+    assert found.equals(expected)
+
+
 def plain_order(said, other):
     """Share of the pairs that `other` orders, by a loop; blocks of labels, best first, of four labels."""
 

@@ -12,9 +12,9 @@ from metrics._truths import estimate, models, posterior
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from bayesagree import InputError, Labels, Predictions
+from bayesagree import InputError, Labels, Predictions, dirichlet
 from bayesagree.datasets import load
-from bayesagree.metrics import score
+from bayesagree.metrics import per_item, score
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "soft_labels.json").read_text())
 PLUG_IN = pytest.mark.filterwarnings("ignore:.*of a point estimate is biased")
@@ -203,3 +203,14 @@ def test_plug_ins_warn():
 def test_scores_that_are_no_probabilities_are_refused():
     with pytest.raises(InputError, match="softmax"):
         score(posterior(np.full((1, 1, 2, 2), 0.5)), models([[[2.0, -1.0], [0.5, 0.5]]]), "kl")
+
+
+@pytest.mark.parametrize("name", ["total_variation", "kl", "wasserstein"])
+def test_score_is_the_mean_over_the_items(name):
+    """Of draws, whose full plausibilities the score of each item needs too."""
+    votes = Labels.from_matrix([["x", "y"], ["y", "y"], ["z", "x"], ["x", "x"]], labels=[*"xyz"], ordered=True)
+    shares = np.random.default_rng(1).dirichlet(np.ones(3), (2, 4))
+    given = Predictions.from_scores(dict(zip("AB", shares)), labels=[*"xyz"])
+    truth = dirichlet(votes, draws=5, chains=2, seed=1)
+    expected = score(truth, given, name).mean(["chain", "draw"]).values.ravel()
+    np.testing.assert_allclose(per_item(truth, given, metric=name).mean("item").values, expected)
