@@ -34,6 +34,9 @@ WIDEST = 8.0
 # Spreads at which the likelihood ratio is computed, the first of them independent errors. More of them find a higher
 # maximum, by less than the ratio's own scatter.
 SPREADS = (1e-3, 1.0, 2.5)
+# Pairs of label and pattern below which chains in threads, whose steps are short, hinder each other more than they
+# help.
+FEW_CELLS = 2500
 
 
 class SharedDifficulty:
@@ -143,7 +146,8 @@ def truths_behind(
     model = SharedDifficulty(predicted, n_labels)
     rngs = [np.random.default_rng(stream) for stream in seed_sequence(seed).spawn(chains)]
     mode = model.mode()
-    truths, spreads = zip(*map_blocks(lambda rng: model.draw(draws, mode, rng), rngs))
+    each = map if model.wrong.size < FEW_CELLS else map_blocks
+    truths, spreads = zip(*each(lambda rng: model.draw(draws, mode, rng), rngs))
     return np.concatenate(truths), np.concatenate(spreads)
 
 

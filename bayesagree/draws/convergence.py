@@ -29,6 +29,8 @@ R_HAT_LIMIT_OF_ONE = 1.5
 # Below a hundred draws R-hat is mostly noise: its own standard error exceeds what the limit allows.
 # Fewest draws per chain for which a joint model warns.
 ENOUGH_DRAWS = 100
+# Parameters whose draws are sorted at once.
+AT_ONCE = 64
 
 
 def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -39,8 +41,12 @@ def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:
     chains, n_draws, n = draws.shape
     out = np.full((2, n), np.nan)
     half = n_draws // 2
-    if half >= 2:
-        _diagnose(np.ascontiguousarray(draws, np.float64), _normal_scores(2 * chains * half), out)
+    for start in range(0, n if half >= 2 else 0, AT_ONCE):
+        part = draws[:, :, start : start + AT_ONCE]
+        halves = np.concatenate([part[:, :half], part[:, n_draws - half :]], axis=1).reshape(2 * chains * half, -1)
+        values = np.ascontiguousarray(halves.T, np.float64)
+        # numpy's sort takes a third of the time of numba's.
+        _diagnose(values, values.argsort(axis=1), _normal_scores(len(halves)), out[:, start : start + AT_ONCE], chains)
     return out[0], out[1]
 
 
@@ -86,20 +92,14 @@ def _normal_scores(size: int) -> Floats:
 
 
 @numba.njit(cache=True, nogil=True)
-def _diagnose(draws, scores, out):
-    """Write R-hat and ESS of each parameter."""
-    chains, n, columns = draws.shape
-    half = n // 2
-    values = np.empty(2 * chains * half)
+def _diagnose(parameters, orders, scores, out, chains):
+    """Write R-hat and ESS of each parameter: values (parameter, draw), and what sorts them."""
+    half = parameters.shape[1] // (2 * chains)
     bulk, tail = np.empty((2 * chains, half)), np.empty((2 * chains, half))
-    for column in range(columns):
-        for c in range(chains):
-            for t in range(half):
-                values[2 * c * half + t] = draws[c, t, column]
-                values[(2 * c + 1) * half + t] = draws[c, n - half + t, column]
+    for column in range(len(parameters)):
+        values, order = parameters[column], orders[column]
         if not values.max() > values.min():  # NaN too
             continue
-        order = np.argsort(values)
         _write_scores(values, order, scores, bulk.reshape(-1))
         _fold(values, order)
         _write_scores(values, order, scores, tail.reshape(-1))
