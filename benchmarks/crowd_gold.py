@@ -28,7 +28,7 @@ from crowd_sets import SETS, read
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability, pool_with_votes
-from bayesagree.plausibility.dawid_skene._engines import AUTO_VARIANTS, VARIANTS
+from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 SCORES = ("mean_accuracy", "mean_confidence", "gap", "calibration_error", "log_score")
@@ -160,7 +160,7 @@ def _default(frame: pd.DataFrame) -> str:
     vote = frame[frame["method"] == "vote share"].set_index("set")
     rivals = frame[frame["method"].isin(["vote share", *VARIANTS])]
     best = rivals.loc[rivals.groupby("set")["log_score"].idxmax()].set_index("set")
-    weights = [variant for variant in AUTO_VARIANTS if variant in auto]
+    weights = [name for name in ("mixed_membership", "accurate_annotators", "votes") if name in auto]
     table = auto[["mean_accuracy", "gap", "log_score", "r_hat", *weights]].fillna(0.0)
     error = np.sqrt(auto["mean_accuracy"] * (1 - auto["mean_accuracy"]) / auto["n_gold"])
     table = table.assign(

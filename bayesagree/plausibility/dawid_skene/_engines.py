@@ -78,10 +78,12 @@ type Variant = Literal[
 ]
 # Variants with a model of the annotators; "votes" has none.
 VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
-# With "hierarchical" and "full" the mean gap of 12 open sets is .068 instead of .050: models of one truth are
-# overconfident. Mixed membership contains "hierarchical", where its alpha is small.
-# What ``variant="auto"`` averages; of labels in a stated order also "ordered".
-AUTO_VARIANTS: tuple[Variant, ...] = ("mixed_membership", "votes")
+# What ``variant="auto"`` averages, beside mixed membership with the prior of accurate annotators; of labels in a stated
+# order also "ordered". With "hierarchical" and "full" the mean gap of 12 open sets is .068 instead of .050: models of
+# one truth are overconfident. Mixed membership contains "hierarchical", where its alpha is small.
+AVERAGED: tuple[Variant, ...] = ("mixed_membership", "votes")
+# By this prior a rare label does not become the name of all items on which annotators disagree.
+ACCURATE = DawidSkenePrior(accuracy=0.85, strength=40.0)
 # Length of the chains that predict annotators held out, at most: a score is a mean over hundreds of labels.
 HELD_OUT_RUN = {"tune": 400, "draws": 50, "thin": 2, "chains": 2}
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
@@ -158,11 +160,12 @@ class DawidSkenePosterior:
         """Draw with the Gibbs sampler of the variant; with "auto" from each of the average as often as it weighs."""
         fit = self.counted()
         weights = {self.variant: 1.0} if self.variant != "auto" else fit.weights(request, tune)
+        fits = {self.variant: fit} if self.variant != "auto" else fit.averaged
         parts, length = [], {"tune": tune, "thin": thin}
-        for variant, draws in zip(weights, draws_of_each(np.array(list(weights.values())), request.draws)):
+        for name, draws in zip(weights, draws_of_each(np.array(list(weights.values())), request.draws)):
             if draws:
-                own = replace(request, draws=int(draws))
-                parts.append(replace(fit, variant=variant).chains(own, confusion=confusion, **length))
+                part = fits[name].chains(replace(request, draws=int(draws)), confusion=confusion, **length)
+                parts.append(part._replace(name=name))
         settings = parts[0].settings if len(parts) == 1 else self.settings | length
         if self.variant == "auto":
             settings |= {"weights": weights}
@@ -171,24 +174,33 @@ class DawidSkenePosterior:
 
     def counted(self) -> "DawidSkenePosterior":
         """Return the same posterior with items of equal votes counted once, where many are equal."""
-        variants = self.averaged if self.variant == "auto" else (self.variant,)
+        variants = [fit.variant for fit in self.averaged.values()] if self.variant == "auto" else [self.variant]
         free = self.candidates == "all" and self.predictions is None and (self.gold_index < 0).all()
         if free and set(variants) <= set(PATTERN_VARIANTS) and (found := count_patterns(self.labels)) is not None:
             return replace(self, labels=found[0], gold=None, repeated=found[1])
         return self
 
     @property
-    def averaged(self) -> tuple[Variant, ...]:
-        """The variants that "auto" averages."""
-        return (*AUTO_VARIANTS, "ordered") if self.labels.ordered and self.candidates == "all" else AUTO_VARIANTS
+    def averaged(self) -> "dict[str, DawidSkenePosterior]":
+        """The posteriors that "auto" averages, by name.
 
-    def weights(self, request: Request, tune: int | None) -> dict[Variant, float]:
-        """Weigh the variants of the average by their predictions of annotators held out."""
+        None of accurate annotators beside a prior of the user's own, nor of two labels: which is which would follow
+        from the prior alone.
+        """
+        fits: dict[str, DawidSkenePosterior] = {name: replace(self, variant=name) for name in AVERAGED}
+        if self.prior is None and self.labels.categories.size > 2:
+            fits["accurate_annotators"] = replace(self, variant="mixed_membership", prior=ACCURATE)
+        if self.labels.ordered and self.candidates == "all":
+            fits["ordered"] = replace(self, variant="ordered")
+        return fits
+
+    def weights(self, request: Request, tune: int | None) -> dict[str, float]:
+        """Weigh the posteriors of the average by their predictions of annotators held out."""
         labels, run, repeated = self.labels, HELD_OUT_RUN, self.repeated
         most = run["tune"] if repeated is None else PATTERN_SWEEPS[0]
         length = {"tune": most if tune is None else min(tune, most), "thin": run["thin"]}
         short = replace(request, draws=run["draws"], chains=run["chains"], top_labels=1, progress=None)
-        rng = np.random.default_rng(stream_apart(request.seed, "folds"))
+        rng, averaged = np.random.default_rng(stream_apart(request.seed, "folds")), self.averaged
         if repeated is not None and np.unique(labels.annotator_index).size < MANY_ANNOTATORS:
             labels, repeated = split_patterns(labels, repeated, FOLDS)
             fold = folds_of_patterns(labels, rng)
@@ -205,14 +217,14 @@ class DawidSkenePosterior:
             item, annotator, label = (getattr(labels, name)[at].astype(np.int64) for name in rows[:3])
             if repeated is not None:  # patterns without these labels, and the probabilities of those with them
                 others, counted = merge_patterns(others, repeated.number)
-            fits = (replace(self, labels=others, variant=variant, repeated=counted) for variant in self.averaged)
+            fits = (replace(fit, labels=others, repeated=counted) for fit in averaged.values())
             chance = [fit.chains(short, confusion=False, **length).label_probability()[item, label] for fit in fits]
             times = np.ones(at.size) if repeated is None else repeated.number[item].astype(float)
             found.append(HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance), times))
         if not found:  # no item has a second label
-            return dict.fromkeys(self.averaged, 1 / len(self.averaged))
+            return dict.fromkeys(averaged, 1 / len(averaged))
         weight = mean_weights(found, labels.annotators.size, labels.categories.size)
-        return {variant: float(w) for variant, w in zip(self.averaged, weight) if w}
+        return {name: float(w) for name, w in zip(averaged, weight) if w}
 
     def chains(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> Drawn:
         """Run the chains of one variant."""

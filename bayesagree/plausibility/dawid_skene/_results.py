@@ -59,10 +59,10 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
         notes.append(f"The predictions of {shorten(left_out)} inform no truth: votes and other models do.")
     if weights := settings.get("weights", {}):
         why = "how well each predicts annotators held out"
-        each = " and ".join(f"{name} ({weight:.2f})" for name, weight in sorted(weights.items(), key=lambda w: -w[1]))
+        *others, last = (f"{name} ({weight:.2f})" for name, weight in sorted(weights.items(), key=lambda w: -w[1]))
         notes.append(
-            f"Model: average of {each}, weighted by {why}."
-            if len(weights) > 1
+            f"Model: average of {', '.join(others)} and {last}, weighted by {why}."
+            if others
             else f"Model: {next(iter(weights))}, which has all the weight of an average by {why}."
         )
     return notes
@@ -94,6 +94,8 @@ class Drawn(NamedTuple):
     n_labels: int
     of_item: NDArray[np.int64] | slice = slice(None)
     """Where items with equal votes are counted: the item of the layout that stands for each."""
+    name: str = ""
+    """Name in an average."""
 
     @property
     def draws(self) -> int:
@@ -152,7 +154,7 @@ def chains_tree(
         "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
     }
     if len(parts) > 1:
-        variants = np.repeat([part.settings["variant"] for part in parts], number)[place]
+        variants = np.repeat([part.name for part in parts], number)[place]
         groups["constant_data"]["variant_of_draw"] = (("draw",), variants)
     if sample_stats:
         groups["sample_stats"] = sample_stats

@@ -20,7 +20,8 @@ votes               none: lambda_i ~ Dirichlet(votes + 1/K), and annotators are 
 
 All but the last three suppose that annotators err independently given the truth. Where items are ambiguous they do not,
 and the posterior is overconfident; by how much cannot be learnt from labels alone. The default, ``variant="auto"``,
-averages mixed membership and votes, of labels in a stated order also the ordered model; calibrate it against a small
+averages mixed membership and votes, of three labels or more also mixed membership with a prior of accurate annotators
+(``accuracy=.85, strength=40``), of labels in a stated order also the ordered model; calibrate it against a small
 gold set (`bayesagree.calibrate`).
 
 Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing Bayesian models of annotation", TACL 6
@@ -171,7 +172,8 @@ def dawid_skene(
         every one of them counts in full. For files larger than memory, batches of them with the same categories, each
         item in one batch (`LabelBatches`, or an iterator): ``engine="em"`` with ``variant="full"`` reads them once.
     variant
-        What an annotator is; see the table of this module. ``"auto"`` is an average of "mixed_membership" and "votes",
+        What an annotator is; see the table of this module. ``"auto"`` is an average of "mixed_membership", of the same
+        with a prior of accurate annotators (of three labels or more, where no `prior` is given) and of "votes",
         of labels in a stated order (``ordered=True``) also of "ordered", weighted by how well each predicts annotators
         held out [4]_; every draw comes from one of them. The result's settings hold the ``weights``; where one of them
         is 1, ``variant`` names it, and the result is that of this variant alone. Engines other than "gibbs" take "full"

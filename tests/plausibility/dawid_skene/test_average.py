@@ -9,7 +9,6 @@ from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.posterior import Request
-from bayesagree.plausibility.dawid_skene import _engines
 from bayesagree.plausibility.dawid_skene._average import (
     FOLDS,
     HABIT,
@@ -22,6 +21,7 @@ from bayesagree.plausibility.dawid_skene._average import (
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._results import choice_notes
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 FEW = {"draws": 200, "chains": 2, "tune": 200, "seed": 1}
@@ -146,9 +146,18 @@ def test_careless_annotators_say_nothing_of_the_weights():
 
 
 def test_equal_weights_where_no_item_has_a_second_label():
-    one = Labels.from_matrix(np.random.default_rng(0).integers(0, 2, (20, 1)))
-    asked = Request(10, 1, 1, "gibbs")
-    assert set(DawidSkenePosterior(one, "auto").weights(asked, 10).values()) == {1 / len(_engines.AUTO_VARIANTS)}
+    asked, names = Request(10, 1, 1, "gibbs"), ("mixed_membership", "votes", "accurate_annotators")
+    for n_labels in (2, 3):
+        one = Labels.from_matrix(np.random.default_rng(0).integers(0, n_labels, (20, 1)))
+        found = DawidSkenePosterior(one, "auto").weights(asked, 10)
+        assert found == dict.fromkeys(names[:n_labels], 1 / n_labels)
+
+
+def test_a_prior_of_the_user_is_that_of_all():
+    one = Labels.from_matrix(np.random.default_rng(0).integers(0, 3, (20, 1)))
+    fits = DawidSkenePosterior(one, "auto", DawidSkenePrior(ambiguity=0.5)).averaged
+    assert fits.keys() == {"mixed_membership", "votes"}
+    assert {fit.prior.ambiguity for fit in fits.values()} == {0.5}
 
 
 def test_votes_have_no_weight_where_annotators_differ_in_accuracy():
@@ -199,7 +208,7 @@ def test_gold_items_say_nothing_of_the_weights(crowd):
     """Votes take gold for certain and mixed membership for an expert's label: both are right about it."""
     gold = dict(zip(crowd.items.tolist(), [crowd.categories[0]] * 60))
     weights = DawidSkenePosterior(crowd, "auto", gold=gold).weights(Request(10, 2, 1, "gibbs"), 10)
-    assert set(weights.values()) == {0.5}
+    assert weights == dict.fromkeys(("mixed_membership", "votes", "accurate_annotators"), 1 / 3)
 
 
 def test_parts_of_other_annotators_weigh_alike():
