@@ -254,7 +254,7 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
     )
 
     def compute(weight: Floats) -> Floats:
-        return formula.conger((member @ weight.T).T, C, A, (table @ weight.T).T, *of_use)
+        return formula.conger((member @ weight.T).T, C, A, table @ weight.T, *of_use)
 
     unit = np.full(pattern_of_item.size, -1, np.int64)
     unit[rated] = np.arange(rated.size)

@@ -134,17 +134,17 @@ def cohen(W: Floats, pairs: Integers, A: Floats) -> Floats:
 def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, value: Integers) -> Floats:
     """Return Conger's kappa: every annotator has their own distribution of values.
 
-    `used` counts the weighted annotations for each value that an annotator uses, shape (B, use).
+    `used` counts the weighted annotations for each value that an annotator uses, shape (use, B).
     """
     uses = np.arange(value.size)
-    of, values = (sp.sparse.csr_array((np.ones(value.size), (uses, column))) for column in (annotator, value))
-    n = used @ of
-    share, r = used / np.where(n > 0, n, 1)[:, annotator], n.shape[1]
-    total = share @ values @ np.eye(values.shape[1], len(A))
-    pairs = (of @ of.T).tocoo()
+    of, values = (sp.sparse.csr_array((np.ones(value.size), (column, uses))) for column in (annotator, value))
+    n = of @ used
+    share, r = used / np.where(n > 0, n, 1)[annotator], len(n)
+    total = values @ share
+    pairs = (of.T @ of).tocoo()
     pairs.data = A[value[pairs.row], value[pairs.col]]
-    same = np.sum((share @ pairs.tocsr()) * share, axis=1)
-    expected = (pair_sum(total, A) - same) / (r * (r - 1))
+    same = np.einsum("ub,ub->b", pairs.tocsr() @ share, share)
+    expected = (pair_sum(total.T, A[: len(total), : len(total)]) - same) / (r * (r - 1))
     return chance_corrected(observed_agreement(W, C, A), expected)
 
 

@@ -192,11 +192,12 @@ def smooth_bins(low: Floats, high: Floats, a: Floats, b: Floats, log_beta: Float
 
 
 def end_bins(low: Floats, high: Floats, a: Floats, b: Floats, log_beta: Floats) -> Floats:
-    """Return Pr(low <= x < high) of bins next to 0 or 1 by a series, shape (bin, node)."""
+    """Return Pr(low <= x < high) of ascending bins next to 0 or 1 by a series, shape (bin, node)."""
     left = low < 1 - high
     probability = np.empty((low.size, a.size))
     probability[left] = _next_to_0(low[left], high[left], a, b, log_beta)
-    probability[~left] = _next_to_0(1 - high[~left], 1 - low[~left], b, a, log_beta)
+    # Mirrored, and from the end inwards: neighbours share an edge, which is computed once.
+    probability[~left] = _next_to_0(1 - high[~left][::-1], 1 - low[~left][::-1], b, a, log_beta)[::-1]
     return probability
 
 
@@ -214,19 +215,20 @@ def _series(u, v, x):
 @numba.njit(cache=True, nogil=True)
 def _next_to_0(low, high, a, b, log_beta):
     """Return Pr(low <= x < high) next to 0 from the series of the incomplete beta function, shape (bin, node)."""
-    result = np.empty((low.size, a.size))
+    result, below = np.empty((low.size, a.size)), np.zeros(a.size)
     for k in range(low.size):
         log_high = math.log(high[k])
         log_low = math.log(low[k]) if low[k] > 0 else -math.inf
+        if k == 0 or low[k] != high[k - 1]:
+            for j in range(a.size):
+                below[j] = math.exp(a[j] * log_low - log_beta[j]) * _series(a[j], b[j], low[k]) if low[k] > 0 else 0.0
         for j in range(a.size):
             u, v = a[j], b[j]
             at_high = math.exp(u * log_high - log_beta[j])
-            probability = at_high * _series(u, v, high[k])
+            up_to_high = at_high * _series(u, v, high[k])
             # (high^u - low^u) / u without the difference of two large numbers where u is small.
-            probability -= at_high * (math.expm1(u * (log_low - log_high)) / u)
-            if low[k] > 0:
-                probability -= math.exp(u * log_low - log_beta[j]) * _series(u, v, low[k])
-            result[k, j] = probability
+            result[k, j] = up_to_high - at_high * (math.expm1(u * (log_low - log_high)) / u) - below[j]
+            below[j] = up_to_high
     return result
 
 
