@@ -91,11 +91,14 @@ class HierarchicalMeans(ItemMeans):
     found
         Boxes of (m, s) of earlier integrations, by log precision: the next one starts there, so that every call
         adds one.
+    enough
+        Nodes in m and in s that the last grid of a level needed, by level: the next one starts with as many.
     grids
         Grids of the finest level so far, by log precision; they too grow with every call.
     """
 
     found: dict[float, Box] = field(default_factory=dict)
+    enough: dict[int, tuple[int, int]] = field(default_factory=dict)
     grids: Grids = field(default_factory=Grids)
 
     def with_ends(self, ends: Ends, found: dict[float, Box] | None = None) -> Self:
@@ -116,7 +119,8 @@ class HierarchicalMeans(ItemMeans):
         The box zooms in from the unit square (or from where it was at a near precision) until it just covers the
         posterior.
         """
-        n_m = n_s = round(NODES / refined(level))
+        least = round(NODES / refined(level))
+        n_m, n_s = self.enough.get(level, (least, least))
         # Neighbouring precisions have similar boxes: from these most fits take one or two attempts.
         box = self.guess(np.log(precision))
         for attempt in range(ZOOMS):
@@ -126,9 +130,11 @@ class HierarchicalMeans(ItemMeans):
             fitted = _fitted(box, m, s, density)
             if fitted == box or (attempt > GROWTHS and not _grows(box, fitted)):
                 times = _too_coarse(box, m, s, density)
-                enough = [round(k * x / refined(level)) for k, x in zip((n_m, n_s), times)]
-                if any(k < MOST_NODES and more > 1.1 * k for k, more in zip((n_m, n_s), enough)):
-                    n_m, n_s = (min(max(k, more), MOST_NODES) for k, more in zip((n_m, n_s), enough))
+                given, more = (n_m, n_s), [round(k * x / refined(level)) for k, x in zip((n_m, n_s), times)]
+                n_m, n_s = (min(max(least, k), MOST_NODES) for k in more)
+                self.enough[level] = n_m, n_s
+                if any(k > 1.1 * before for k, before in zip((n_m, n_s), given)):
+                    n_m, n_s = max(n_m, given[0]), max(n_s, given[1])
                     continue
                 y = float(np.log(precision))
                 self.found[y] = box
