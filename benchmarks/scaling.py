@@ -130,7 +130,8 @@ before; of 21 seconds of an earlier version 17 were the system's, which hands ou
 and two runs still differ threefold. The AUC of 10^7 items reads arrays that no cache holds in random order, each read
 seven times as long as at 10^5 ([limits](limits.md)), and a fifth of its processor time is the system's again. That of
 exact certainty was not taken apart. Of more than 10,000 distinct continuous items the exact posterior keeps only the
-bins next to the ends of the scale apart, so that a million of them cost three times as much as a hundred thousand."""
+bins next to the ends of the scale apart, so that a million of them cost one and a half times as much as a hundred
+thousand."""
 
 
 def seconds(call: Call) -> Spread:
