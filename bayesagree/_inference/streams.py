@@ -142,6 +142,8 @@ def _cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> 
     # A task, not scattered data: where a worker dies with its copy, the scheduler makes another.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         shared = client.submit(loads, dumps(work), pure=False)
+        # The scheduler would keep short tasks where the function is already, and leave the other workers idle.
+        client.replicate(shared)
         running = deque(client.submit(run_batch, shared, [block], pure=False) for block in islice(waiting, 2 * threads))
     while running:
         results, seconds = running.popleft().result()

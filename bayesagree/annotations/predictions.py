@@ -346,5 +346,7 @@ class Predictions(Categorical, Displayed):
                     "use depth 1 or Predictions.from_scores"
                 )
             return self.hard_labels()[:, :, None].astype(dtype)
+        if depth == 1:
+            return self.scores.argmax(axis=-1, keepdims=True).astype(dtype)
         order = np.argsort(-self.scores, axis=-1, kind="stable")
         return order[:, :, :depth].astype(dtype)

@@ -32,7 +32,8 @@ def scored(scoring: BlockScoring, block: DrawBlock) -> ScoredBlock:
     n_labels = scoring.scorer.n_labels or 2  # of predicted numbers the sides of a threshold
     labels = np.full((n_items, 1), np.nan)
     if depth > 0:  # numbers without a threshold have no labels
-        labels = np.array([np.bincount(top[:, 0], minlength=n_labels) for top in block.top_label]) / n_samples
+        cell = np.arange(n_items)[:, None] * n_labels + block.top_label[:, :, 0]
+        labels = np.bincount(cell.ravel(), minlength=n_items * n_labels).reshape(n_items, -1) / n_samples
     r_hat = np.full(n_items, np.nan) if block.diagnostics is None else block.diagnostics[:, 0]
     return ScoredBlock(block.items, scoring(block), labels, r_hat)
 

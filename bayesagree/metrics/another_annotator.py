@@ -195,6 +195,7 @@ class BlockScoring:
         n_items = len(block.top_label)
         n_models = self.scorer.n_models + (drawn is not None)
         square = np.zeros((self.scorer.n_components, n_models))
+        square[:, self.scorer.n_models :] = np.nan
         groups, total, weighted, size, weight = [], [], [], [], []
         for group, inside in self._inside(block.items):
             part = block.some(inside)
@@ -207,7 +208,7 @@ class BlockScoring:
             groups.append(group)
             total.append(np.concatenate(totals, axis=1))
             size.append(float(inside.size))
-            square += np.pad(sums.square, ((0, 0), (0, n_models - self.scorer.n_models)), constant_values=np.nan)
+            square[:, : self.scorer.n_models] += sums.square
             if some is not None:
                 weighted.append(np.concatenate(weights, axis=1))
                 weight.append(some.sum(axis=0))
