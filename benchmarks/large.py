@@ -6,10 +6,10 @@ By default 200,000, 2,000,000 and 20,000,000 items and all jobs.
 
 Writes labels (five an item, by 100 annotators who err in their own way, five labels) and hard predictions of two models
 as Parquet sorted by item, then runs each job in a process of its own: `evaluate` with 100 draws, with votes
-alone and informed by the models (up to 4,000,000 items), `dawid_skene(engine="em")` with ten
-iterations. With --workers the jobs of the first size run once more on a `LocalCluster` of one process, and on one of
-two and of four with twice and four times the items (weak scaling), and bytes per item that go to workers are printed. Writes nothing: the tables
-are in results/large.md.
+alone and informed by the models (up to 4,000,000 items), `dawid_skene(engine="em")` with ten iterations. With --workers
+the jobs of the first size run once more on a `LocalCluster` of one process, and on those of two and four with as many
+times the items (weak scaling), and bytes per item that go to workers are printed. Writes nothing: the tables are in
+results/large.md.
 """
 
 import argparse
