@@ -346,7 +346,5 @@ class Predictions(Categorical, Displayed):
                     "use depth 1 or Predictions.from_scores"
                 )
             return self.hard_labels()[:, :, None].astype(dtype)
-        if depth == 1:
-            return self.scores.argmax(axis=-1, keepdims=True).astype(dtype)
-        order = np.argsort(-self.scores, axis=-1, kind="stable")
-        return order[:, :, :depth].astype(dtype)
+        one = self.scores.argmax(axis=-1, keepdims=True) if depth == 1 else None
+        return (np.argsort(-self.scores, kind="stable")[:, :, :depth] if one is None else one).astype(dtype)
