@@ -1,0 +1,1 @@
+"""Runs whose numbers are kept, for `tests/test_same_numbers.py`: one module for each sub-package."""
