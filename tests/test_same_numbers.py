@@ -1,4 +1,4 @@
-"""Every public function and command gives the numbers and sentences that it gave: runs of all kinds on one odd data set.
+"""Every public function and command gives the numbers and sentences that it gave, in runs on one odd data set.
 
 This proves nothing right: published values, oracles and calibration do. It notices that something changed, anywhere.
 `tests/_runs` lists the runs, `golden/same_numbers.json` what they gave: few numbers each, of many their sums. A change

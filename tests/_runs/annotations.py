@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of `bayesagree.annotations`."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of branches that the others pass by: rare data, stores that go on, values of another kind."""
 
 from pathlib import Path

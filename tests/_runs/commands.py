@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of the command line: what is printed, as text and as a document, and the files that are written."""
 
 import json

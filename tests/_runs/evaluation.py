@@ -135,7 +135,7 @@ a, b = np.array([0.3, 0.9, 0.4, 0.4, 0.7]), np.array([0.2, 0.5, 0.6, 0.1, 0.8])
 for measure in ("pearson", "spearman", "kendall", "swap_rate"):
     add("correlation", ev.correlation, a, b)(measure=measure)
 add("swap_rate", ev.swap_rate, a, b)()
-add("paired_t_test", ev.paired_t_test, np.random.default_rng(1).normal(size=(3, 8)) + [[0.1], [0.6], [0.0]])()
+add("paired_t_test", ev.paired_t_test, np.random.default_rng(1).normal([[0.1], [0.6], [0.0]], size=(3, 8)))()
 for correction in ("williams", "hotelling"):
     add("williams_test", ev.williams_test, 0.7, 0.55, 0.4, 12)(correction=correction)
     add("williams_test turned", ev.williams_test, 0.3, 0.55, 0.4, 12)(correction=correction)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of `bayesagree.io`: files of every format read, and tables written."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of `bayesagree.judges`."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of kernels called alone, whose numbers go into results."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of `bayesagree.predictive`."""
 
 import bayesagree as ba

@@ -93,7 +93,8 @@ def short(values: list[Any]) -> Any:
     texts = [v for v in values if isinstance(v, str)]
     arrays = [v.ravel() for v in values if not isinstance(v, str)]
     found = [numbers(np.concatenate([a.astype(float) for a in arrays]))] if arrays else []
-    return [*found, text("\n".join(texts))] if texts else found[0]
+    found += [text("\n".join(texts))] if texts else []
+    return found[0] if len(found) == 1 else found
 
 
 def parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -211,7 +212,7 @@ def differs(new: Any, old: Any) -> bool:
     if isinstance(new, list) and isinstance(old, list):
         if len(new) != len(old):
             return True
-        if old and isinstance(old[0], list) and all(isinstance(v, (int, float)) for v in [*new[1:], *old[1:]]):
+        if len(old) > 1 and isinstance(old[0], list) and all(isinstance(v, (int, float)) for v in [*new[1:], *old[1:]]):
             size = float(np.prod(old[0] or [1]))
             top = max([abs(v) for v in old[3:5]], default=0) if size > SHORT else 0
             # Sums cancel: they round as their largest numbers do.

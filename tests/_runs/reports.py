@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of `bayesagree.report`: every number of the data, and the page."""
 
 import re

@@ -6,10 +6,10 @@
     python tests/mutation/score.py map.json --seed 7 --each 20 --room judges --out kept.jsonl
 
 Each mutant is written into a copy of the tree; the tests that run the mutated statement follow one another until one
-fails: those of the mirrored folder first, quick ones before slow ones, for a total of `--limit` seconds of their usual
-time. A mutant that loops (30 s of processor time and three times the usual) is killed. Kernels that a mutant changes,
-and those of other files that call them, are compiled anew. With `--out`, fates are appended to a file, and what
-stands there is not run again.
+fails: runs whose numbers are kept, then those of the mirrored folder, quick ones before slow ones, for a total of
+`--limit` seconds of their usual time each. A mutant that loops (30 s of processor time and three times the usual) is
+killed. Kernels that a mutant changes, and those of other files that call them, are compiled anew. With `--out`, fates
+are appended to a file, and what stands there is not run again.
 """
 
 import argparse
@@ -39,6 +39,8 @@ LEFT_OUT = ("plots/", "datasets/", "simulate/", "integrations/", "__init__.py", 
 """Not part of the draw: figures, downloads, simulators of demonstrations, adapters."""
 DEFAULTS = "tests/test_defaults.py::test_defaults_are_those_that_are_stated"
 """Reads signatures and fields without running them."""
+SAME = "tests/test_same_numbers.py"
+"""Its runs come first, within a limit of their own: there are many, and all are quick."""
 KERNEL_SECONDS = 90
 """Added where kernels are compiled anew."""
 
@@ -275,12 +277,16 @@ def ordered(tree: Tree, site: Site, limit: float) -> tuple[list[str], int]:
         return test != DEFAULTS, not test.startswith(f"tests/{room}"), f"test_{stem}" not in test, tree.seconds[test]
 
     every = sorted(tree.reaching(site), key=key)
-    chosen, total = [], 0.0
-    for test in every:
-        total += tree.seconds[test]
-        if chosen and total > limit:
-            break
-        chosen.append(test)
+    chosen = []
+    for same in (True, False):
+        total = 0.0
+        for test in every:
+            if test.startswith(SAME) != same:
+                continue
+            total += tree.seconds[test]
+            if total > limit and chosen:
+                break
+            chosen.append(test)
     return chosen, len(every)
 
 
