@@ -105,7 +105,7 @@ def parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, xr.Dataset):
         for key in value.data_vars:
             yield from parts(f"{name}.{key}", value[key].values)
-        names = [f"{key}: {shown(value[key].values)}" for key in value.coords if key not in ("chain", "draw")]
+        names = sorted(f"{key}: {shown(value[key].values)}" for key in value.coords if key not in ("chain", "draw"))
         if names:
             yield f"{name} names", np.array(zlib.crc32("\n".join(names).encode()))
         yield from parts(f"{name}@", {k: v for k, v in value.attrs.items() if k not in UNKEPT})

@@ -140,6 +140,7 @@ def test_errors():
     assert blind_scores(systems, method="direct", crowd=crowd).sizes == {"model": 4}
 
 
+@pytest.mark.long
 def test_too_many_patterns_for_difficulties_are_warned_of(monkeypatch):
     monkeypatch.setattr("bayesagree.blind.pseudo_gold.MOST_CELLS", 50)
     codes = np.random.default_rng(1).integers(3, size=(4, 40))

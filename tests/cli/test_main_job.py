@@ -29,6 +29,7 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 def test_demo_ends_with_intervals_and_a_probability(run):
     done = run("demo")
     assert done.returncode == 0, done.stderr

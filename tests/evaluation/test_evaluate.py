@@ -56,6 +56,7 @@ def test_rankings_and_ratings(crowd):
     assert float(compare(tree, metric="top_1_accuracy")["prob_better"].sel(model="A", other_model="B")) > 0.95
 
 
+@pytest.mark.long
 def test_bootstrap_adds_the_test_set_part(crowd):
     tree = evaluate(crowd.labels, crowd.predictions, draws=4000, seed=2, items="bootstrap")
     parts = tree["variance"]["top_1_accuracy"].isel(reliability=0)

@@ -82,6 +82,7 @@ def test_slices_are_the_same_with_gold_and_add_up(case):
     assert "gold_items" in tree
 
 
+@pytest.mark.long
 def test_intervals_of_the_other_items_hold_their_score():
     held = []
     for seed in range(12):

@@ -32,6 +32,7 @@ def crowd(ambiguity: float = 0.0, n_items: int = 300):
     )
 
 
+@pytest.mark.long
 def test_a_liar_is_flagged_and_careful_annotators_are_not():
     tree = dawid_skene(crowd().labels, draws=150, seed=1)
     table = annotator_table(tree).set_index("annotator")
@@ -151,6 +152,7 @@ def test_agreement_is_counted_item_by_item():
     assert np.flatnonzero(of_three).tolist() == [6, 20]
 
 
+@pytest.mark.long
 def test_prior_sensitivity_is_small_where_labels_are_many():
     many = prior_sensitivity(crowd(n_items=200).labels, draws=100, seed=1)
     assert many["strength"].tolist() == [4.0, 16.0]

@@ -40,6 +40,7 @@ def cut(labels, n_batches):
     return [Labels.from_long(table[table["item"].isin(own)], labels=names) for own in items]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("n_batches", "prior"),
     [(7, None), (7, DawidSkenePrior()), (1, DawidSkenePrior()), pytest.param(1, None, marks=pytest.mark.slow)],

@@ -127,6 +127,7 @@ def test_drawn_slopes_have_the_moments_of_their_density():
 VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variant", [*VARIANTS, pytest.param("auto", marks=pytest.mark.long)])
 def test_draws_with_predictions_know_the_truth_better(crowd, variant):
     truth, said, scores = crowd
