@@ -60,7 +60,8 @@ SHORT: dict[str, Any] = {"draws": 400, "chains": 1, "tune": 250, "thin": 1}
 RUN: dict[str, Any] = {"draws": 1000, "chains": 1, "tune": 500, "thin": 2}
 SHAPES = [(8, 246), (4, 640), (3, 82), (6, 500), (10, 711), (3, 6400), (13, 1698), (4, 2552), (10, 1008)]
 EPSILON = 0.2
-BORDER = [(people, items, beyond) for people, items in ((3, 82), (8, 246), (10, 711)) for beyond in (0, 0.05)]
+BORDER_SHAPES = [(3, 82), (4, 640), (8, 246), (10, 711), (13, 1698)]
+BORDER = [(people, items, beyond) for people, items in BORDER_SHAPES for beyond in (0, 0.05)]
 """People, items and by how much the margin of all people is above epsilon."""
 LEVELS: dict[str, tuple[float, ...]] = {
     "judges": (1, 3, 5), "shared errors": (0, 0.15, 0.3), "partiality": (0, 0.05, 0.1), "people": (1, 3, 5),

@@ -20,7 +20,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
-from bayesagree.agreement._exact.outright_ends import joint_posterior
+from bayesagree.agreement._exact.outright_ends import JointPosterior, joint_posterior
 from bayesagree.agreement._exact.posterior import Summary, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, prepare
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, misfits
@@ -39,6 +39,9 @@ PILE, FEWEST_FOR_PILE = 0.15, 50
 FEWEST_LEVELS = 5
 # Values on a regular grid of up to so many levels, each given so often on average, are no continuous ratings.
 MOST_LEVELS, PER_LEVEL = 12, 3
+# Probabilities of outright ends between which neither reading of the ends is settled, and the distance of their means
+# of Phi from which that matters.
+UNSETTLED, FAR_APART = (0.1, 0.95), 0.2
 # Share of items unanimous at an end from which Phi warns: in simulations a smaller share does not bias Phi.
 SHOWN_AT_ENDS = 0.9
 
@@ -166,6 +169,19 @@ _ENDS_MISFIT = (
     "answers at the {name} do not depend on the item as the model predicts (posterior predictive p = {p_value:.3f}), "
     "as when some people choose it whatever the item: Phi is biased and its interval too short"
 )
+
+
+def warn_of_readings(joint: JointPosterior) -> None:
+    """Warn where the readings of answers at the ends differ in Phi and the ratings leave open which holds."""
+    if joint.binned is None or joint.inflated is None or not UNSETTLED[0] < joint.prob_inflated < UNSETTLED[1]:
+        return
+    judged, outright = (one.summary().mean for one in (joint.binned, joint.inflated.phi))
+    if abs(judged - outright) > FAR_APART:
+        warn(
+            f"Phi depends on how answers at the ends of the scale are read: {judged:.2f} if all are judgments, "
+            f"{outright:.2f} if some are outright ends (probability {joint.prob_inflated:.2f}); pass "
+            "likelihood='binned' or likelihood='inflated' if you know how the scale was used"
+        )
 
 
 def warn_of_middle(ratings: Ratings | RatingPatterns, problem: Problem, found: Interval, ci_prob: float) -> None:

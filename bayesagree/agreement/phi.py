@@ -110,7 +110,8 @@ def common_agreement(
     Warns
     -----
     UserWarning
-        Where the paper's limits apply, the sign of Phi depends on answers at the ends, or `step` is missing.
+        Where the paper's limits apply, Phi or its sign depends on how answers at the ends are read, or `step` is
+        missing.
 
     See Also
     --------
@@ -276,6 +277,7 @@ def _sampled_tree(ratings: Ratings, problem: Problem, given: dict[str, Any], req
     if request.options["settings"]["likelihood"] != "averaged":
         return sampled(problem.kind)
     joint = joint_posterior(problem.means, problem.kind)
+    limits.warn_of_readings(joint)
     outright = np.random.default_rng(seed_sequence(request.options["seed"])).random(request.shape) < joint.prob_inflated
     trees = sampled("binned"), sampled("inflated") if joint.inflated is not None else None
     return parts.mixed_tree(*trees, outright, joint.prob_inflated, request.ci_prob)
@@ -288,6 +290,7 @@ def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
     likelihood = options["settings"]["likelihood"]
     rng = np.random.default_rng(seed_sequence(options["seed"]))
     joint = joint_posterior(problem.means, problem.kind)
+    limits.warn_of_readings(joint)
     posterior, (y, shares) = joint.phi, joint.draw(shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(y)).reshape(shape))}
     coords: dict[str, Any] = {"grid": posterior.phi[::THIN]}

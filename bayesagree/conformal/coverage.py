@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import beta_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import ItemGroup
@@ -24,7 +24,7 @@ from bayesagree.conformal._weighted import groups_of
 from bayesagree.conformal.calibration import conformalize
 from bayesagree.conformal.mass import mass_held, reaches
 from bayesagree.conformal.sets import EVERYONE, check_coverage
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, probability, shorten
 
 # Rows of `set_coverage` for each model and group.
 QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
@@ -57,7 +57,7 @@ def set_coverage(
         ``ci_prob``. Quantities: ``coverage``, mean mass of the plausibilities in the sets: the chance that a set holds
         the label of an annotator; ``majority_coverage``, share of sets with the most plausible label;
         ``mass_coverage``, share of sets (and draws) that hold the `mass`; ``size``, mean number of labels. Intervals
-        are for these very sets and new items of the same kind: highest density intervals of the mean under a Bayesian
+        are for these very sets and new items of the same kind: intervals of equal tails of the mean under a Bayesian
         bootstrap of the items, with one more item that is half covered (Jeffreys), as a Beta distribution of the same
         mean and variance.
 
@@ -65,6 +65,11 @@ def set_coverage(
     ------
     InputError
         Sets without some of the items or with other labels.
+
+    References
+    ----------
+    Brown, Cai and DasGupta, "Interval estimation for a binomial proportion", Statistical Science 16 (2001),
+    https://doi.org/10.1214/ss/1009213286.
 
     See Also
     --------
@@ -103,7 +108,7 @@ def set_coverage(
                         "lower": scale * lower,
                         "upper": scale * upper,
                         "n_items": int(own.sum()),
-                        "ci_kind": "hdi",
+                        "ci_kind": "eti",
                         "ci_prob": ci_prob,
                     }
                 )
@@ -226,10 +231,12 @@ def _mean_interval(values: Floats, prob: float) -> tuple[float, float]:
 
     Items have Dirichlet weights 1, and half an item more is covered, half an item is not: of values 0 and 1 the mean is
     then Beta(hits + 1/2, misses + 1/2); of others, the Beta distribution with the same mean and variance stands for it.
+    Tails are equal (Brown, Cai and DasGupta 2001: the shortest interval covers less), and reach to the mean.
     """
     n = values.size
     mean = (values.sum() + 0.5) / (n + 1)
     variance = ((values**2).sum() + 0.5 - (n + 1) * mean**2) / ((n + 1) * (n + 2))
     size = mean * (1 - mean) / variance - 1
-    lower, upper = beta_hdi(np.array([mean * size]), np.array([(1 - mean) * size]), prob)
-    return float(lower[0]), float(upper[0])
+    tails = np.array([1 - probability(prob, "ci_prob"), 1 + prob]) / 2
+    lower, upper = sp.special.betaincinv(mean * size, (1 - mean) * size, tails)
+    return float(min(lower, values.mean())), float(max(upper, values.mean()))

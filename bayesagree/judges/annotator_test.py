@@ -99,9 +99,9 @@ def alternative_annotator_test(
     Notes
     -----
     Of judges that may not replace people, whose margins behind them are spread over 0 to .4, ``prob_passes`` > .95
-    passes one in a hundred at most. Of those at `epsilon` behind each of 3, 8 and 10 people it passes .02, .04 and .09
-    (Monte-Carlo error up to .03), and of those .05 beyond none in 360; use the exact test where a judge at the border
-    must be held back.
+    passes one in a hundred at most. Of those at `epsilon` behind each of 3 to 13 people it passes about one in twenty
+    (.04 to .07, Monte-Carlo error .01), of those .05 beyond one in 600 at most; the exact test passes .003 of those at
+    the border: use it where such a judge must be held back.
 
     Raises
     ------

@@ -68,7 +68,8 @@ def test_items_at_the_ends_leave_what_the_others_say():
 
 
 def test_ends_are_named_in_a_warning():
-    with pytest.warns(UserWarning, match="on 100% of the items all ratings are one end"):
+    of_readings = pytest.warns(UserWarning, match="if you know how the scale was used")
+    with of_readings, pytest.warns(UserWarning, match="on 100% of the items all ratings are one end"):
         common_agreement(levels([[1] * 5] * 10), item_mean="flat", draws=50, chains=1, seed=1)
 
 
