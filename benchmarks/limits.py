@@ -21,7 +21,7 @@ SMALL = 20
 """The guard's problems are so many times smaller: a slowdown shows, and all of it takes seconds."""
 
 NOTES = """
-What lies between: a PrIRN draw asks once, at the price of two exponentials, whether any unnamed label can be the best;
+What lies between: a PrIRN draw asks once of all unnamed labels, without a random number, whether any can be the best;
 selections, ties and rejections branch where nobody can predict it; a Gibbs sweep of Plackett-Luce adds up worths and
 exposures over sets of three labels; the AUC counts pairs in a tree after its sort."""
 

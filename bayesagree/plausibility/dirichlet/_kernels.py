@@ -1,10 +1,12 @@
 """Compiled draws from Dirichlet plausibilities, in log space, for items of which most labels are unnamed.
 
-An item has a few named labels, each with a shape of its own, and many unnamed ones that share one small shape a, in
-random order. With b the worth of the last of the best labels so far, an unnamed label is among the best with a chance
-of at most p, the integral from b on of a bound of the gamma density x^(a - 1) e^-x / Gamma(a): x^(a - 1) below 1,
-m^(a - 1) e^-x from m = max(b, 1) on. So the next label that may be among them is a geometric number of labels away,
-nearly always beyond the last one, and a draw from the bound is kept with the ratio of the density to it.
+An item has a few named labels, each with a shape of its own, and many unnamed ones that share one small shape, in
+random order. The log y of a gamma variable of shape a < 1 has the density exp(a y - e^y) / Gamma(a), which is at most
+1 / Gamma(a), or exp(a y) / Gamma(a), below 0, and e^(y - e^y) / Gamma(a) above. With b the worth of the last of the
+best labels so far, a label is among the best with at most the chance that these bounds have from b on. So most labels
+take no random number: one uniform number says which is the next that may be among them, as it falls out of the product
+of the chances that none is, and what is left of it serves the next draw. A draw from the bound is kept with the ratio
+of the density to it.
 """
 
 import math
@@ -14,6 +16,35 @@ import numpy as np
 
 from bayesagree._numerics.draws import insert_best, normalise_logs
 from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
+
+# Mass of e^-x beyond 1.
+FROM_ONE = math.exp(-1.0)
+# A uniform number of which less is left has lost ten of its 53 bits.
+LEAST_LEFT = 1e-3
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _bounds(worth):
+    """Return from where on a log gamma variable below 0 exceeds a worth, and e^y above, with the mass of e^-x there."""
+    if worth <= 0.0:
+        return worth, 1.0, FROM_ONE
+    least = math.exp(worth)
+    return 0.0, least, math.exp(-least)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _bounded_draw(rng, a, lowest, start, below, tail):
+    """Draw a log gamma variable of shape a from its bound on (lowest, 0) and e^y > start >= 1; -inf if not kept."""
+    if rng.random() * (below + tail) >= below:
+        worth = math.log(start + rng.standard_exponential())
+        excess = (1.0 - a) * worth
+    elif below * a < 1.0:
+        worth = lowest * rng.random()
+        excess = math.exp(worth) - a * worth
+    else:
+        worth = -rng.standard_exponential() / a
+        excess = math.exp(worth)
+    return worth if rng.standard_exponential() >= excess else -np.inf
 
 
 @numba.njit(cache=True, nogil=True)
@@ -41,17 +72,20 @@ def top_label_draws(rng, start, label, shape, rest, n_labels, out):
     constants = np.empty((n_labels, 3))
     thinned = 0.0 < rest <= 1.0  # otherwise the bound does not hold, and every unnamed label is drawn
     d, c = gamma_constants(rest + 1.0 if thinned else rest)
-    gamma = math.gamma(rest) if thinned else 1.0
+    density = 1.0 / math.gamma(rest) if thinned else 0.0
+    # A uniform number below `none`, the chance that no label was among the best since it was drawn.
+    uniform, none = rng.random(), 1.0
     for i in range(n_items):
-        begin, end = start[i], start[i + 1]
+        begin = start[i]
+        own_shape, own_label = shape[begin : start[i + 1]], label[begin : start[i + 1]]
+        order = np.argsort(-own_shape)
         for k in range(n_labels):
             is_named[k] = False
-        for e in range(begin, end):
-            is_named[label[e]] = True
-            small = shape[e] < 1.0
-            own = constants[e - begin]
-            own[0], own[1] = gamma_constants(shape[e] + 1.0 if small else shape[e])
-            own[2] = 1.0 / shape[e] if small else 0.0
+        for e in range(order.size):
+            own, a = constants[e], own_shape[order[e]]
+            is_named[own_label[e]] = True
+            own[0], own[1] = gamma_constants(a + 1.0 if a < 1.0 else a)
+            own[2] = 1.0 / math.gamma(a) if a < 1.0 else 0.0
         n_unnamed = 0
         for k in range(n_labels):
             if not is_named[k]:
@@ -60,37 +94,51 @@ def top_label_draws(rng, start, label, shape, rest, n_labels, out):
         for s in range(n_samples):
             for r in range(depth):
                 best[r], best_label[r] = -np.inf, -1
-            for e in range(end - begin):
-                g, fall = gamma_draw(rng, constants[e, 0], constants[e, 1]), 0.0
-                if constants[e, 2] > 0.0:
-                    fall = rng.standard_exponential() * constants[e, 2]
-                if g - 1.0 - fall >= best[depth - 1]:  # log g is at most g - 1
-                    insert_best(best, best_label, math.log(g) - fall, int(label[begin + e]))
+            # What lies below 1 and among the best, and from where on what lies above.
+            lowest, least, tail = _bounds(-np.inf)
+            for e in range(order.size):
+                a = own_shape[order[e]]
+                if a < 1.0:
+                    below = min(-lowest, 1.0 / a)
+                    chance = (below + tail) * constants[e, 2]
+                    if chance < 1.0:
+                        none *= 1.0 - chance
+                        if uniform < none:
+                            continue
+                        uniform, none = rng.random(), 1.0
+                        worth = _bounded_draw(rng, a, lowest, least, below, tail)
+                    else:
+                        worth = math.log(gamma_draw(rng, constants[e, 0], constants[e, 1]))
+                        worth -= rng.standard_exponential() / a
+                else:
+                    g = gamma_draw(rng, constants[e, 0], constants[e, 1])
+                    if g - 1.0 < best[depth - 1]:  # log g is at most g - 1
+                        continue
+                    worth = math.log(g)
+                if worth > best[depth - 1]:
+                    insert_best(best, best_label, worth, int(own_label[order[e]]))
+                    lowest, least, tail = _bounds(best[depth - 1])
             left = unpicked = n_unnamed
             while left > 0:
-                below, beyond, least = 0.0, 1.0, max(best[depth - 1], 0.0)
-                if thinned:
-                    below = -math.expm1(rest * min(best[depth - 1], 0.0)) / rest
-                    beyond = math.exp((rest - 1.0) * least - math.exp(least))
-                chance = (below + beyond) / gamma
-                if chance >= 1.0:
+                below = min(-lowest, 1.0 / rest) if thinned else 0.0
+                chance = (below + tail) * density
+                if not thinned or chance >= 1.0:
                     left -= 1
                     worth = math.log(gamma_draw(rng, d, c))
                     if thinned:
                         worth -= rng.standard_exponential() / rest
                 else:
-                    wait, rate = rng.standard_exponential(), -math.log1p(-chance)
+                    if uniform < none * (1.0 - left * chance):
+                        none *= 1.0 - left * chance
+                        break
+                    wait, rate = math.log(none) - math.log(uniform), -math.log1p(-chance)
+                    uniform, none = rng.random(), 1.0
                     if wait >= left * rate:
                         break
                     left -= int(wait / rate) + 1
-                    if rng.random() * (below + beyond) < below:
-                        worth = math.log1p(-rng.random() * below * rest) / rest
-                        excess = math.exp(worth)
-                    else:
-                        worth = math.log(math.exp(least) + rng.standard_exponential())
-                        excess = (1.0 - rest) * (worth - least)
-                    if rng.standard_exponential() < excess:
-                        continue
+                    worth = _bounded_draw(rng, rest, lowest, least, below, tail)
+                if not worth > best[depth - 1]:
+                    continue
                 # Partial Fisher-Yates: any starting permutation gives uniform picks, so it is never reset.
                 pick = int(rng.random() * unpicked)
                 unpicked -= 1
@@ -98,8 +146,11 @@ def top_label_draws(rng, start, label, shape, rest, n_labels, out):
                 unnamed[pick] = unnamed[unpicked]
                 unnamed[unpicked] = picked
                 insert_best(best, best_label, worth, picked)
+                lowest, least, tail = _bounds(best[depth - 1])
             for r in range(depth):
                 out[i, s, r] = best_label[r]
+            if none < LEAST_LEFT:
+                uniform, none = rng.random(), 1.0
 
 
 @numba.njit(cache=True, nogil=True)
