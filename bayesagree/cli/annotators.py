@@ -36,7 +36,7 @@ def annotators(
 
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
-    from bayesagree._inference.results import settings_of
+    from bayesagree._inference.results import MAX_BYTES, settings_of
     from bayesagree.annotations import Labels, Ratings
     from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
@@ -52,7 +52,8 @@ def annotators(
     if not isinstance(crowd, Labels):
         raise InputError(f"annotators are rated on single labels or ratings, not on {type(crowd).__name__.lower()}")
     known = {} if gold is None else _options.read_gold(gold, source, crowd.items)
-    options: Any = {"variant": variant} | vars(sampling)
+    # The checks draw labels again from whole plausibilities: of 200,000 labels 3 GiB.
+    options: Any = {"variant": variant, "max_bytes": 4 * MAX_BYTES} | vars(sampling)
     with _output.progress("rating annotators", 4 if known else 2) as advance:
         tree = blind = dawid_skene(crowd, **options)
         advance()

@@ -207,7 +207,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     plausibilities = drawn["plausibility"].transpose("replicate", "item", "category").values
     confusions = drawn["confusion"].transpose("replicate", "annotator", "category", "observed_category").values
     for plausibility, confusion, name in zip(plausibilities, confusions, variant[at % draws]):
-        if name in ("mixed_membership", "votes"):
+        if name in ("mixed_membership", "accurate_annotators", "votes"):
             read = categories(rng, plausibility[labels.item_index])
         else:
             read = plausibility.argmax(axis=1)[labels.item_index]

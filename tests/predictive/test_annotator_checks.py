@@ -174,3 +174,15 @@ def test_groups_without_a_common_item_are_counted():
     labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
     found = crowd_checks(labels, dawid_skene(labels, draws=20, chains=2, seed=1))
     assert found["separate_groups_of_annotators"] == 2
+
+
+def test_labels_of_accurate_annotators_are_drawn_as_those_of_mixed_membership():
+    labels = crowd_labels(n_items=40, n_annotators=5, n_labels=3, seed=2).labels
+    tree = dawid_skene(labels, variant="mixed_membership", draws=60, chains=2, seed=1)
+
+    def check(name):
+        named = tree["constant_data"].to_dataset().assign(variant_of_draw=("draw", [name] * 60))
+        return agreement_check(labels, tree.assign(constant_data=xr.DataTree(named)), replicates=50, seed=1)
+
+    xr.testing.assert_identical(check("accurate_annotators"), check("mixed_membership"))
+    assert not check("full").identical(check("mixed_membership"))

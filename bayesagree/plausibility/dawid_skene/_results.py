@@ -74,7 +74,8 @@ def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     items = {"item": labels.items.size}
     n_labels = labels.categories.size
     if request.top_labels is None:
-        way_out = "pass top_labels=L to keep only the L best labels of each draw, or fewer draws"
+        fitting = most // (8 * request.chains * labels.items.size * n_labels)
+        way_out = f"pass draws={max(fitting, 1)}, or top_labels=L to keep only the L best labels of each draw"
         check_size(sizes | items | {"category": n_labels}, 8, most, way_out)
     else:
         depth = check_depth(request.top_labels, n_labels)
