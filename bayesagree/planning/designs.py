@@ -284,7 +284,10 @@ def _width(scores: Floats) -> float:
 def _agreement_width(study: Labels | Ratings, metric: str, seed: int) -> float:
     """Width of the interval of Phi, or of a coefficient."""
     if metric == "phi":
-        ends = common_agreement(study, draws=1000, chains=1, seed=seed)["agreement"].to_dataset()  # type: ignore[arg-type]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of simulated ratings
+            tree = common_agreement(study, draws=1000, chains=1, seed=seed)  # type: ignore[arg-type]
+        ends = tree["agreement"].to_dataset()
         return float(ends["upper"] - ends["lower"])
     lower, upper = interval_of_counts(study, metric, ci_prob=CI_PROB, seed=seed)
     return float(upper - lower)

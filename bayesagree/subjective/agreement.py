@@ -75,6 +75,7 @@ def group_agreement(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> votes = Labels.from_matrix([["a", "a", "b", "b"], ["b", "b", "a", "a"]], annotators=list("wxyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("wxyz"), "camp": [1, 1, 2, 2]}))
     >>> group_agreement(votes, people, ["camp"])["alpha"].round(2).values.tolist()
@@ -156,6 +157,7 @@ def group_phi(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> ratings = Ratings.from_matrix([[1, 1, 5, 5], [5, 4, 2, 1], [1, 2, 4, 5]] * 6, scale=(0, 6), step=1)
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": range(4), "camp": list("xxyy")}))
     >>> phi = group_phi(ratings, people, ["camp"], seed=1)["posterior"]["phi"].mean(("chain", "draw"))
