@@ -1,5 +1,6 @@
 """Agreement on random shares of the items of a data set (Checco et al. 2017, section 5.4 and figures 4 and 5)."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -92,7 +93,9 @@ def agreement_by_size(
         n = max(1, round(share * ratings.items.size))
         for r in range(repeats):
             part = _items(ratings, np.sort(rng.permutation(ratings.items.size)[:n]))
-            tree = common_agreement(part, draws=1, chains=1, seed=rng, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of parts: the whole is the user's
+                tree = common_agreement(part, draws=1, chains=1, seed=rng, **options)
             found = tree["agreement"].to_dataset()
             values = [float(found[name]) for name in ("mean", "lower", "upper")]
             rows[s, r] = [*values, krippendorff_alpha(part, level=level), percent_agreement(part)]

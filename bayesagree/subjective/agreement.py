@@ -1,5 +1,6 @@
 """Agreement within and between groups of annotators."""
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement
@@ -185,7 +186,7 @@ def group_phi(
                 warn("fewer than two items to compare ratings on: Phi is NaN")
             else:
                 phi[..., g, h] = phi[..., h, g] = _phi_draws(ratings, of_row, (g, h), (n_chains, n_draws), rng)
-        for message in dict.fromkeys(str(w.message).split(" (")[0] for w in seen):
+        for message in dict.fromkeys(re.split(r" \(|: -?\d", str(w.message))[0] for w in seen):
             limits.setdefault(message, []).append(name)
         progress(1)
     for message, names in limits.items():
