@@ -346,5 +346,5 @@ class Predictions(Categorical, Displayed):
                     "use depth 1 or Predictions.from_scores"
                 )
             return self.hard_labels()[:, :, None].astype(dtype)
-        one = self.scores.argmax(axis=-1, keepdims=True) if depth == 1 else None
-        return (np.argsort(-self.scores, kind="stable")[:, :, :depth] if one is None else one).astype(dtype)
+        order = self.scores.argmax(-1, keepdims=True) if depth == 1 else np.argsort(-self.scores, kind="stable")
+        return order[:, :, :depth].astype(dtype)
