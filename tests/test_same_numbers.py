@@ -25,8 +25,8 @@ from _runs.recipe import RUNS, differs, outcome  # noqa: E402
 for module in sorted((TESTS / "_runs").glob("*.py")):
     import_module(f"_runs.{module.stem}")
 KEPT = TESTS / "golden" / "same_numbers.json"
-# Other processors round the last bit otherwise, and some chains then follow another path: on another maker's of the same
-# year 4 % of the runs, with the instructions of 2008 5 %. There every eighth run is one test.
+# Other processors round the last bit otherwise, and some chains then follow another path: on another maker's 4 % of
+# the runs, with the instructions of 2008 5 %. There every eighth run is one test.
 FEW, POOLS = 0.1, 8
 
 
