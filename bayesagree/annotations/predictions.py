@@ -289,7 +289,7 @@ class Predictions(Categorical, Displayed):
             Items that only one side has (the first five are listed), or labels that the annotations lack. Labels
             that no prediction mentions are allowed for hard labels only.
         """
-        if items is self.items and labels is self.categories:
+        if np.array_equal(items, self.items) and np.array_equal(labels, self.categories):
             return self
         item_order = outputs.positions(items, self.items, "the predictions", "item")
         if self.numbers is not None:

@@ -243,6 +243,8 @@ class Rankings(Categorical, Container):
         """Size of the block of each entry, shape (entry,)."""
         new_block = np.append(False, np.diff(self.block) != 0)
         new_block[self.start[1:-1]] = True
+        if new_block[1:].all():  # no ties
+            return np.ones(new_block.size, np.int64)
         block = np.cumsum(new_block)
         return np.bincount(block)[block]
 
