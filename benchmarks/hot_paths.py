@@ -17,6 +17,7 @@ from stream import LEVELS, RATERS, write
 from timing import Spread
 
 from bayesagree import prirn
+from bayesagree._numerics.dirichlet_argmax import argmax_tables
 from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
@@ -28,7 +29,7 @@ from bayesagree.plausibility.dawid_skene import _em_kernels as passes
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
+from bayesagree.plausibility.dirichlet._kernels import best_label_draws, plausibility_draws, top_label_draws
 from bayesagree.plausibility.informed._draw_kernels import top_label_draws as informed_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.plackett_luce._cases import read_cases
@@ -64,20 +65,17 @@ def best_of_few(price: Prices, small: int) -> HotPath:
 
 
 def best_of_many(price: Prices, small: int) -> HotPath:
-    samples = 200 // small
+    samples = 200
     dense = prirn(load("derm-ddx").annotations, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
-    table = dense["posterior_parameters"]["concentration"].values
+    table = dense["posterior_parameters"]["concentration"].values[::small]
     rest = float(table.min())
     item, label = np.nonzero(table > rest)
     start, shape = np.searchsorted(item, np.arange(len(table) + 1)), table[item, label]
     out, rng = np.empty((len(table), samples, 1), np.int16), generator()
-    label = label.astype(np.int32)
-    spent = nanoseconds(
-        lambda: top_label_draws(rng, start, label, shape, rest, table.shape[1], out), len(table) * samples
-    )
-    floor = price.gammas(shape) / len(table) + price.exponential
+    given = start, label.astype(np.int32), shape, rest, table.shape[1], argmax_tables()
+    spent = nanoseconds(lambda: best_label_draws(rng, *given, out), len(table) * samples)
     name = f"PrIRN draws, dermatology, the best of {table.shape[1]} labels, {shape.size / len(table):.1f} of them named"
-    return HotPath(name, "item and draw", spent, floor, "gammas of the named labels, one wait for the others")
+    return HotPath(name, "item and draw", spent, price.uniform, "a uniform number")
 
 
 def full_draws(price: Prices, small: int) -> HotPath:

@@ -21,9 +21,9 @@ SMALL = 20
 """The guard's problems are so many times smaller: a slowdown shows, and all of it takes seconds."""
 
 NOTES = """
-What lies between: a PrIRN draw asks once of all unnamed labels, without a random number, whether any can be the best;
-selections, ties and rejections branch where nobody can predict it; a Gibbs sweep of Plackett-Luce adds up worths and
-exposures over sets of three labels; the AUC counts pairs in a tree after its sort."""
+What lies between: PrIRN integrates the chance of each label to be the best, once an item for its 200 draws; selections,
+ties and rejections branch where nobody can predict it; a Gibbs sweep of Plackett-Luce adds up worths and exposures over
+sets of three labels; the AUC counts pairs in a tree after its sort."""
 
 
 def rows(small: int = 1) -> Iterator[HotPath]:

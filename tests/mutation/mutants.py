@@ -44,6 +44,7 @@ MUTANTS = [
     Mutant("Phi: evidence without the width of the intervals", EXACT + "likelihood.py", "float(weight @ densities[:, 0]) * np.log(gap)", "0.0", "agreement/test_likelihood.py"),
     Mutant("Phi: mode of log p", EXACT + "posterior.py", "np.argmax(self.phi_density())", "np.argmax(self.log_density)", "agreement/test_posterior.py agreement/test_limits.py"),
     Mutant("Phi: item means without the weights of the nodes", EXACT + "hyper_grid.py", "log_prior = log_beta_shape(at, m, s) + log_weight\n", "log_prior = log_beta_shape(at, m, s)\n", "agreement/test_draws.py agreement/test_item_means.py"),
+    Mutant("Dirichlet: chance of all unnamed labels", "plausibility/dirichlet/_kernels.py", "else n_unnamed * part", "else part", "plausibility/dirichlet/test_dirichlet.py"),
     Mutant("Dirichlet: bound of the unnamed labels", "plausibility/dirichlet/_kernels.py", "excess = (1.0 - a) * worth", "excess = 0.0", "plausibility/dirichlet/test_dirichlet.py"),
     Mutant("Dawid-Skene EM: prior of labels never given", "plausibility/dawid_skene/_em_kernels.py", "log_prior -= unseen[r] * math.log(total[r])", "pass", "plausibility/dawid_skene/test_em.py"),
     Mutant("Calibration error: bins unweighted", "plausibility/calibration/recalibration.py", "float(np.nansum(np.abs(per_bin[0] - per_bin[1]) * count) / truth.size)", "float(np.nanmean(np.abs(per_bin[0] - per_bin[1])))", "calibration/test_recalibration.py -m long"),

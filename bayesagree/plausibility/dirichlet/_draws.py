@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size
 from bayesagree._numerics.codes import distinct
+from bayesagree._numerics.dirichlet_argmax import argmax_tables
 from bayesagree._numerics.draws import log_dirichlets, log_gammas
 from bayesagree.draws.blocks import best_labels, label_dtype
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
+from bayesagree.plausibility.dirichlet._kernels import best_label_draws, plausibility_draws, top_label_draws
 
 type Prior = float | Sequence[float] | None
 
@@ -99,7 +100,11 @@ class Concentration:
             )
         out = np.empty((items.stop - items.start, n_samples, depth), dtype=label_dtype(self.n_labels))
         bounds = self.start[items.start : items.stop + 1]
-        top_label_draws(rng, bounds, self.label, self.shape, self.rest, self.n_labels, out)
+        given = (bounds, self.label, self.shape, self.rest, self.n_labels)
+        if depth == 1:
+            best_label_draws(rng, *given, argmax_tables(), out)
+        else:
+            top_label_draws(rng, *given, out)
         return out
 
     def plausibilities(self, items: slice, rng: np.random.Generator, n_samples: int) -> NDArray[np.float64]:

@@ -7,6 +7,8 @@ best labels so far, a label is among the best with at most the chance that these
 take no random number: one uniform number says which is the next that may be among them, as it falls out of the product
 of the chances that none is, and what is left of it serves the next draw. A draw from the bound is kept with the ratio
 of the density to it.
+
+Where only the best label is wanted, its probabilities cost less than a few draws of it: `best_label_draws`.
 """
 
 import math
@@ -15,12 +17,17 @@ import numba
 import numpy as np
 
 from bayesagree._numerics.draws import insert_best, normalise_logs
+from bayesagree._numerics.elementary import exp
 from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
 
 # Mass of e^-x beyond 1.
 FROM_ONE = math.exp(-1.0)
 # A uniform number of which less is left has lost ten of its 53 bits.
 LEAST_LEFT = 1e-3
+# Sums of the shapes of an item whose best label is drawn by its probabilities: for them the nodes lie close enough.
+LEAST_SUM, LARGEST_SUM = 0.5, 32.0
+# Parts of (0, 1), for each of which the first label that a uniform number in it may mean is on record.
+PARTS = 256
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -151,6 +158,86 @@ def top_label_draws(rng, start, label, shape, rest, n_labels, out):
                 out[i, s, r] = best_label[r]
             if none < LEAST_LEFT:
                 uniform, none = rng.random(), 1.0
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract"})
+def _interpolate(table, place, out):
+    """Write what a table, a row for each place -1, 0, 1, ..., has at a place between them: cubic polynomials."""
+    row = int(place)
+    t = place - row
+    first, last = -t * (t - 1.0) * (t - 2.0) / 6.0, (t + 1.0) * t * (t - 1.0) / 6.0
+    second, third = (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0, -(t + 1.0) * t * (t - 2.0) / 2.0
+    for j in range(out.size):
+        near = second * table[row + 1, j] + third * table[row + 2, j]
+        out[j] = first * table[row, j] + near + last * table[row + 3, j]
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract"})
+def chances_up_to(shape, n_unnamed, unnamed, tables, room, out):
+    """Write the chances that one of the first labels is the best, up to a factor; those of unnamed labels come last.
+
+    The chance of label k is the integral of f_k prod F_j over j other than k: of prod F_j times f_k / F_k. `unnamed`
+    has log F and f / F of an unnamed label, `room` is for as many numbers, and for a row of them for each named label.
+    """
+    table, log_weight, rows = tables
+    log_one, product, ratios = room
+    for j in range(product.size):
+        product[j] = log_weight[j] + n_unnamed * unnamed[0, j]
+    for e in range(shape.size):
+        place = rows * math.sqrt(shape[e])
+        _interpolate(table[0], place, log_one)
+        _interpolate(table[1], place, ratios[e])
+        for j in range(product.size):
+            product[j] += log_one[j]
+    for j in range(product.size):
+        product[j] = exp(product[j])
+    total = 0.0
+    for e in range(shape.size + 1):
+        own, part = ratios[e] if e < shape.size else unnamed[1], 0.0
+        for j in range(product.size):
+            part += product[j] * own[j]
+        total += part if e < shape.size else n_unnamed * part
+        out[e] = total
+
+
+@numba.njit(cache=True, nogil=True)
+def best_label_draws(rng, start, label, shape, rest, n_labels, tables, out):
+    """Fill `out`, shape (item, sample, 1), with the best label of each draw, by the chance of each label to be it.
+
+    Parameters are those of `top_label_draws`, which draws items of other sums of shapes, and the `tables` of
+    `argmax_tables`; the labels of an item ascend.
+    """
+    n_items, n_samples, _ = out.shape
+    table, log_weight, rows = tables
+    n_nodes = log_weight.size
+    room = np.empty(n_nodes), np.empty(n_nodes), np.empty((n_labels, n_nodes))
+    unnamed, up_to, guide = np.empty((2, n_nodes)), np.empty(n_labels + 1), np.empty(PARTS, np.int32)
+    for which in range(2):
+        _interpolate(table[which], rows * math.sqrt(min(rest, LARGEST_SUM)), unnamed[which])
+    for i in range(n_items):
+        own_shape, own_label = shape[start[i] : start[i + 1]], label[start[i] : start[i + 1]]
+        n_unnamed = n_labels - own_label.size
+        if not LEAST_SUM <= own_shape.sum() + n_unnamed * rest <= LARGEST_SUM:
+            top_label_draws(rng, start[i : i + 2], label, shape, rest, n_labels, out[i : i + 1])
+            continue
+        chances_up_to(own_shape, n_unnamed, unnamed, tables, room, up_to)
+        total, at = up_to[own_label.size], 0
+        for part in range(PARTS):
+            while up_to[at] * PARTS <= part * total:
+                at += 1
+            guide[part] = at
+        for s in range(n_samples):
+            uniform = rng.random()
+            at = guide[int(uniform * PARTS)]
+            while up_to[at] <= uniform * total:
+                at += 1
+            if at < own_label.size:
+                out[i, s, 0] = own_label[at]
+                continue
+            k = int(rng.random() * n_unnamed)
+            for named in own_label:
+                k += named <= k
+            out[i, s, 0] = k
 
 
 @numba.njit(cache=True, nogil=True)

@@ -12,11 +12,18 @@ from scipy import special
 
 from bayesagree import InputError, Labels, SizeError, annotation_certainty, dirichlet, label_certainty
 from bayesagree._inference.streams import block_generators
-from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
+from bayesagree._numerics.dirichlet_argmax import argmax_probabilities, argmax_tables
+from bayesagree._numerics.draws import log_gammas
 from bayesagree.draws.blocks import MANY, best_labels
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dirichlet import _draws
-from bayesagree.plausibility.dirichlet._kernels import top_label_draws
+from bayesagree.plausibility.dirichlet._kernels import (
+    LARGEST_SUM,
+    LEAST_SUM,
+    best_label_draws,
+    chances_up_to,
+    top_label_draws,
+)
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 
 MODEL = json.loads((ROOT / "models" / "dirichlet.json").read_text())
@@ -50,6 +57,40 @@ def test_reference_posterior_by_draws(seed):
     assert_share(label_certainty(top), MODEL["posterior"]["prob_largest"], 20_000)
 
 
+def top_labels(seed, named, shape, rest, n_labels, out):
+    """Draw the best labels of one item by gamma variables."""
+    stream = block_generators(seed, 1)[0]
+    top_label_draws(stream, np.array([0, len(named)]), np.array(named, np.int32), shape, rest, n_labels, out)
+
+
+def best_label(seed, named, shape, rest, n_labels, out):
+    """Draw the best label of one item by the chances of each."""
+    given = np.array([0, len(named)]), np.array(named, np.int32), shape, rest, n_labels
+    best_label_draws(block_generators(seed, 1)[0], *given, argmax_tables(), out)
+
+
+@settings(deadline=None)
+@given(
+    st.floats(LEAST_SUM, LARGEST_SUM),
+    hnp.arrays(np.float64, st.integers(1, 30), elements=st.floats(0.0, 8.0)),
+    st.integers(1, 400),
+)
+def test_chances_of_the_best_label_are_exact(total, log_share, n_unnamed):
+    """Shapes far apart and near each other, as many unnamed as leave something to the named, at both ends of sums."""
+    share = np.exp(log_share - log_share.max())
+    rest = 0.3 * total / n_unnamed
+    shape = 0.7 * total * share / share.sum()
+    table, log_weight, rows = argmax_tables()
+    # By hand, from a table of one row more: the kernel interpolates.
+    at = np.arange(-1, table.shape[1] - 1) / rows
+    unnamed = np.stack([sp.interpolate.CubicSpline(at, one)(np.sqrt(rest)) for one in table])
+    room = np.empty_like(log_weight), np.empty_like(log_weight), np.empty((shape.size, log_weight.size))
+    up_to = np.empty(shape.size + 1)
+    chances_up_to(shape, n_unnamed, unnamed, (table, log_weight, rows), room, up_to)
+    exact = argmax_probabilities(np.append(shape, np.full(n_unnamed, rest))[None])[0]
+    np.testing.assert_allclose(up_to, np.append(np.cumsum(exact[: shape.size]), 1), atol=2e-8)
+
+
 @pytest.mark.parametrize(
     ("n_labels", "seeds"),
     [
@@ -58,7 +99,8 @@ def test_reference_posterior_by_draws(seed):
         pytest.param(419, range(100, 110), marks=pytest.mark.slow),
     ],
 )
-def test_exact_certainty_equals_monte_carlo(n_labels, seeds):
+@pytest.mark.parametrize("draw", [top_labels, best_label])
+def test_exact_certainty_equals_monte_carlo(draw, n_labels, seeds):
     """MATHS 2.1: 10^6 draws, labels with P > 1e-4."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
@@ -69,8 +111,7 @@ def test_exact_certainty_equals_monte_carlo(n_labels, seeds):
         alpha = np.full(k, rest)
         alpha[np.sort(named)] = shape
         out = np.empty((1, 1_000_000, 1), np.int16)
-        stream = block_generators(seed, 1)[0]
-        top_label_draws(stream, np.array([0, named.size]), np.sort(named).astype(np.int32), shape, rest, int(k), out)
+        draw(seed, np.sort(named), shape, rest, int(k), out)
         share = np.bincount(out[0, :, 0], minlength=k) / out.shape[1]
         exact = argmax_probabilities(alpha[None])[0]
         seen = exact > 1e-4
@@ -79,23 +120,50 @@ def test_exact_certainty_equals_monte_carlo(n_labels, seeds):
         assert abs(exact.sum() - 1) < 1e-10
 
 
-def test_top_labels_have_the_law_of_full_draws():
-    """The unnamed labels in order of their exponentials against a plain numpy twin that draws every gamma."""
-    shape, rest, n_labels, n = np.array([0.7, 2.3]), 0.3, 7, 200_000
-    alpha = np.full(n_labels, rest)
-    alpha[[1, 4]] = shape
-    out = np.empty((1, n, 3), np.int16)
-    top_label_draws(block_generators(5, 1)[0], np.array([0, 2]), np.array([1, 4], np.int32), shape, rest, n_labels, out)
-    twin = np.argsort(-np.random.default_rng(6).gamma(alpha, size=(n, n_labels)), axis=1)[:, :3]
-    for rank in range(3):
-        ours = np.bincount(out[0, :, rank], minlength=n_labels) / n
-        theirs = np.bincount(twin[:, rank], minlength=n_labels) / n
-        error = np.sqrt((ours * (1 - ours) + theirs * (1 - theirs)) / n)
-        assert (np.abs(ours - theirs) <= 4.5 * error).all()
-    sets = [np.sort(t, axis=1) @ [49, 7, 1] for t in (out[0].astype(int), twin)]
-    ours, theirs = (np.bincount(s, minlength=343) / n for s in sets)
-    error = np.sqrt((ours + theirs) / n)
-    assert (np.abs(ours - theirs) <= 4.5 * error + 1e-12).all()
+# Shapes of the named labels, that of the others, number of labels: small ones, large ones, and both.
+SETTINGS = [
+    ([0.7, 2.3], 0.3, 7),
+    ([0.4, 0.2, 0.1, 0.1, 0.05], 0.01, 9),
+    ([0.05, 30.0, 31.0, 1.0], 0.5, 5),
+]
+MORE_SETTINGS = [
+    ([], 0.01, 6),
+    ([], 1.0, 6),
+    ([0.9], 0.9, 8),
+    ([1.0, 1.0, 1.0], 1.0, 6),
+    ([2.0, 0.5], 2.0, 6),
+    ([0.2] * 5, 0.0, 5),
+    ([5.0, 5.0, 4.5], 1e-3, 40),
+    ([0.3, 0.3, 1.5], 0.05, 60),
+    ([12.0, 0.01, 0.01], 0.01, 4),
+    ([0.25, 0.25, 0.25], 0.25, 30),
+    ([1e-3, 1e-3, 0.6], 1e-3, 12),
+]
+
+
+@pytest.mark.parametrize(
+    ("shape", "rest", "n_labels", "n"),
+    [
+        *[(*one, 100_000) for one in SETTINGS],
+        *[pytest.param(*one, 400_000, marks=pytest.mark.slow) for one in SETTINGS + MORE_SETTINGS],
+    ],
+)
+def test_top_labels_have_the_law_of_full_draws(shape, rest, n_labels, n):
+    """The kernels against NumPy, which draws every gamma: each rank by itself, and the best two together."""
+    named, alpha = np.arange(len(shape)) * (n_labels - 1) // max(len(shape) - 1, 1), np.full(n_labels, rest)
+    alpha[named] = shape
+    out, best = np.empty((1, n, 3), np.int16), np.empty((1, n, 1), np.int16)
+    top_labels(5, named, np.array(shape), rest, n_labels, out)
+    best_label(7, named, np.array(shape), rest, n_labels, best)
+    drawn = log_gammas(np.random.default_rng(6), np.broadcast_to(alpha, (n, n_labels)))
+    twin = np.argsort(-drawn, axis=1)[:, :3]
+    pairs = ((best[0, :, 0], twin[:, 0]), *((out[0, :, r], twin[:, r]) for r in range(3)))
+    together = (t[:, :2].astype(int) @ [n_labels, 1] for t in (out[0], twin))
+    for ours, theirs in (*pairs, tuple(together)):
+        share, of_twin = (np.bincount(one, minlength=n_labels**2) / n for one in (ours, theirs))
+        error = np.sqrt((share * (1 - share) + of_twin * (1 - of_twin)) / n)
+        likely = share + of_twin > 20 / n
+        assert (np.abs(share - of_twin)[likely] <= 4.5 * error[likely]).all()
 
 
 def test_one_of_many_unnamed_labels_may_be_far_out_in_its_tail():
