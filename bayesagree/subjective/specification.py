@@ -12,6 +12,7 @@ Source: Balayn and Bozzon, "Designing evaluations of machine learning models for
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import count
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -314,7 +315,7 @@ def _share_gaps(distributions: pd.DataFrame) -> list[str]:
         elif target > 0 and n == 0:
             gaps.append(f"{place}: nobody, target {target:.0%}".replace("%", " %"))
         elif target >= 0 and abs(actual - target) > 2 * np.sqrt(max(target * (1 - target), 1e-9) / total):
-            digits = next((d for d in range(6) if f"{actual:.{d}%}" != f"{target:.{d}%}"), 6)
+            digits = next(d for d in count() if f"{actual:.{d}%}" != f"{target:.{d}%}")
             gaps.append(f"{place}: {actual:.{digits}%}, target {target:.{digits}%}".replace("%", " %"))
     return gaps
 

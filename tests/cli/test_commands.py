@@ -582,3 +582,16 @@ def test_verdicts_have_their_own_column_names(run, folder):
     wrong = run("judge", "renamed.csv", *options, *own[:-1], "answer")
     assert wrong.returncode == 2
     assert "the verdicts have no column 'answer'" in wrong.stderr
+
+
+def test_simulated_models_stand_in_for_predictions_of_labels_alone(run, tmp_path):
+    labels, ratings = tmp_path / "labels.csv", tmp_path / "ratings.csv"
+    labels.write_text("item,annotator,label\n" + "".join(f"{i},{a},{i % 2}\n" for i in range(4) for a in "pq"))
+    ratings.write_text("item,annotator,rating\n" + "".join(f"{i},{a},{i}.5\n" for i in range(4) for a in "pq"))
+    wanted = "--simulated-models", 2, "--draws", 20
+    found = run("evaluate", labels, *wanted, "--json")
+    assert found.returncode == 0, found.stderr
+    assert len({row["model"] for row in json.loads(found.stdout)["scores"]}) == 2
+    refused = run("evaluate", ratings, "--scale", 0, 5, *wanted)
+    assert refused.returncode == 2
+    assert "there are no predictions" in refused.stderr

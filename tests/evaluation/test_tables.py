@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from bayesagree import Labels, Predictions, compare, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
@@ -36,6 +37,12 @@ def test_rows_stand_best_first_and_name_the_probability_against_the_next(tree):
         np.testing.assert_allclose(
             part["best_with_probability"], known["rank_probability"].sel(model=[a, b, c], rank=1)
         )
+
+
+def test_a_score_whose_best_value_is_one_is_ordered_by_its_distance_to_one():
+    names = ["A", "B", "C"]
+    given = xr.Dataset({"score": ("model", [0.4, 1.7, 0.9])}, {"model": names, "other_model": names}, {"best": 1.0})
+    assert tables.best_first(given)["model"].values.tolist() == ["C", "A", "B"]
 
 
 def test_pairs_are_ordered_pairs(tree):

@@ -246,6 +246,7 @@ def test_sizes_are_looked_at_before_they_are_allocated(tmp_path):
     path = tmp_path / "r.zarr"
     io.write_result(TREE, path)
     assert io.read_result(path).identical(TREE)
+    assert io.read_result(path, max_bytes=48).identical(TREE)
     with pytest.raises(SizeError, match="max_bytes=47"):
         io.read_result(path, max_bytes=47)
     file = path / "posterior" / "phi" / "zarr.json"

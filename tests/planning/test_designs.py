@@ -11,7 +11,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import ratings
 from bayesagree.errors import InputError
 from bayesagree.planning import plan
-from bayesagree.planning._worlds import RatingWorld, Studies, widths_of
+from bayesagree.planning._worlds import RatingWorld, Studies, widths_of, worlds
 from bayesagree.planning.designs import designs_to_simulate
 
 
@@ -203,3 +203,14 @@ def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst(metric):
     models = Predictions.from_scores({name: s / s.sum(axis=1, keepdims=True) for name, s in scores.items()})
     options = {"items": [60], "annotators": [3], "replicates": 3, "study_draws": 50, "plausibility": "dirichlet"}
     assert 0.3 < plan(pilot, models, metric=metric, seed=1, **options)["prob_right"].item() < 0.9
+
+
+def test_worlds_of_ratings_have_the_shares_of_both_ends_that_the_pilot_teaches():
+    rng = np.random.default_rng(1)
+    chance = rng.random((30, 6))
+    unit = np.where(chance < 0.4, 0, np.where(chance > 0.9, 1, rng.beta(2, 2, chance.shape)))
+    pilot = Ratings.from_matrix(unit, scale=(0, 1))
+    posterior = common_agreement(pilot, draws=5, chains=1, seed=3, keep_item_means=True)["posterior"].to_dataset()
+    low, high = (posterior[name].values[0] for name in ("low_end_share", "high_end_share"))
+    assert (low > high).any()
+    assert [world.ends for world in worlds(pilot, None, 5, 3)] == list(zip(low.tolist(), high.tolist()))

@@ -186,3 +186,10 @@ def test_labels_of_accurate_annotators_are_drawn_as_those_of_mixed_membership():
 
     xr.testing.assert_identical(check("accurate_annotators"), check("mixed_membership"))
     assert not check("full").identical(check("mixed_membership"))
+
+
+def test_a_point_estimate_has_no_intervals():
+    table = annotator_table(dawid_skene(crowd_labels(n_items=30, n_annotators=4, seed=1).labels, engine="em"))
+    assert len(table) == 4
+    assert table[["lower", "upper"]].isna().all(axis=None)
+    assert table["accuracy"].between(0, 1).all()

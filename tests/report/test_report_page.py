@@ -229,6 +229,7 @@ def test_the_paper_of_a_new_posterior_is_listed(data, monkeypatch):
 def test_numbers_are_never_rounded_to_certainty():
     assert wording.percent(0.99999).split() == [">", "99.9", "%"]
     assert wording.percent(1.0).split() == ["100", "%"]
+    assert [wording.percent(p).split()[0] for p in (0.01, 0.99)] == ["1", "99"]
     assert wording.probability(0.9999).split() == [">", "0.999"]
     assert wording.number(float("nan")) == wording.MISSING
     assert wording.interval(float("nan"), float("nan")) == wording.MISSING

@@ -58,7 +58,7 @@ def group_dirichlet_model(
     how = prior or GroupDirichletPrior()
     if isinstance(groups, pd.DataFrame):
         raise InputError("the PyMC model takes groups of one feature; join the columns of groups= into one")
-    problem = GroupProblem.of(labels, groups, divided=form == "divided", prior=how)
+    problem = GroupProblem.of(labels, groups, divided=form == "divided")
     coords = {"group": problem.names, "item": labels.items, "category": labels.categories}
     n = problem.votes.astype(np.int64)
     with pm.Model(coords=coords) as model:

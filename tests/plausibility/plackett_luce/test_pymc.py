@@ -131,3 +131,14 @@ def test_step_refuses_what_it_cannot_sample() -> None:
 def test_sampler_and_step_are_compiled_from_the_file_of_the_sweep():
     """A cached kernel of another file would go on with the sweep as it was before a change."""
     assert {kernel.py_func.__module__ for kernel in (sample_item, sweep_items)} == {sweep_item.py_func.__module__}
+
+
+def test_the_step_numbers_the_labels_of_each_item_from_zero():
+    """The second item's average ranks are 1.5, .5 and 1."""
+    from bayesagree.plausibility.plackett_luce.gibbs_step import _of_table
+
+    cases = _of_table([[0, 1, 2], [1, 0, 2], [2, 1, 0]], [0, 1, 1], (2, 3))
+    assert cases.label_start.tolist() == [0, 3, 6]
+    assert cases.label.tolist() == cases.mean_rank_order[:3].tolist() * 2 == [0, 1, 2, 0, 1, 2]
+    assert cases.mean_rank_order[3:].tolist() == [2, 0, 1]
+    assert cases.entry.max() == 2
