@@ -307,8 +307,7 @@ def _share_gaps(distributions: pd.DataFrame) -> list[str]:
     """List declared values that nobody has, and shares two standard errors or more from their target."""
     gaps = []
     totals = distributions.groupby(["kind", "feature"])["n"].transform("sum")
-    for row, total in zip(distributions.itertuples(index=False), totals):
-        kind, feature, value, target, actual, n = row
+    for (kind, feature, value, target, actual, n), total in zip(distributions.itertuples(index=False), totals):
         place = f"{kind}s, {feature} = {value}"
         if value == UNKNOWN and n:
             gaps.append(f"{kind}s, {feature}: {n} of {total} are not known")
