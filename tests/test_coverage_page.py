@@ -15,7 +15,7 @@ from bayesagree._numerics import intervals
 PAGE = (ROOT / "docs" / "coverage.md").read_text()
 RETURNS = re.compile(r"Returns\n-+\n(.*?)(?=\n\n?[A-Z]\w+\n---|\Z)", re.DOTALL)
 WORDS = re.compile(r"\b(lower|upper|intervals?|hdi)\b")
-MAKE_INTERVALS = {intervals.hdi, intervals.column_hdi, intervals.beta_hdi}
+MAKE_INTERVALS = {intervals.eti, intervals.hdi, intervals.column_hdi, intervals.beta_hdi}
 ROWS = [line.split("|")[1:-1] for line in PAGE.splitlines() if line.startswith("| ")]
 ROWS = [row for row in ROWS if not row[0].startswith((" ---", " function"))]
 

@@ -1,4 +1,4 @@
-"""Highest density intervals of draws and of Beta distributions.
+"""Intervals of draws, and the shortest ones of Beta distributions.
 
 Written out because loading ArviZ takes longer than most evaluations.
 """
@@ -23,6 +23,13 @@ def hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
     """
     lower, upper = column_hdi(np.ravel(draws)[:, None], prob)
     return float(lower[0]), float(upper[0])
+
+
+def eti(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
+    """Return the interval that holds `prob` of the draws, with as many below it as above."""
+    probability(prob, "ci_prob")
+    lower, upper = np.quantile(draws, ((1 - prob) / 2, (1 + prob) / 2))
+    return float(lower), float(upper)
 
 
 def column_hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.intervals import eti, hdi
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, AgreementData, Items, items_of
@@ -24,11 +24,12 @@ type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", 
 
 WEIGHTS_OF_LEVEL: dict[Level, Weights]
 WEIGHTS_OF_LEVEL = {"nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio"}
-WEIGHTED = {"cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa", "gwet_ac2", "brennan_prediger"}
+KAPPAS = {"cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa"}
+WEIGHTED = {*KAPPAS, "gwet_ac2", "brennan_prediger"}
 OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_polychoric", "icc_one_way", "icc_agreement"}
 OF_ORDER |= {"icc_consistency"}
 NO_ORDER = "the labels have no order; ordered=True with labels=[...] states one"
-CI_KIND = "dirichlet process hdi"
+CI_KIND = "dirichlet process hdi", "dirichlet process eti"
 # Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width.
 REPLICATES = 2000
 # Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^7 = .06 of their mass.
@@ -51,6 +52,8 @@ class Coefficient(NamedTuple):
     """Why it does not exist."""
     remark: str = ""
     """What it takes for granted: its weights, or an order of numbers."""
+    equal_tails: bool = False
+    """Whether the shortest interval would cut the tail of an expected disagreement that vanishes with a rare label."""
 
     def estimate(self) -> float:
         """Value where every item counts once."""
@@ -68,14 +71,14 @@ def weights_for(level: Level, weights: Weights | None) -> Weights:
     return weights or WEIGHTS_OF_LEVEL[level]
 
 
-def interval_of(drawn: Floats, ci_prob: float, remark: str = "") -> dict[str, Any]:
-    """Return the shortest interval of the replicates that exist, with a note of the remark and of those that do not."""
+def interval_of(drawn: Floats, ci_prob: float, remark: str = "", *, equal_tails: bool = False) -> dict[str, Any]:
+    """Return the interval of the replicates that exist, with a note of the remark and of those that do not."""
     defined = drawn[~np.isnan(drawn)]
-    lower, upper = hdi(defined, ci_prob) if defined.size else (np.nan, np.nan)
+    lower, upper = (eti if equal_tails else hdi)(defined, ci_prob) if defined.size else (np.nan, np.nan)
     lost = drawn.size - defined.size
     notes = [remark, f"{lost} of {drawn.size} replicates undefined" if lost else ""]
     note = "; ".join(filter(None, notes))
-    return {"lower": lower, "upper": upper, "ci_kind": CI_KIND, "note": note}
+    return {"lower": lower, "upper": upper, "ci_kind": CI_KIND[equal_tails], "note": note}
 
 
 def undefined(note: str) -> Coefficient:
@@ -169,7 +172,10 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
         remark = f"{kind} weights" if weighted and name in WEIGHTED else ""
         if name in OF_ORDER and not weighted:
             remark = items.order_note
-        yield name, found._replace(remark=remark)
+        # Two values have one distance: the coefficients of an order are then the nominal ones.
+        nominal = name == "alpha_nominal" or (name in KAPPAS and not weighted)
+        of_two = items.values.size == 2 and (name in KAPPAS or name.startswith("alpha"))
+        yield name, found._replace(remark=remark, equal_tails=nominal or of_two)
 
 
 def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[str, Coefficient]]:

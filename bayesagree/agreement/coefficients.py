@@ -20,7 +20,6 @@ from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, codes_of_annotators
 from bayesagree.agreement._coefficients import (
-    CI_KIND,
     REPLICATES,
     Coefficient,
     Distance,
@@ -106,8 +105,9 @@ def agreement_table(
     Returns
     -------
     DataFrame
-        One row per coefficient: coefficient, estimate, lower, upper, ci_kind (``"dirichlet process hdi"``: see Notes;
-        ``"hdi"``: posterior of Phi, or of components of variance), ci_prob, n_items, n_annotators, n_annotations, note.
+        One row per coefficient: coefficient, estimate, lower, upper, ci_kind (``"dirichlet process hdi"``,
+        ``"dirichlet process eti"``: see Notes; ``"hdi"``: posterior of Phi, or of components of variance), ci_prob,
+        n_items, n_annotators, n_annotations, note.
         A coefficient that does not exist is NaN and its note gives the reason. Coefficients that need an order
         (ordinal, interval and ratio alpha, the intraclass correlations) exist for ratings, for ordered labels, for
         labels that are numbers (noted; not with ``ordered=False``), and where `level` or `weights` states an order.
@@ -126,14 +126,15 @@ def agreement_table(
 
     Notes
     -----
-    The interval is the shortest one of 2000 draws from a Dirichlet process over items: the N items
-    count as N - 2, and two pseudo-items as 2, one with a random value for each annotation and one with the same value
-    for all. The estimate does not use them. Without them few items have intervals that are too
-    short, and unanimous items one of width 0. Coverage from 10 items on, with the cells where it is too low:
-    benchmarks/results/agreement_intervals.md. With ``annotators="sample"`` each replicate is moved by a Student t
-    variable with the variance over annotators, which the pairs of annotators have beyond the noise of their items
-    (`_annotator_variance`). Of a complete matrix the interval of the fixed annotators holds the kappa of all raters in
-    half to three quarters of the studies, that of the sample in .93 to .99 (plan_crossed.md there).
+    The interval is the shortest one of 2000 draws from a Dirichlet process over items; for kappa and alpha of unordered
+    labels that of equal tails, because they divide by an expected disagreement that vanishes with a rare label, which
+    leaves a long tail. The N items count as N - 2, and two pseudo-items as 2, one with a random value for each
+    annotation and one with the same value for all. The estimate does not use them. Without them few items have
+    intervals that are too short, and unanimous items one of width 0. Coverage from 10 items on, with the cells where it
+    is too low: benchmarks/results/agreement_intervals.md. With ``annotators="sample"`` each replicate is moved by a
+    Student t variable with the variance over annotators, which the pairs of annotators have beyond the noise of their
+    items (`_annotator_variance`). Of a complete matrix the interval of the fixed annotators holds the kappa of all
+    raters in half to nine tenths of the studies, that of the sample in .93 to .99 (plan_crossed.md there).
 
     References
     ----------
@@ -257,8 +258,8 @@ def interval_of_counts(
     items = items_of(annotations)
     wanted = ((name, found) for name, found in coefficients(items, weights_for("nominal", None)) if name == coefficient)
     rng = np.random.default_rng(seed_sequence(seed))
-    _, _, drawn = next(_replicates(wanted, items.patterns.weight, rng))
-    interval = interval_of(drawn, ci_prob)
+    _, found, drawn = next(_replicates(wanted, items.patterns.weight, rng))
+    interval = interval_of(drawn, ci_prob, equal_tails=found.equal_tails)
     return interval["lower"], interval["upper"]
 
 
@@ -304,9 +305,8 @@ def _of_other_annotators(
 
 
 def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:
-    if found.note:
-        return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": CI_KIND, "note": found.note}
-    return {"estimate": found.estimate()} | interval_of(drawn, ci_prob, found.remark)
+    estimate, note = (np.nan, found.note) if found.note else (found.estimate(), found.remark)
+    return {"estimate": estimate} | interval_of(drawn, ci_prob, note, equal_tails=found.equal_tails)
 
 
 def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._coefficients import CI_KIND, replicated_sums
+from bayesagree.agreement._coefficients import CI_KIND, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
@@ -59,8 +58,8 @@ def group_agreement(
         alpha : (group, other_group)
             1 where all say the same thing, 0 as by chance; NaN without common items or where all annotations are equal.
         lower, upper : (group, other_group)
-            HDI over the weights of a Dirichlet process over items with two pseudo-items, as in `agreement_table`; all
-            pairs of groups have the same weights.
+            Over the weights of a Dirichlet process over items with two pseudo-items, as in `agreement_table`: HDI, of
+            labels equal tails; all pairs of groups have the same weights.
         n_pairs : (group, other_group)
             Pairs of annotations of one item.
 
@@ -104,17 +103,16 @@ def group_agreement(
     pseudo = [_pseudo_sums(by_cell[g], by_cell[h], given, moments, same=g == h) for g, h in pairs]
     weighted = replicated_sums(np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(seed)))
     sums = np.split(weighted, len(pairs), axis=1)
-    table = np.full((3, size, size), np.nan)
+    table, unordered = np.full((3, size, size), np.nan), annotations.kind == "labels" or len(moments) == 2
     n_pairs = np.zeros((size, size), np.int64)
     for (g, h), part, total in zip(pairs, parts, sums):
         n_pairs[g, h] = n_pairs[h, g] = round(part[:, 0].sum() / (2 if g == h else 1))
         alpha = _alpha(total, same=g == h)
-        known = alpha[1:][np.isfinite(alpha[1:])]
-        ends = hdi(known, ci_prob) if np.isfinite(alpha[0]) and known.size else (np.nan, np.nan)
-        table[:, g, h] = table[:, h, g] = (alpha[0], *ends)
+        found = interval_of(alpha[1:] if np.isfinite(alpha[0]) else alpha[:0], ci_prob, equal_tails=unordered)
+        table[:, g, h] = table[:, h, g] = (alpha[0], found["lower"], found["upper"])
     dims = ("group", "other_group")
     variables = dict(zip(("alpha", "lower", "upper", "n_pairs"), ((dims, values) for values in (*table, n_pairs))))
-    attrs = {"ci_kind": CI_KIND, "ci_prob": ci_prob}
+    attrs = {"ci_kind": CI_KIND[unordered], "ci_prob": ci_prob}
     return xr.Dataset(variables, dict.fromkeys(dims, groups.names), attrs)
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesagree import simulate
+from bayesagree.agreement._coefficients import interval_of
 from bayesagree.agreement.coefficients import agreement_table, interval_of_counts, krippendorff_alpha
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
@@ -164,6 +165,19 @@ def test_unanimous_items_leave_an_interval():
         assert found.loc[name, "estimate"] == 1
         assert 0.5 < found.loc[name, "lower"] < 0.96
         assert found.loc[name, "upper"] == pytest.approx(1, abs=1e-9)
+
+
+def test_coefficients_that_divide_by_a_rare_label_have_equal_tails():
+    """Kappa and alpha of unordered labels; of two values those of an order too, which are then the same."""
+    tails, shortest = "dirichlet process eti", "dirichlet process hdi"
+    two = table_of(Ratings.from_matrix([[0, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]] * 5, scale=(0, 1), step=1))
+    of_two = two.loc[["alpha_nominal", "alpha_ordinal", "alpha_interval"]]
+    assert (of_two["ci_kind"] == tails).all()
+    np.testing.assert_allclose(of_two[["lower", "upper"]], of_two[["lower", "upper"]].iloc[[0, 0, 0]], rtol=1e-9)
+    five = table_of(Ratings.from_matrix([[1, 2, 1], [4, 5, 5], [2, 2, 3]] * 5, scale=(1, 5), step=1))["ci_kind"]
+    assert five[["alpha_nominal", "alpha_ordinal", "fleiss_kappa"]].tolist() == [tails, shortest, shortest]
+    found = interval_of(np.arange(101.0) ** 2, 0.9, equal_tails=True)
+    assert (found["lower"], found["upper"]) == pytest.approx((25.0, 95.0**2))
 
 
 def test_interval_of_many_items_is_that_of_the_bootstrap():
