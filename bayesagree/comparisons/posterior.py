@@ -5,12 +5,11 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from threadpoolctl import threadpool_limits
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
-from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
+from bayesagree._inference.streams import Seed, map_blocks, one_blas_thread, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import Likelihood, cells_of, outcome_probabilities
@@ -42,8 +41,7 @@ ARENA_MEAN, ARENA_POINTS = 1000.0, 400 / np.log(10)
 
 
 @checked
-# Threads of BLAS, beside those of the chains, double the processor time of small matrices.
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_blas_thread()
 def davidson(
     comparisons: Comparisons,
     *,

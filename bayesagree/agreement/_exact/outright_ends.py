@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
-from threadpoolctl import threadpool_limits
 
+from bayesagree._inference.streams import one_blas_thread
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.item_means import ItemMeans
@@ -269,8 +269,7 @@ class JointPosterior:
         return y, shares
 
 
-# Small matrices gain nothing from threads of BLAS, which take a processor each while they wait.
-@threadpool_limits.wrap(limits=1, user_api="blas")
+@one_blas_thread()
 def joint_posterior(means: ItemMeans, kind: Kind) -> JointPosterior:
     """Return the posterior under a likelihood (see `common_agreement`)."""
     if kind == "inflated":

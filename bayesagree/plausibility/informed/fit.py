@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from bayesagree._inference.streams import item_blocks, n_threads
+from bayesagree._inference.streams import item_blocks, n_threads, one_blas_thread
 from bayesagree._numerics.codes import words
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
@@ -88,8 +87,7 @@ def fit_parameters(
     tasks = [blocks_of(*gather(votes, covariates, some[b]), weight[b]) for b in item_blocks(some.size, ITEMS_PER_TASK)]
     # A thread takes as long to wake as a small problem takes to compute.
     threads = n_threads() if some.size * len(layout.categories) > WORTH_THREADS else 1
-    # BLAS on a few hundred parameters gains nothing from threads, and those that wait for work take a processor each.
-    with ThreadPoolExecutor(threads) as pool, threadpool_limits(1, "blas"):
+    with ThreadPoolExecutor(threads) as pool, one_blas_thread():
         each = pool.map if threads > 1 else map
 
         def loss(theta: Floats) -> tuple[float, Floats]:

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from bayesagree._inference.streams import Seed, block_generators, stream_apart
+from bayesagree._inference.streams import Seed, block_generators, one_blas_thread, stream_apart
 from bayesagree._numerics.hamiltonian import Chain
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
@@ -120,7 +119,7 @@ class GoldRegression:
         """Draw the slopes, shape (chain, draw, slope)."""
         mode, root = self.mode
         out = np.empty((chains, draws, mode.size))
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             for c, rng in enumerate(block_generators(stream_apart(seed, "parameters"), chains)):
                 start = mode + root @ rng.standard_normal(mode.size)
                 chain = Chain(self.density, start, root, rng, shortest=SHORTEST, longest=LONGEST)

@@ -14,9 +14,8 @@ import math
 from functools import partial
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from bayesagree._inference.streams import Seed, block_generators, map_blocks, seed_sequence
+from bayesagree._inference.streams import Seed, block_generators, map_blocks, one_blas_thread, seed_sequence
 from bayesagree._numerics.hamiltonian import Chain, Normals
 from bayesagree._numerics.types import Floats
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
@@ -92,8 +91,7 @@ def parameter_draws(
         chain.adapt(WARM_UP)
         return chain
 
-    # Chains have threads of their own, and those of BLAS would wait for work at the expense of a processor each.
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         started = list(map_blocks(start, block_generators(seed, chains)))
         drawn = run(started, draws)
         for retry, thin in enumerate(() if many else THIN_OF_RETRIES):
