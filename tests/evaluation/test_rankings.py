@@ -3,6 +3,7 @@
 import json
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -127,6 +128,14 @@ def test_command_help_has_an_example(run):
     code, out, _ = run("--help")
     assert code == 0
     assert "Example: bayesagree rankings" in out
+
+
+def test_warnings_name_the_line_of_the_user(monkeypatch):
+    monkeypatch.setattr("bayesagree.draws.convergence.R_HAT_LIMIT", 0.0)
+    few = rankings(n_items=3, n_labels=4, n_annotators=3, seed=1).rankings
+    with pytest.warns(UserWarning, match="have not converged") as found:
+        ranking_study(few, noisy_models(few, seed=1), draws=20, seed=1)
+    assert {Path(one.filename).name for one in found} == {Path(__file__).name}
 
 
 @pytest.mark.slow
