@@ -229,14 +229,12 @@ class Evaluation:
         The first batch chooses the posterior of all.
         """
         root, sums, models, made = seed_sequence(self.request.seed), {}, None, None
-        one, reason, n_items, share = self, "", 0, 0.0
+        one, reason, n_items, share = replace(self, progress=lambda n_items: None), "", 0, 0.0
         for number, batch in enumerate(batches):
             annotations, predictions = _pair(number, batch)
             if models is None:
                 models = predictions.models
                 _require_means(predictions, self.metrics)
-                name, reason = self.choice(*without_missing(annotations, predictions, self.missing))
-                one = replace(self, plausibility=name, progress=lambda n_items: None)
             elif not np.array_equal(models, predictions.models):
                 differ = f"{shorten(predictions.models)}, those of the first are {shorten(models)}"
                 raise InputError(
@@ -244,6 +242,8 @@ class Evaluation:
                 )
             stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
             made = replace(one, request=replace(self.request, seed=stream)).result(annotations, predictions)
+            if is_auto(one.plausibility):
+                one, reason = replace(one, plausibility=made.attrs["model"]), settings_of(made)["choice"]
             own = made["certainty"].sizes["item"]
             for name, group in _scores_of(made).items():
                 sums[name] = own * group if name not in sums else sums[name] + own * group
