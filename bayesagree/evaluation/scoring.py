@@ -29,10 +29,7 @@ from bayesagree.evaluation._passes import Evaluation
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.another_annotator import has_one_label
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
-from bayesagree.plausibility.registry import (
-    POSTERIORS,
-    Plausibility,
-)
+from bayesagree.plausibility.registry import POSTERIORS, Plausibility, is_auto
 
 
 @shared(
@@ -181,6 +178,8 @@ def evaluate(
     {'chain': 4, 'draw': 100, 'reliability': 1, 'model': 2}
     """
     metrics = default_metrics(predictions) if metrics is None else metrics
+    if is_auto(plausibility) and options.get("exclude") is None:
+        options.pop("exclude", None)  # written out or not: no model is left out, and the data choose
     how = Evaluation(
         plausibility,
         options,

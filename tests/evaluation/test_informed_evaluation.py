@@ -41,6 +41,13 @@ def test_scores_are_those_of_the_posterior_that_the_models_inform(test_set, left
     )
 
 
+def test_no_model_left_out_written_out_leaves_the_choice_to_the_data():
+    few = labelled_test_set(n_items=10, per_item=3, n_labels=3, seed=2)
+    found = evaluate(few.labels, few.predictions, exclude=None, **SHORT)
+    xr.testing.assert_identical(found, evaluate(few.labels, few.predictions, **SHORT))
+    assert found.attrs["model"] == "dirichlet"
+
+
 def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
     """Scored without its own output it was .10 too low here, and its interval never held its accuracy."""
     held, off = [], []
