@@ -28,7 +28,7 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 from bayesagree.plausibility.calibration.recalibration import label_probability
-from bayesagree.plausibility.dawid_skene._engines import Variant
+from bayesagree.plausibility.dawid_skene._engines import READ_PLAUSIBILITIES, Variant
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -207,7 +207,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     plausibilities = drawn["plausibility"].transpose("replicate", "item", "category").values
     confusions = drawn["confusion"].transpose("replicate", "annotator", "category", "observed_category").values
     for plausibility, confusion, name in zip(plausibilities, confusions, variant[at % draws]):
-        if name in ("mixed_membership", "accurate_annotators", "votes"):
+        if name in READ_PLAUSIBILITIES:
             read = categories(rng, plausibility[labels.item_index])
         else:
             read = plausibility.argmax(axis=1)[labels.item_index]

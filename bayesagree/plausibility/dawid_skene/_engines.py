@@ -82,6 +82,10 @@ VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_diffi
 # order also "ordered". With "hierarchical" and "full" the mean gap of 12 open sets is .068 instead of .050: models of
 # one truth are overconfident. Mixed membership contains "hierarchical", where its alpha is small.
 AVERAGED: tuple[Variant, ...] = ("mixed_membership", "votes")
+# Name in the average of mixed membership with the prior of accurate annotators.
+ACCURATE_ANNOTATORS = "accurate_annotators"
+# Parts whose annotators each read a label from the item's plausibilities; by other variants an item has one true label.
+READ_PLAUSIBILITIES = (*AVERAGED, ACCURATE_ANNOTATORS)
 # By this prior a rare label does not become the name of all items on which annotators disagree.
 ACCURATE = DawidSkenePrior(accuracy=0.85, strength=40.0)
 # Length of the chains that predict annotators held out, at most: a score is a mean over hundreds of labels.
@@ -189,7 +193,7 @@ class DawidSkenePosterior:
         """
         fits: dict[str, DawidSkenePosterior] = {name: replace(self, variant=name) for name in AVERAGED}
         if self.prior is None and self.labels.categories.size > 2:
-            fits["accurate_annotators"] = replace(self, variant="mixed_membership", prior=ACCURATE)
+            fits[ACCURATE_ANNOTATORS] = replace(self, variant="mixed_membership", prior=ACCURATE)
         if self.labels.ordered and self.candidates == "all":
             fits["ordered"] = replace(self, variant="ordered")
         return fits
