@@ -72,6 +72,7 @@ def test_common_flags_are_the_same_everywhere(name):
         assert set(parameter.opts) == known.get(parameter.name, set(parameter.opts))
         for option in set(parameter.opts) & {"--json", "--data", "--seed"}:
             assert parameter.name == option[2:]
+        assert not parameter.name.endswith("completion")  # of the shell: that of the whole command line
 
 
 WITH_PREDICTIONS = [name for name, of in COMMANDS.items() if any(p.name == "predictions" for p in of.params)]

@@ -9,6 +9,7 @@ from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.storage import Store, Variable
 from bayesagree.draws.blocks import Schedule
+from bayesagree.draws.item_weights import ItemGroups
 from bayesagree.draws.top_labels import number_draws, plausibility_block, point_estimate, stream_of, truth_draws
 from bayesagree.errors import InputError
 
@@ -125,3 +126,9 @@ def test_a_store_goes_on_after_the_blocks_that_are_done(tmp_path):
     again = store()
     assert again.begin(variables) == 1
     assert (again.arrays(variables)["mean"][:, :64] == 7.0).all()
+
+
+def test_groups_of_items_are_sorted_whichever_comes_first():
+    groups = ItemGroups.of(["late", "early", "late"], np.arange(3), "by")
+    assert groups.names.tolist() == ["early", "late"]
+    assert groups.code.tolist() == [1, 0, 1]

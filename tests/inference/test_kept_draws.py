@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
+from bayesagree import Labels, dirichlet
 from bayesagree._inference.checkpoint import Checkpoint
+from bayesagree._inference.results import seed_of
 from bayesagree._inference.storage import KeptDraws, Variable
 from bayesagree.errors import InputError
 
@@ -40,3 +43,8 @@ def test_a_state_that_must_be_written_is_and_belongs_to_one_run(tmp_path):
     other = Checkpoint(tmp_path / "result.nc", {"reliability": 2}, 3)
     with pytest.raises(InputError, match="reliability was 1 and is 2"):
         other.load()
+
+
+def test_a_result_without_a_seed_was_drawn_with_number_zero():
+    assert seed_of(xr.DataTree()) == 0
+    assert seed_of(dirichlet(Labels.from_counts([[2, 1]]), draws=3, seed=7)) == 7

@@ -6,8 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bayesagree import InputError, Labels
+from bayesagree import InputError, Labels, Ratings
 from bayesagree.io import read_export
+from bayesagree.io.exports import _export
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Found, Wanted
 
 FILES = Path(__file__).parent / "exported"
 USERS = [f"00000000-0000-0000-0000-00000000000{k}" for k in (1, 2)]
@@ -123,3 +126,11 @@ def test_one_command_writes_the_report(run, tmp_path, name, question):
     done = run("report", FILES / name, *(["--question", question] if question else []), "-o", page)
     assert done.returncode == 0, done.stderr
     assert name in page.read_text(encoding="utf-8")
+
+
+def test_items_that_only_people_rated_are_items_of_the_models_too():
+    rows = [("q", item, name, value) for item, value in (("i", 1), ("j", 3)) for name in "ab"]
+    found = Found(answers=rows, outputs=[("M", "i", 2, None)], ratings={"q"})
+    export = _export("a tool", found, Wanted(scale=(1, 5), step=1), File(pd.DataFrame({"x": [1]})))
+    assert isinstance(export.annotations, Ratings)
+    assert export.predictions.items.tolist() == ["i", "j"]

@@ -260,3 +260,13 @@ def test_warnings_are_kept_for_the_reader():
     alone = Rankings.from_blocks([[[["a"], ["b"]]], [[["b"]], [["b"]]]], labels=["a", "b"])
     assert report_data(votes).warnings == ()
     assert any("fewer than two annotators" in message for message in report_data(alone).warnings)
+
+
+def test_certainty_without_a_closed_form_is_what_scoring_saw_at_each_reliability():
+    given = rankings(n_items=12, n_labels=4, seed=2).rankings
+    models = noisy_models(given, n_models=2, seed=1)
+    levels = (1.0, 3.0)
+    found = report_data(given, models, settings=ReportSettings("plackett_luce", reliability=levels, draws=1500, seed=1))
+    seen = evaluate(given, models, plausibility="plackett_luce", reliability=levels, draws=1500, seed=1)
+    known = seen["certainty"].to_dataset()["annotation_certainty"].sel(reliability=3.0)
+    np.testing.assert_array_equal(found.certainty.sel(reliability=3.0), known)
