@@ -5,6 +5,7 @@ import os
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,25 @@ class UnmixedError(RuntimeError):
 _PACKAGE = os.fspath(Path(__file__).parent) + os.sep
 
 
+_kept: ContextVar[list[str] | None] = ContextVar("_kept", default=None)
+
+
 def warn(message: str) -> None:
     """Give a UserWarning that names the line outside of this package from which it was called."""
-    warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
+    if (kept := _kept.get()) is not None:
+        kept.append(message)
+    else:
+        warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """Keep the warnings of a thread or worker, whose stack lacks the user's line, for whoever waits for it to give."""
+    token = _kept.set(kept := [])
+    try:
+        yield kept
+    finally:
+        _kept.reset(token)
 
 
 def require_file(path: Path, *, folder: bool = False) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, kept_warnings, warn
 
 # Seconds of work that a thread takes up at once, in so many blocks at most.
 AT_ONCE, MOST_AT_ONCE = 2e-3, 64
@@ -114,17 +114,27 @@ def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None
         waiting = iter(blocks)
         running = [pool.submit(run_batch, work, [block]) for block in islice(waiting, 2 * threads)]
         while running:
-            results, seconds = running.pop(0).result()
+            results, seconds = _finished(running.pop(0))
             yield from results
             # Handing over costs 50 us: blocks that take less than that go together. No result depends on it.
             if batch := next_batch(waiting, seconds, AT_ONCE):
                 running.append(pool.submit(run_batch, work, batch))
 
 
-def run_batch[B, R](work: Callable[[B], R], batch: list[B]) -> tuple[list[R], float]:
-    """Return the results of some blocks, and the seconds that each took."""
+def run_batch[B, R](work: Callable[[B], R], batch: list[B]) -> tuple[list[R], float, list[str]]:
+    """Return the results of some blocks, the seconds that each took, and their warnings."""
     start = time.perf_counter()
-    return [work(block) for block in batch], (time.perf_counter() - start) / len(batch)
+    with kept_warnings() as kept:
+        results = [work(block) for block in batch]
+    return results, (time.perf_counter() - start) / len(batch), kept
+
+
+def _finished(task: Any) -> tuple[list[Any], float]:
+    """Wait for a batch, give its warnings, and return its results and the seconds of a block."""
+    results, seconds, kept = task.result()
+    for message in kept:
+        warn(message)
+    return results, seconds
 
 
 def next_batch[B](waiting: Iterator[B], seconds: float, at_once: float) -> list[B]:
@@ -156,7 +166,7 @@ def _cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> 
         client.replicate(shared)
         running = deque(client.submit(run_batch, shared, [block], pure=False) for block in islice(waiting, 2 * threads))
     while running:
-        results, seconds = running.popleft().result()
+        results, seconds = _finished(running.popleft())
         if batch := next_batch(waiting, seconds, TASK):
             running.append(client.submit(run_batch, shared, batch, pure=False))
         yield from results

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import require_from, result_tree
-from bayesagree._inference.streams import Seed
+from bayesagree._inference.streams import Seed, map_blocks
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
@@ -117,8 +117,8 @@ def ranking_study(
         return _setting(tree, predictions, risk)
 
     rows = []
-    for setting in settings:  # in no threads but those of their items, from which a warning would not name this call
-        rows.append(row(setting))
+    for found in map_blocks(row, settings):
+        rows.append(found)
         if progress is not None:
             progress()
     names = {

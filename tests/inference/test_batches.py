@@ -1,8 +1,11 @@
 """Blocks that are handed to threads and workers together."""
 
+from pathlib import Path
+
 import pytest
 
 from bayesagree._inference.streams import MOST_AT_ONCE, map_blocks, next_batch
+from bayesagree.errors import warn
 
 
 @pytest.mark.parametrize(
@@ -21,3 +24,17 @@ def test_the_last_batch_has_what_is_left():
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 1000])
 def test_results_come_in_order_and_none_is_lost(n):
     assert list(map_blocks(lambda block: block**2, list(range(n)))) == [block**2 for block in range(n)]
+
+
+def noted(block):
+    list(map_blocks(warn, [f"{block} within", f"{block} again"]))
+    return block
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_warnings_in_threads_name_the_line_that_asked_for_the_blocks(threads, monkeypatch):
+    monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda: threads)
+    with pytest.warns(UserWarning, match="within|again") as found:
+        assert list(map_blocks(noted, [1, 2, 3])) == [1, 2, 3]
+    assert [str(one.message) for one in found] == [f"{k} {word}" for k in (1, 2, 3) for word in ("within", "again")]
+    assert {Path(one.filename).name for one in found} == {Path(__file__).name}

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from bayesagree import (
     plackett_luce,
     prirn,
 )
+from bayesagree._inference.streams import map_blocks
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import labelled_test_set, noisy_models
 from bayesagree.io.files import read_result, write_result
@@ -305,3 +307,15 @@ def test_without_zarr_the_extra_is_named(crowd, tmp_path, monkeypatch):
     monkeypatch.setattr("bayesagree._inference.storage.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs zarr: install the extra scale \(pip install 'bayesagree\[scale\]'\)"):
         dirichlet(crowd.labels, to=tmp_path / "draws.zarr", seed=1)
+
+
+def test_warnings_of_workers_are_given_here(client):
+    with pytest.warns(UserWarning, match="of a worker"):
+        assert list(map_blocks(partial(_noted, "of a worker"), [1, 2], client)) == [1, 2]
+
+
+def _noted(message, block):
+    from bayesagree.errors import warn
+
+    warn(message)
+    return block
