@@ -16,6 +16,7 @@ of an estimate: it should hold the observed spread of a model that serves all an
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +65,24 @@ def accuracy_of_panels(n: int, error: float, rng: np.random.Generator) -> Held:
 
 
 def worth_of_panel(n: int, error: float, rng: np.random.Generator) -> Held:
-    """`effective_judges`; a set in which a judge never errs has no number and is left out."""
-    worth = ba.judges.effective_judges(*panels(n, error, rng), seed=rng, **FEW)["posterior"]["n_effective"].values
+    """`effective_judges` of three judges, half of whose errors are shared."""
     correlation = (error / 2 + (1 - error / 2) * (error / 2 / (1 - error / 2)) ** 2 - error**2) / (error * (1 - error))
+    return held_worth(*panels(n, error, rng), 3 / (1 + 2 * correlation), rng)
+
+
+def worth_of_five(n: int, error: float, rng: np.random.Generator) -> Held:
+    """`effective_judges` of five judges who err alone."""
+    judges = ba.Labels.from_matrix((rng.random((n, 5)) < error).astype(int), labels=[0, 1])
+    return held_worth(judges, dict.fromkeys(range(n), 0), 5.0, rng)
+
+
+def held_worth(judges: ba.Labels, gold: dict[int, int], true: float, rng: np.random.Generator) -> Held:
+    """Interval of the number of judges; a set in which a judge never errs has no number and is left out."""
+    worth = ba.judges.effective_judges(judges, gold, seed=rng, **FEW)["posterior"]["n_effective"].values
     if not np.isfinite(worth).all():
         return []
     lower, upper = hdi(worth)
-    return [(lower, 3 / (1 + 2 * correlation), upper)]
+    return [(lower, true, upper)]
 
 
 def skill(n: int, rng: np.random.Generator) -> Held:
@@ -239,6 +251,9 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
     for n in (10, 50):
         yield "agreement.limits_of_agreement", f"{n} items", lambda r, n=n: limits(n, r)
         yield "subjective.dispersion_null", f"3 groups of {n}", lambda r, n=n: spread(n, r)
+    for n in (50, 200):
+        world = f"{n} items, five judges who err alone, error 0.05"
+        yield "judges.effective_judges", world, partial(worth_of_five, n, 0.05)
 
 
 def main(sets: int, only: str) -> None:

@@ -174,7 +174,8 @@ def prediction_powered_mean(
     """Mean of the labels, corrected by the verdicts on all items (PPI++).
 
     Unbiased for the mean of whatever the labels are: fed with vote shares it estimates the share of people who say
-    positive, fed with majorities the share of items with a positive majority.
+    positive, fed with majorities the share of items with a positive majority of the votes that were cast: not of
+    everybody's, which its interval holds too rarely where few people label an item.
 
     Parameters
     ----------

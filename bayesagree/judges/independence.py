@@ -26,7 +26,7 @@ from bayesagree.judges._panel import verdict_codes
 
 # Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
 # the number in a quarter to two thirds of the data sets.
-PSEUDO, ATOMS = 2.0, 40
+PSEUDO, ATOMS = 4.0, 40
 # Judges of fewer errors are warned of: pseudo-items then weigh about as much as what was seen.
 FEW_ERRORS = 5
 
@@ -65,10 +65,10 @@ def effective_judges(
 ) -> xr.DataTree:
     """Posterior of the number of independent judges that a panel is worth, and of the correlations of errors.
 
-    Items are a sample: draws weigh them anew, and the correlations also count two pseudo-items, on which all judges err
-    together or each alone (a Dirichlet process). Given a posterior the truth of an item is drawn from its
-    plausibilities, combined with the votes on other items that have the same pattern of verdicts: any dependence among
-    judges is allowed.
+    Items are a sample: draws weigh them anew, and the correlations also count four pseudo-items. On a share of these,
+    any from 0 to 1 alike, all judges err together, on the others each alone (a Dirichlet process). Given a posterior
+    the truth of an item is drawn from its plausibilities, combined with the votes on other items that have the same
+    pattern of verdicts: any dependence among judges is allowed.
 
     Parameters
     ----------
@@ -97,7 +97,8 @@ def effective_judges(
     Warns
     -----
     UserWarning
-        Judges that err on fewer than five items.
+        Judges that err on fewer than five items: intervals then hold the true number in .84 to .98 of the cases. Beyond
+        that they hold it in .86 or more (2 to 5 judges, 50 to 200 items).
 
     References
     ----------
@@ -128,7 +129,7 @@ def effective_judges(
     if few.size:
         message = (
             f"judges {shorten(few)} err on fewer than {FEW_ERRORS} items with a known truth: in simulations such "
-            "intervals of n_effective held the true number in .8 to .9 of the cases; find the truth of more items"
+            "intervals of n_effective held the true number in .84 to .98 of the cases; find the truth of more items"
         )
         warn(message)
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
@@ -161,7 +162,7 @@ def _errors(
         # Judges err as often on pseudo-items as on items, drawn a little to one half; who never errs does not there.
         often = (0.7 * (error.sum(axis=0) + 1) / (n_items + 2) + 0.15) * error.any(axis=0)
         together, own = rng.random((ATOMS, 1)), rng.random((ATOMS, n_judges))
-        pseudo = np.where(rng.random((ATOMS, 1)) < 0.5, together, own) < often
+        pseudo = np.where(rng.random((ATOMS, 1)) < rng.random(), together, own) < often
         error = np.vstack([error, pseudo])
         weight = np.append(weight * rng.standard_gamma(n_items), rng.gamma(PSEUDO / ATOMS, size=ATOMS))
         weight /= weight.sum()

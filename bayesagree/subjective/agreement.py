@@ -39,7 +39,8 @@ def group_agreement(
     alpha = 1 - (mean distance of two annotators of one item) / (mean distance of any two annotations), over pairs with
     one annotation from each group; distance 1 for different labels, squared difference for ratings. Every annotation
     counts once, compared with all others of its item: items that everybody annotated do not drown the rest. Groups that
-    agree within and not between are camps, which a majority vote hides.
+    agree within and not between are camps, which a majority vote hides. Intervals are about these annotators: where few
+    of them annotate all items, they hold the agreement of all others like them in half to nine tenths of the cases.
 
     Parameters
     ----------

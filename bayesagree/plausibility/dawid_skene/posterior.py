@@ -164,6 +164,9 @@ def dawid_skene(
 ) -> xr.DataTree:
     """Infer the true label of each item together with the confusion of each annotator.
 
+    Annotators err independently given the truth: where some copy others, it is too certain (claims .99 where .71 are
+    right), and `agreement_check` shows pairs that agree too often.
+
     Parameters
     ----------
     labels

@@ -84,6 +84,9 @@ def dirichlet(
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Dirichlet posterior.
 
+    Scores under it are what these votes prove. They are no estimate of the score that many annotators would give: a
+    model that knows more than the votes comes out too low, and no interval holds its score (`informed_dirichlet` does).
+
     Parameters
     ----------
     labels

@@ -217,11 +217,14 @@ def informed_dirichlet(
         annotator's repeated labels (``duplicates="keep"``) count once each.
     predictions
         Models whose output tells what items look like: probabilities (each row sums to one), scores of any scale, or
-        hard labels. A model that was trained on these very votes makes the posterior overconfident about it.
+        hard labels. A model that was trained on these very votes makes the posterior overconfident about it, and so
+        does one that knows the best label of items on which annotators are split as well as of clear ones: its accuracy
+        comes out .04 to .09 too low, beyond the interval in two thirds of the sets or more.
     exclude
         Names of models that are left out of the covariates, one or several.
     prior
-        By default `InformedPrior()`.
+        By default `InformedPrior()`. Its family errs on distances to all labels' shares: intervals of the total
+        variation of a model hold it in .8 of the cases from three to ten votes (it comes out up to .006 too large).
     form
         ``"nominal"``, or ``"ordered"``: neighbouring labels are likely together, and a model has one parameter (module
         `ordered`; its parameters are drawn by Metropolis and Hastings, and nothing is held out). By default ordered

@@ -138,6 +138,9 @@ def informed_normal(
 ) -> xr.DataTree:
     """Mean of each item over many annotators, as ratings and predicted numbers together make it.
 
+    All items have one variance of ratings. On `snow-affect`, where many ratings lie at one end of the scale, intervals
+    of a model's rank correlation hold that with all ratings in .8 of the cases.
+
     Parameters
     ----------
     ratings
