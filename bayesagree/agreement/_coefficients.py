@@ -29,7 +29,7 @@ WEIGHTED = {*KAPPAS, "gwet_ac2", "brennan_prediger"}
 OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_polychoric", "icc_one_way", "icc_agreement"}
 OF_ORDER |= {"icc_consistency"}
 NO_ORDER = "the labels have no order; ordered=True with labels=[...] states one"
-CI_KIND = "dirichlet process hdi", "dirichlet process eti"
+SHORTEST, EQUAL_TAILS = "dirichlet process hdi", "dirichlet process eti"
 # Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width.
 REPLICATES = 2000
 # Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^7 = .06 of their mass.
@@ -76,9 +76,9 @@ def interval_of(drawn: Floats, ci_prob: float, remark: str = "", *, equal_tails:
     defined = drawn[~np.isnan(drawn)]
     lower, upper = (eti if equal_tails else hdi)(defined, ci_prob) if defined.size else (np.nan, np.nan)
     lost = drawn.size - defined.size
-    notes = [remark, f"{lost} of {drawn.size} replicates undefined" if lost else ""]
-    note = "; ".join(filter(None, notes))
-    return {"lower": lower, "upper": upper, "ci_kind": CI_KIND[equal_tails], "note": note}
+    note = "; ".join(filter(None, [remark, f"{lost} of {drawn.size} replicates undefined" if lost else ""]))
+    kind = EQUAL_TAILS if equal_tails else SHORTEST
+    return {"lower": lower, "upper": upper, "ci_kind": kind, "note": note}
 
 
 def undefined(note: str) -> Coefficient:

@@ -11,8 +11,8 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement._coefficients import (
     CELLS,
-    CI_KIND,
     REPLICATES,
+    SHORTEST,
     Coefficient,
     Level,
     PseudoWeights,
@@ -125,7 +125,7 @@ def _row(
 ) -> dict[str, Any]:
     for side, found in (("first", first), ("second", second)):
         if found.note:
-            return _missing(CI_KIND[0], f"{side}: {found.note}")
+            return _missing(SHORTEST, f"{side}: {found.note}")
     drawn = _differences(first, second, place, cluster, same, rng)
     defined = drawn[~np.isnan(drawn)]
     positive = float((defined > 0).mean()) if defined.size else np.nan

@@ -14,7 +14,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._coefficients import CI_KIND, interval_of, replicated_sums
+from bayesagree.agreement._coefficients import EQUAL_TAILS, SHORTEST, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
@@ -113,7 +113,7 @@ def group_agreement(
         table[:, g, h] = table[:, h, g] = (alpha[0], found["lower"], found["upper"])
     dims = ("group", "other_group")
     variables = dict(zip(("alpha", "lower", "upper", "n_pairs"), ((dims, values) for values in (*table, n_pairs))))
-    attrs = {"ci_kind": CI_KIND[unordered], "ci_prob": ci_prob}
+    attrs = {"ci_kind": EQUAL_TAILS if unordered else SHORTEST, "ci_prob": ci_prob}
     return xr.Dataset(variables, dict.fromkeys(dims, groups.names), attrs)
 
 

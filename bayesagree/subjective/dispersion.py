@@ -10,6 +10,7 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import eti
 from bayesagree.errors import positive_int
 
 
@@ -74,7 +75,7 @@ def dispersion_null(
         null = np.std(dealt @ member, axis=1)
         # The observed deal is one of all possible ones: without it the test would exceed its level.
         p_value = (1 + (null >= spread * (1 - 1e-12)).sum()) / (1 + times)
-        low, high = np.quantile(null, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+        low, high = eti(null, ci_prob)
         excess = np.sqrt(max(spread**2 - np.mean(null**2), 0.0))
         rows.append((spread, null.mean(), low, high, p_value, excess))
     columns = ("spread", "null_mean", "null_lower", "null_upper", "p_value", "excess_spread")
