@@ -119,7 +119,7 @@ def plot_error_correlation(result: xr.DataTree, *, axes: "Axes | None" = None) -
     >>> verdicts = Labels.from_matrix([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 10, annotators=[*"abc"])
     >>> result = effective_judges(verdicts, dict(enumerate([0, 1, 1, 1] * 10)), draws=50, chains=1, seed=1)
     >>> plot_error_correlation(result).get_title()
-    'worth 2.4 of 3 judges (2.0 to 2.9)'
+    'worth 2.3 of 3 judges (1.8 to 2.6)'
     """
     posterior = result["posterior"].to_dataset()
     names = [str(name) for name in posterior["judge"].values]
