@@ -89,7 +89,7 @@ def scores_of(predictions: Predictions, items: NDArray[Any] | None, categories: 
     """
     scores = predictions.scores
     if scores is None:
-        raise InputError("these predictions are hard labels; prediction sets need Predictions.from_scores")
+        raise InputError("these predictions are hard labels; prediction sets need a score for each label")
     if not np.array_equal(predictions.categories, categories):
         scores = scores[:, :, positions(categories, predictions.categories, "the predictions", "label")]
     if items is None or np.array_equal(predictions.items, items):

@@ -21,14 +21,14 @@ from numpy.typing import ArrayLike
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, SizeError, opening, require_file, shorten
+from bayesagree.io import _prediction_tables
 from bayesagree.io._json import MOST_UNPACKED
 from bayesagree.io._stores import netcdf_arrays, zarr_arrays
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
-from bayesagree.io.formats._guess import Columns, nested
+from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import arrow_frame, read_table, require_arrow
 
@@ -48,7 +48,7 @@ def read_predictions(
     items: ArrayLike | None = None,
     numbers: bool = False,
 ) -> Predictions:
-    r"""Predictions of a table in one of four layouts, distinguished by the columns, or of an export of a tool.
+    r"""Predictions of a table in one of five layouts, distinguished by the columns, or of an export of a tool.
 
     ==========================  ================================================
     columns                     one row is
@@ -57,6 +57,7 @@ def read_predictions(
     model, item, label          one hard label
     model, item, score          the probability of the last, positive of two labels
     model, item, and others     all scores of an item: one column for each label
+    item, and others            all hard labels of an item: one column for each model
     ==========================  ================================================
 
     Parameters
@@ -77,7 +78,8 @@ def read_predictions(
 
     numbers
         Read numbers in the units of ratings, unless the table has labels: one column of them, or several, which are
-        samples of a predictive distribution, or its quantiles where their names are levels such as 0.05.
+        samples of a predictive distribution, or its quantiles where their names are levels such as 0.05. Without a
+        column of models each column is a model.
 
     Raises
     ------
@@ -104,25 +106,11 @@ def read_predictions(
             raise InputError(f"{str(path)!r} holds no outputs of models")
         return found
     table = read_table(path) if file.table is None else file.table
-    item = Columns(item=item).by_name(table).item
-    if label in table.columns:
-        scored = score in table.columns
-        with naming(repr(str(path)), "hard labels"):
-            _refuse_mixed(table, model, label, scored)
-        with naming(repr(str(path)), "scores, one a row" if scored else "hard labels"):
-            columns: Any = {"model": model, "item": item, "label": label, "score": score if scored else None}
-            return Predictions.from_long(table, **columns, labels=labels, probabilities=probabilities)
-    others = set(table.columns) - {model, item}
-    if numbers and not others & {*THRESHOLD_LABELS}:
-        with naming(repr(str(path)), "numbers"):
-            return Predictions.from_numbers(_numbers(_wide_scores(table, model, item, None)))
-    if others == {score} and (labels is None or list(labels) != [score]):
-        with naming(repr(str(path)), "probabilities of the positive label"):
-            of_model = _wide_scores(table, model, item, [score])
-            given = {name: scores[score] for name, scores in of_model.items()}
-            return Predictions.from_scores(given, labels=labels, probabilities=probabilities)
-    with naming(repr(str(path)), "scores, one column a label"):
-        return Predictions.from_scores(_wide_scores(table, model, item, labels), probabilities=probabilities)
+    table = table.set_axis([str(name) for name in table.columns], axis=1)
+    columns = _prediction_tables.Columns(model, Columns(item=item).by_name(table).item, label, score)
+    layout = _prediction_tables.layout(table, columns, labels, numbers)
+    with naming(repr(str(path)), layout):
+        return _prediction_tables.READERS[layout](table, columns, labels, probabilities)
 
 
 @checked
@@ -257,52 +245,3 @@ def _rows_of(path: str | Path, column: str, wanted: ArrayLike) -> pd.DataFrame:
     if rows.empty:
         raise InputError(f"{str(path)!r}: no row has one of the {len(values)} values in column {column!r}")
     return rows
-
-
-def _refuse_mixed(table: pd.DataFrame, model: str, label: str, scored: bool) -> None:
-    """Refuse a table in which some models have labels and others columns of scores: these would count as wrong."""
-    if scored or model not in table.columns or not bool(table[label].isna().to_numpy().any()):
-        return
-    labelled = set(table[model][table[label].notna()])
-    without = [name for name in table[model].dropna().tolist() if name not in labelled]
-    if without:
-        raise InputError(
-            f"model {without[0]!r} has no label in column {label!r}; hard labels and "
-            "columns of scores are two tables: read each alone"
-        )
-
-
-def _numbers(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Return tables whose columns are levels of quantiles where all of their names are numbers between 0 and 1."""
-    try:
-        levels = [float(name) for name in next(iter(tables.values())).columns]
-    except ValueError:
-        return tables
-    inside = all(0 < level < 1 for level in levels)
-    return {model: table.set_axis(levels, axis=1) for model, table in tables.items()} if inside else tables
-
-
-def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:
-    for name, role in ((model, "model"), (item, "item")):
-        if name not in table.columns:
-            raise InputError(
-                f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
-                f"name the right one with {role}=..."
-            )
-        if nested(table[name]):
-            raise InputError(f"column {name!r} holds lists or objects; the {role} is a name")
-        missing = pd.isna(table[name].to_numpy())
-        if missing.any():
-            raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")
-    columns = [c for c in table.columns if c not in (model, item)] if labels is None else [str(k) for k in labels]
-    absent = [c for c in columns if c not in table.columns]
-    if absent or not columns:
-        raise InputError(
-            f"no column for the labels {shorten(absent) if absent else '(there are none)'}; "
-            f"the table has {shorten(table.columns, 20)}"
-        )
-    names: list[Any] = columns if labels is None else list(labels)
-    if labels is None and all(c.isdecimal() for c in columns):
-        names = [int(c) for c in columns]
-    by_model = table.set_index(item).groupby(model)
-    return {str(m): pd.DataFrame(rows[columns]).set_axis(names, axis=1) for m, rows in by_model}

@@ -168,7 +168,11 @@ def test_columns_choose_the_kind(tmp_path: Path) -> None:
     [
         ("item,who,label\n1,a,x\n", {}, "read as labels: no column 'annotator' for the annotator"),
         ("item,annotator,label\n1,a,x\n1,a,y\n", {}, "read as labels: item 1, annotator 'a': annotated more than once"),
-        ("item,annotator,rating\n1,a,2\n", {}, "read as ratings: the scale of the ratings is not known; pass scale="),
+        (
+            "item,annotator,rating\n1,a,2\n",
+            {},
+            "read as ratings: the scale of the ratings is not known (they are 2 to 2); pass scale=",
+        ),
         (
             "item,annotator,rating\n1,a,6\n",
             {"scale": (1, 5)},
@@ -240,10 +244,41 @@ def test_three_layouts_of_predictions_agree(tmp_path: Path) -> None:
     assert io.read_predictions(wide, labels=[1, 0]).labels.tolist() == [1, 0]
 
 
+def test_a_column_of_labels_or_numbers_for_each_model(tmp_path: Path) -> None:
+    words = write(tmp_path, "words.csv", "comment_id,new,old\nc1,hate,ok\nc2,ok,\nc3,ok,ok\n")
+    found = io.read_predictions(words)
+    assert found.models.tolist() == ["new", "old"]
+    assert found.items.tolist() == ["c1", "c2", "c3"]
+    assert found.labels.tolist() == ["hate", "ok"]
+    assert found.label_index.tolist() == [[0, 1, 1], [1, -1, 1]]  # type: ignore[union-attr]
+    whole = write(tmp_path, "whole.csv", "item,new,old\n1,1,1\n2,0,1\n3,0,0\n")
+    assert io.read_predictions(whole).label_index.tolist() == [[1, 0, 0], [1, 1, 0]]  # type: ignore[union-attr]
+    numbers = io.read_predictions(write(tmp_path, "numbers.csv", "item,new,old\n1,3.5,2\n2,4,\n"), numbers=True)
+    assert numbers.models.tolist() == ["new", "old"]
+    np.testing.assert_array_equal(numbers.points(), [[3.5, 4.0], [2.0, np.nan]])
+
+
+def test_ratings_in_words_are_labels(tmp_path: Path) -> None:
+    path = write(tmp_path, "words.csv", "item,worker,rating\n1,a,bad\n1,b,good\n2,a,bad\n2,b,\n")
+    found = io.read_annotations(path)
+    assert isinstance(found, Labels)
+    assert found.categories.tolist() == ["bad", "good"]
+    assert found.n_annotations == 3
+    numbers = write(tmp_path, "numbers.csv", "item,worker,rating\n1,a,2\n1,b,3\n")
+    assert io.read_annotations(numbers, label="rating").categories.tolist() == [2, 3]  # type: ignore[union-attr]
+    mixed = write(tmp_path, "mixed.csv", "item,worker,rating\n1,a,2\n1,b,good\n")
+    with pytest.raises(InputError, match="scale of the ratings is not known"):
+        io.read_annotations(mixed)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("item,x\np,1\n", "read as scores, one column a label: no column 'model' for the model; the table has"),
+        ("item,x\np,0.2\n", "read as scores, one column a label: no column 'model' for the model; the table has"),
+        ("item,x,y\np,0,1\nq,1,0\n", "read as scores, one column a label: no column 'model' for the model"),
+        ("item,x,y\np,a,b\np,b,a\n", "read as hard labels, one column a model: item 'p' is listed twice"),
+        ("item,x,y\np,a,b\n,b,a\n", "read as hard labels, one column a model: row 1: the item is missing"),
+        ("item,x,y,text\np,a,b,one\nq,b,a,two\n", "column 'text' shares no value with 'x', 'y': drop it"),
         ("model,item\nA,p\n", "no column for the labels (there are none)"),
         ("model,item,x\nA,p,1\nA,p,2\n", "item 'p' is listed twice"),
         ("model,item,x\nA,p,1\n,q,2\n", "row 1: the model is missing"),

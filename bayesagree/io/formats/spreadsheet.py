@@ -15,7 +15,7 @@ from bayesagree.annotations._container import checked_order
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats._file import TABLES, File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
-from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabulary
+from bayesagree.io.formats._guess import Columns, is_number, nested, only_key, vocabulary
 
 LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
 ANNOTATOR_LISTS = {"annotators", "annotator_ids", "annotator_id", "workers", "worker_ids", "annotator"}
@@ -53,6 +53,12 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
         columns = columns._replace(rating=columns.label)
         wanted = wanted._replace(kind="ratings")
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
+    elif wanted.kind is None and columns.label == columns.rating:
+        wanted = wanted._replace(kind="labels")
+    elif wanted.scale is None and wanted.kind is None and columns.label not in table and _holds_words(table, columns):
+        columns = columns._replace(label=columns.rating)
+        wanted = wanted._replace(kind="labels")
+        found.notes.append(f"column {columns.rating!r} is taken for the label, since it holds words")
     found.layout = layout(table, columns) if layout_ is None else layout_
     if found.layout != "long" and columns.item not in table.columns and only_key(table) is not None:
         columns = columns._replace(item=str(only_key(table)))
@@ -90,7 +96,10 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         raise InputError(f"annotator=None is for labels; {kind} need the column that names the annotator")
     if kind == "ratings":
         if wanted.scale is None:
-            raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
+            raise InputError(
+                f"the scale of the ratings is not known{_range(table, value)}; pass scale=(lowest, highest), or "
+                f"label={columns.rating!r} if the numbers name labels"
+            )
         scale: Any = {"scale": wanted.scale, "step": wanted.step}
         rated = Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
         found.count_repeats(len(table) - empty - rated.n_annotations)
@@ -202,6 +211,24 @@ def _kind_of(file: str, names: list[str], columns: Columns, wanted: Wanted) -> K
         f"({columns.rating!r}); name the right one with label=... or rating=..., or say format='wide' for one column "
         "per annotator, format='counts' for one column per label"
     )
+
+
+def _holds_words(table: Any, columns: Columns) -> bool:
+    """Return whether the column of ratings is there and no cell of it is a number: then it holds labels."""
+    if columns.rating not in table or nested(table[columns.rating]):
+        return False
+    cells = table[columns.rating].dropna()
+    return len(cells) > 0 and not _numbers(cells).notna().any()
+
+
+def _range(table: Any, column: str) -> str:
+    """Say how far ratings reach: their scale reaches at least as far."""
+    numbers: Any = _numbers(table[column]).dropna() if column in table else ()
+    return f" (they are {numbers.min():g} to {numbers.max():g})" if len(numbers) else ""
+
+
+def _numbers(cells: Any) -> Any:
+    return pd.to_numeric(cells, errors="coerce")
 
 
 def _cells(table: Any, columns: Columns) -> Any:

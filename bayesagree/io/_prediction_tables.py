@@ -1,0 +1,150 @@
+"""Layouts of tables of predictions, recognized by the columns that a table has and what stands in them."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
+from bayesagree.errors import InputError, shorten
+from bayesagree.io.formats._guess import is_number, nested
+
+
+class Columns(NamedTuple):
+    """Names of the columns."""
+
+    model: str
+    item: str
+    label: str
+    score: str
+
+
+def layout(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None, numbers: bool) -> str:
+    """Return the layout of a table, a key of `READERS`."""
+    if columns.label in table.columns:
+        return "scores, one a row" if columns.score in table.columns else "hard labels"
+    others = [name for name in table.columns if name not in (columns.model, columns.item)]
+    has_models = columns.model in table.columns or columns.item not in table.columns or not others
+    if numbers and not {*others} & {*THRESHOLD_LABELS}:
+        return "numbers" if has_models else "numbers, one column a model"
+    if not has_models and labels is None and _hold_labels(table[others]):
+        return "hard labels, one column a model"
+    if others == [columns.score] and (labels is None or list(labels) != others):
+        return "probabilities of the positive label"
+    return "scores, one column a label"
+
+
+def _hold_labels(cells: Any) -> bool:
+    """Return whether cells are labels, words or whole numbers, and not the scores of one model."""
+    if not is_number(cells):
+        return True
+    values = cells.to_numpy(float)
+    return bool((np.nan_to_num(values) % 1 == 0).all() and (np.nansum(values, axis=1) != 1).any())
+
+
+def _scores_by_row(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    return Predictions.from_long(table, **columns._asdict(), labels=labels, probabilities=probabilities)
+
+
+def _labels_by_row(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    """Hard labels; where only some models have them, the others have columns of scores and would count as wrong."""
+    model, item, label, _ = columns
+    if model in table.columns and bool(table[label].isna().to_numpy().any()):
+        labelled = set(table[model][table[label].notna()])
+        without = [name for name in table[model].dropna().tolist() if name not in labelled]
+        if without:
+            raise InputError(
+                f"model {without[0]!r} has no label in column {label!r}; hard labels and "
+                "columns of scores are two tables: read each alone"
+            )
+    return Predictions.from_long(table, model=model, item=item, label=label, labels=labels)
+
+
+def _labels_by_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    models = _by_model(table, columns)
+    values = {name: set(cells.dropna()) for name, cells in models.items()}
+    for name, own in values.items():
+        others = [other for other in values if other != name]
+        if others and all(own.isdisjoint(values[other]) for other in others):
+            raise InputError(
+                f"column {name!r} shares no value with {shorten(others)}: drop it if it is no model, or name the "
+                "column of the models with model=..."
+            )
+    return Predictions.from_labels(dict(models.items()), labels=labels)
+
+
+def _numbers_by_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    return Predictions.from_numbers(dict(_by_model(table, columns).items()))
+
+
+def _by_model(table: pd.DataFrame, columns: Columns) -> Any:
+    """Columns of a table with a row per item, by its items."""
+    _require_names(table, columns.item, "item")
+    return table.set_index(columns.item)
+
+
+def _numbers(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    """Numbers, whose columns are levels of quantiles where all of their names are numbers between 0 and 1."""
+    tables = _wide_scores(table, columns, None)
+    try:
+        levels = [float(name) for name in next(iter(tables.values())).columns]
+    except ValueError:
+        return Predictions.from_numbers(tables)
+    if all(0 < level < 1 for level in levels):
+        tables = {model: rows.set_axis(levels, axis=1) for model, rows in tables.items()}
+    return Predictions.from_numbers(tables)
+
+
+def _positive(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    of_model = _wide_scores(table, columns, [columns.score])
+    given = {name: scores[columns.score] for name, scores in of_model.items()}
+    return Predictions.from_scores(given, labels=labels, probabilities=probabilities)
+
+
+def _scores_by_label(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    return Predictions.from_scores(_wide_scores(table, columns, labels), probabilities=probabilities)
+
+
+def _wide_scores(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:
+    model, item = columns.model, columns.item
+    for name, role in ((model, "model"), (item, "item")):
+        _require_names(table, name, role)
+    read = [c for c in table.columns if c not in (model, item)] if labels is None else [str(k) for k in labels]
+    absent = [c for c in read if c not in table.columns]
+    if absent or not read:
+        raise InputError(
+            f"no column for the labels {shorten(absent) if absent else '(there are none)'}; "
+            f"the table has {shorten(table.columns, 20)}"
+        )
+    names: list[Any] = read if labels is None else list(labels)
+    if labels is None and all(c.isdecimal() for c in read):
+        names = [int(c) for c in read]
+    by_model = table.set_index(item).groupby(model)
+    return {str(m): pd.DataFrame(rows[read]).set_axis(names, axis=1) for m, rows in by_model}
+
+
+def _require_names(table: pd.DataFrame, name: str, role: str) -> None:
+    """Refuse a table without this column, or with a row that it does not name."""
+    if name not in table.columns:
+        raise InputError(
+            f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
+            f"name the right one with {role}=..."
+        )
+    if nested(table[name]):
+        raise InputError(f"column {name!r} holds lists or objects; the {role} is a name")
+    missing = pd.isna(table[name].to_numpy())
+    if missing.any():
+        raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")
+
+
+READERS = {
+    "scores, one a row": _scores_by_row,
+    "hard labels": _labels_by_row,
+    "hard labels, one column a model": _labels_by_model,
+    "numbers": _numbers,
+    "numbers, one column a model": _numbers_by_model,
+    "probabilities of the positive label": _positive,
+    "scores, one column a label": _scores_by_label,
+}
