@@ -357,6 +357,7 @@ def test_a_format_of_another_package(monkeypatch, tmp_path):
             return registry.Format("mine", "Mine", lambda f: "mine" in f.columns, lambda f, question: Found(answers))
 
     monkeypatch.setattr(registry, "entry_points", lambda group: [Point])
+    monkeypatch.setattr(registry, "_of_others", registry._of_others.__wrapped__)
     path = tmp_path / "t.csv"
     path.write_text("mine\n1\n")
     assert read_annotations(path).counts().tolist() == [[1, 1]]

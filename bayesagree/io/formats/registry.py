@@ -1,6 +1,7 @@
 """Every format by name, and how a file says which it is. Other packages add theirs by the entry point below."""
 
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import entry_points
 from typing import NamedTuple
 
@@ -81,10 +82,15 @@ _BUILT_IN = (
 def formats() -> dict[str, Format]:
     """Return every format by name, those of other packages last."""
     known = {record.name: record for record in _BUILT_IN}
-    for point in entry_points(group=ENTRY_POINT):
-        record: Format = point.load()
+    for record in _of_others():
         known.setdefault(record.name, record)
     return known
+
+
+@cache
+def _of_others() -> list[Format]:
+    """Formats of other packages: to look for them opens a file of every package that is installed."""
+    return [point.load() for point in entry_points(group=ENTRY_POINT)]
 
 
 def format_of(file: File, name: str | None) -> Format | None:
