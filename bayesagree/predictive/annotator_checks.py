@@ -25,8 +25,9 @@ from bayesagree._inference.results import settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import column_hdi
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, warn
 from bayesagree.plausibility.calibration.recalibration import label_probability
 from bayesagree.plausibility.dawid_skene._engines import READ_PLAUSIBILITIES, Variant
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
@@ -35,6 +36,8 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 CI_PROB = 0.95
 # An accuracy whose 95 % interval is wider than this is not known.
 WIDE = 0.3
+# A quarter of an sd, in widths of 95 % intervals.
+PULL = 1 / 16
 # With fewer labels than this an accuracy is mostly the population's or the prior's.
 FEW = 10
 # The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations per item.
@@ -63,6 +66,12 @@ def annotator_table(result: xr.DataTree) -> pd.DataFrame:
         ``worse_than_chance`` (that probability above 0.95) and ``too_few_labels`` (interval wider than 0.3, or fewer
         than 10 labels: the accuracy is then mostly the population's). One draw (EM) has no interval: NaN.
 
+    Warns
+    -----
+    UserWarning
+        Of ``variant="full"``, whose prior is fixed: a crowd whose mean accuracy lies more than two standard deviations
+        from the prior's, where this moves half of the accuracies by a quarter of theirs.
+
     Examples
     --------
     >>> from bayesagree.datasets.simulate import crowd_labels
@@ -77,10 +86,13 @@ def annotator_table(result: xr.DataTree) -> pd.DataFrame:
     accuracy = accuracy.reshape(-1, accuracy.shape[-1])
     chance = 1 / posterior.sizes["category"]
     lower = upper = below = np.full(accuracy.shape[1], np.nan)
+    given = result["constant_data"].to_dataset()["n_labels_given"].values
     if len(accuracy) > 1:
         lower, upper = column_hdi(accuracy, CI_PROB)
         below = (accuracy < chance).mean(axis=0)
-    given = result["constant_data"].to_dataset()["n_labels_given"].values
+        if settings_of(result).get("variant") == "full":
+            prior = DawidSkenePrior(**(settings_of(result)["prior"] or {}))
+            _warn_of_another_crowd(prior, 1 / chance, accuracy.mean(axis=0), upper - lower, given)
     unknown = (given < FEW) | (upper - lower > WIDE)
     flags = [
         [name for name, raised in (("worse_than_chance", b > 0.95), ("too_few_labels", u)) if raised]
@@ -89,6 +101,21 @@ def annotator_table(result: xr.DataTree) -> pd.DataFrame:
     table = pd.DataFrame({"annotator": posterior["annotator"].values, "n_labels_given": given})
     table = table.assign(accuracy=accuracy.mean(axis=0), lower=lower, upper=upper)
     return table.assign(prob_below_chance=below, flags=flags)
+
+
+def _warn_of_another_crowd(
+    prior: DawidSkenePrior, n_labels: float, accuracy: Floats, width: Floats, given: NDArray[np.int64]
+) -> None:
+    """Warn where a prior that the crowd contradicts moves half of the accuracies by a quarter of their sd or more."""
+    sd = np.sqrt(prior.accuracy * (1 - prior.accuracy) / (prior.strength + 1) / n_labels / accuracy.size)
+    gap, weight = accuracy.mean() - prior.accuracy, prior.strength * n_labels
+    pull = abs(gap) * weight / (given + weight)
+    if abs(gap) > 2 * sd and np.median(pull / width) > PULL:
+        warn(
+            f"the crowd's mean accuracy is {accuracy.mean():.2f}, and its prior says {prior.accuracy:g}: intervals of "
+            "accuracies lean to it and are short of coverage; take variant='hierarchical', which learns it, or state "
+            "it: prior=DawidSkenePrior(accuracy=...)"
+        )
 
 
 @checked

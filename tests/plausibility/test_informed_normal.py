@@ -56,6 +56,15 @@ def test_predicted_items_without_ratings_are_drawn_from_the_line():
     assert evaluate(rated, models, metrics=["mae"], seed=1)["certainty"].sizes["item"] == 80
 
 
+@pytest.mark.parametrize("end", [0.0, 1.0])
+def test_many_items_at_one_end_are_warned_of(end):
+    rows = [[end, end]] * 13 + [[end, 0.5]] * 12 + [[0.3, 0.4]] * 15
+    with pytest.warns(UserWarning, match=r"all ratings of 0\.33 of the items lie at one end"):
+        informed_normal(*given(rows, np.linspace(0, 1, 40)), draws=10, seed=1)
+    # A quarter at an end is no reason, nor are items with one rating.
+    informed_normal(*given([*rows[4:], *[[end]] * 9], np.linspace(0, 1, 45)), draws=10, seed=1)
+
+
 def test_auto_learns_from_numbers_where_there_are_enough_items():
     ratings, models = given([[0.1, 0.4]] * 40, np.linspace(0, 1, 40))
     assert default_posterior(ratings, models).name == "informed_normal"

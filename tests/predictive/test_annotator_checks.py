@@ -1,5 +1,7 @@
 """Checks made for annotation find what was planted."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,6 +44,34 @@ def test_a_liar_is_flagged_and_careful_annotators_are_not():
     assert (table["upper"] > table["accuracy"]).all()
     assert table["n_labels_given"].sum() == 1200
     assert label_switching(tree) == 0.0
+
+
+def result_of_full(found: float, labels_given: int, **settings: float) -> xr.DataTree:
+    """Ten annotators of two labels, whose accuracies are known up to an sd of .05."""
+    draws = found + 0.05 * np.random.default_rng(3).standard_normal((2, 500, 10))
+    coords = {"annotator": range(10), "category": ["x", "y"]}
+    posterior = xr.Dataset({"accuracy": (("chain", "draw", "annotator"), draws)}, coords)
+    given = xr.Dataset({"n_labels_given": ("annotator", [labels_given] * 10)})
+    tree = xr.DataTree.from_dict({"posterior": posterior, "constant_data": given})
+    tree.attrs["settings"] = json.dumps({"variant": "full", "prior": settings or None})
+    return tree
+
+
+def test_a_crowd_unlike_its_prior_is_warned_of():
+    with pytest.warns(UserWarning, match=r"mean accuracy is 0\.75, and its prior says 0\.6: .*hierarchical"):
+        annotator_table(result_of_full(0.75, 50))
+
+
+@pytest.mark.parametrize(
+    ("tree", "why"),
+    [
+        (result_of_full(0.64, 50), "within two sds of the prior, which are .07"),
+        (result_of_full(0.75, 500), "the prior counts for 16 labels of 516"),
+        (result_of_full(0.75, 50, accuracy=0.74), "the prior of the user is near"),
+    ],
+)
+def test_a_crowd_like_its_prior_or_with_many_labels_is_not_warned_of(tree, why):
+    annotator_table(tree)
 
 
 def test_annotators_with_few_labels_are_flagged():
