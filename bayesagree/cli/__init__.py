@@ -9,7 +9,9 @@ import gc
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import NoReturn
 
 from bayesagree.errors import InputError, SizeError, UnmixedError
@@ -54,6 +56,7 @@ def process() -> NoReturn:
     what goes with the process: together up to .4 s. What asks to be run at the end is run.
     """
     gc.disable()
+    warnings.showwarning = _show_warning
     try:
         main()
     except SystemExit as end:
@@ -62,6 +65,17 @@ def process() -> NoReturn:
         code = 0
     atexit._run_exitfuncs()
     os._exit(int(code or 0))
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *place: object, **where: object) -> None:
+    """Show a warning as a sentence: its line of code is no place that the user knows."""
+    _say(with_options(str(message)))
+
+
+@cache
+def _say(text: str) -> None:
+    """Write a sentence to stderr, once however often it is said."""
+    sys.stderr.write(f"bayesagree: {text}\n")
 
 
 def main() -> None:

@@ -71,9 +71,11 @@ def conformal(
 
 def _truth(annotations: Any, plausibility: str | None, seed: int) -> Any:
     """Return what calibrates: vote shares, or a posterior."""
-    from bayesagree.annotations import Labels
+    from bayesagree.annotations import Labels, Ratings
     from bayesagree.cli.plausibility import posterior
 
+    if isinstance(annotations, Ratings):
+        raise InputError("prediction sets are sets of labels, and these are ratings: read them with --kind labels")
     if plausibility is None and isinstance(annotations, Labels):
         return annotations
     return posterior(annotations, plausibility, reliability=1.0, seed=seed)

@@ -9,7 +9,8 @@ import pandas as pd
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, shorten
-from bayesagree.io.formats._guess import is_number, nested
+from bayesagree.io.formats._guess import Columns as Guess
+from bayesagree.io.formats._guess import is_number, nested, only_key
 
 
 class Columns(NamedTuple):
@@ -19,6 +20,13 @@ class Columns(NamedTuple):
     item: str
     label: str
     score: str
+
+    def found(self, table: pd.DataFrame) -> "Columns":
+        """Replace a name of the items that the table lacks by the column whose name fits, or that names each row."""
+        item = Guess(item=self.item).by_name(table).item
+        if not {self.model, self.label, item} & {*table.columns}:
+            item = only_key(table) or item
+        return self._replace(item=item)
 
 
 def layout(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None, numbers: bool) -> str:

@@ -103,7 +103,7 @@ def read_annotations(
     item, annotator, label, rating, rank
         Names of the columns. ``annotator=None``: nobody knows who gave which label.
     scale, step
-        The scale of ratings, as `Ratings.from_long`.
+        The scale of ratings, as `Ratings.from_long`; if all ratings are whole numbers, the step is 1 by default.
     labels
         All possible labels in their order; for blocks that hold ids 0, 1, ... also their number. Blocks of ids
         take the names at these positions.

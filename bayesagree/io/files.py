@@ -107,7 +107,7 @@ def read_predictions(
         return found
     table = read_table(path) if file.table is None else file.table
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    columns = _prediction_tables.Columns(model, Columns(item=item).by_name(table).item, label, score)
+    columns = _prediction_tables.Columns(model, item, label, score).found(table)
     layout = _prediction_tables.layout(table, columns, labels, numbers)
     with naming(repr(str(path)), layout):
         return _prediction_tables.READERS[layout](table, columns, labels, probabilities)

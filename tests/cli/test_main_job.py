@@ -134,3 +134,26 @@ def test_an_answer_that_cannot_be_written_ends_with_a_sentence(way, message, tmp
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert message in done.stderr
+
+
+def test_warnings_are_sentences_and_said_once(tmp_path):
+    rows = [f"{item},{who},{(item + who) % 3}" for item in range(30) for who in range(4)]
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("\n".join(["item,annotator,rating", *rows]))
+    code = "from bayesagree.cli import process; process()"
+    words = [
+        sys.executable,
+        "-c",
+        code,
+        "annotators",
+        str(ratings),
+        "--scale",
+        "0,2",
+        "--draws",
+        "100",
+        "--chains",
+        "1",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stderr.count("bayesagree: 3 levels: below 5 Phi depends much on what a level stands for\n") == 1
+    assert "UserWarning" not in done.stderr

@@ -253,7 +253,7 @@ def test_a_column_of_labels_or_numbers_for_each_model(tmp_path: Path) -> None:
     assert found.label_index.tolist() == [[0, 1, 1], [1, -1, 1]]  # type: ignore[union-attr]
     whole = write(tmp_path, "whole.csv", "item,new,old\n1,1,1\n2,0,1\n3,0,0\n")
     assert io.read_predictions(whole).label_index.tolist() == [[1, 0, 0], [1, 1, 0]]  # type: ignore[union-attr]
-    numbers = io.read_predictions(write(tmp_path, "numbers.csv", "item,new,old\n1,3.5,2\n2,4,\n"), numbers=True)
+    numbers = io.read_predictions(write(tmp_path, "numbers.csv", "query,new,old\n1,3.5,2\n2,4,\n"), numbers=True)
     assert numbers.models.tolist() == ["new", "old"]
     np.testing.assert_array_equal(numbers.points(), [[3.5, 4.0], [2.0, np.nan]])
 
@@ -269,6 +269,15 @@ def test_ratings_in_words_are_labels(tmp_path: Path) -> None:
     mixed = write(tmp_path, "mixed.csv", "item,worker,rating\n1,a,2\n1,b,good\n")
     with pytest.raises(InputError, match="scale of the ratings is not known"):
         io.read_annotations(mixed)
+
+
+@pytest.mark.parametrize("content", ["item,worker,rating\n1,a,2\n1,b,3\n", "item,a,b\n1,2,3\n2,3,2\n"])
+def test_whole_ratings_have_levels(tmp_path: Path, content: str) -> None:
+    path = write(tmp_path, "ratings.csv", content)
+    assert io.read_annotations(path, scale=(1, 5)).step == 1  # type: ignore[union-attr]
+    assert io.read_annotations(path, scale=(0.5, 5)).step is None  # type: ignore[union-attr]
+    path = write(tmp_path, "ratings.csv", content.replace("3", "3.5"))
+    assert io.read_annotations(path, scale=(1, 5)).step is None  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

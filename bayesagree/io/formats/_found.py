@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
@@ -102,7 +102,7 @@ class Found:
         if ranked:
             return _as_wanted(Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels), wanted)
         if _as_ratings(frame["value"], wanted, name in self.ratings):
-            made: Annotations = _ratings(frame, wanted, name)
+            made: Annotations = _ratings(frame, wanted, name, self.notes)
         else:
             how: Any = {"labels": wanted.labels, "duplicates": wanted.duplicates, "ordered": wanted.ordered}
             made = Labels.from_long(frame, label="value", **how)
@@ -196,12 +196,22 @@ def _as_ratings(values: Any, wanted: Wanted, typed: bool) -> bool:
     return typed or wanted.scale is not None
 
 
-def _ratings(frame: Any, wanted: Wanted, question: str) -> Ratings:
+def _ratings(frame: Any, wanted: Wanted, question: str, notes: list[str]) -> Ratings:
     if wanted.scale is None:
         numbers: Any = pd.to_numeric(frame["value"], errors="coerce")
         raise InputError(
             f"question {question!r} holds ratings from {numbers.min():g} to {numbers.max():g}; "
-            "pass scale=(lowest, highest) as the tool offered it, and step=1 for levels (or kind='labels')"
+            "pass scale=(lowest, highest) as the tool offered it (or kind='labels')"
         )
     rated = frame.rename(columns={"value": "rating"})
-    return Ratings.from_long(rated, scale=wanted.scale, step=wanted.step, duplicates=wanted.duplicates)
+    return in_levels(
+        Ratings.from_long(rated, scale=wanted.scale, step=wanted.step, duplicates=wanted.duplicates), notes
+    )
+
+
+def in_levels(ratings: Ratings, notes: list[str]) -> Ratings:
+    """Return ratings in levels of a step of 1 where no step is known and all of them are whole numbers."""
+    if ratings.step is not None or (np.concatenate([ratings.rating, ratings.scale]) % 1 != 0).any():
+        return ratings
+    notes.append("the ratings are whole numbers: they are read in levels, with step 1")
+    return replace(ratings, step=1.0)

@@ -14,7 +14,7 @@ from bayesagree.annotations._columns import cell_place, encode, float_values, ob
 from bayesagree.annotations._container import checked_order
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats._file import TABLES, File
-from bayesagree.io.formats._found import Found, Kind, Wanted, naming
+from bayesagree.io.formats._found import Found, Kind, Wanted, in_levels, naming
 from bayesagree.io.formats._guess import Columns, is_number, nested, only_key, vocabulary
 
 LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
@@ -103,7 +103,7 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         scale: Any = {"scale": wanted.scale, "step": wanted.step}
         rated = Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
         found.count_repeats(len(table) - empty - rated.n_annotations)
-        return rated
+        return in_levels(rated, found.notes)
     if kind == "rankings":
         return Rankings.from_long(table, **where, label=columns.label, rank=columns.rank, labels=names)
     if kind == "labels":
@@ -127,10 +127,10 @@ def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         annotators = list(map(str, cells.columns))
         place = cell_place(objects(items), objects(annotators))
         array = float_values(cells.to_numpy(dtype=object).ravel(), place, "rating").reshape(cells.shape)
-        return Ratings.from_matrix(array, scale=wanted.scale, step=wanted.step, items=items, annotators=annotators)
-    known: Any = {"labels": wanted.labels, "ordered": wanted.ordered}
-    names = list(map(str, cells.columns))
-    return Labels.from_matrix(cells.to_numpy(dtype=object), items=items, annotators=names, **known)
+        known: Any = {"scale": wanted.scale, "step": wanted.step, "items": items, "annotators": annotators}
+        return in_levels(Ratings.from_matrix(array, **known), found.notes)
+    known = {"labels": wanted.labels, "ordered": wanted.ordered, "items": items}
+    return Labels.from_matrix(cells.to_numpy(dtype=object), annotators=list(map(str, cells.columns)), **known)
 
 
 def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
