@@ -243,10 +243,8 @@ def _way_out(names: list[str], value: Any) -> str:
         return f"{shown}; numbers on a scale are read as ratings with scale=(lowest, highest), and step=1 for levels"
     if container == "Labels" and kind == "Ratings":
         return "; recode(ratings, threshold) makes labels of them, read_annotations(..., kind='labels') reads labels"
-    if container in ("Labels", "Ratings") and (kind == "DataFrame" or hasattr(value, "to_pandas")):
-        return (
-            f"; {container}.from_long(table) reads one row per annotation, .from_matrix(table) one column per annotator"
-        )
+    if container in KINDS and container != "Annotators" and (kind == "DataFrame" or hasattr(value, "to_pandas")):
+        return f"; {'read_predictions' if container == 'Predictions' else 'read_annotations'}(table) reads a table"
     ways = {
         "Predictions": "; Predictions.from_labels({'name': labels}) or .from_scores({'name': scores}) makes them",
         "Rankings": "; Rankings.from_long(table) or Rankings.from_blocks(lists) makes them",

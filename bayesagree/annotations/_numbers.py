@@ -58,7 +58,7 @@ def numbers_of(given: Mapping[str, Any], items: Sequence[Any] | None) -> dict[st
     InputError
         No model, no numbers, or models whose distributions have other levels.
     """
-    if not given:
+    if len(given) == 0:
         raise InputError("there is no model: pass {name: numbers}")
     found = {str(model): Numbers.of(values, items, model) for model, values in given.items()}
     levels = max((one.levels for one in found.values()), key=len)

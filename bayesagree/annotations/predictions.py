@@ -98,7 +98,7 @@ class Predictions(Categorical, Displayed):
         >>> predictions.top_labels(1).tolist()
         [[[0]]]
         """
-        if not scores:
+        if len(scores) == 0:
             raise InputError("there is no model: pass {name: scores}")
         models = names_array(list(scores), "model")
         named = outputs.named_scores
@@ -127,7 +127,7 @@ class Predictions(Categorical, Displayed):
         >>> Predictions.from_labels({"A": ["x", None], "B": ["x", "y"]}).label_index.tolist()
         [[0, -1], [0, 1]]
         """
-        if not predicted:
+        if len(predicted) == 0:
             raise InputError("there is no model: pass {name: labels}")
         models = names_array(list(predicted), "model")
         named = [outputs.named_labels(values, items, model) for model, values in predicted.items()]

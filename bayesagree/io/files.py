@@ -35,7 +35,7 @@ from bayesagree.io.tables import arrow_frame, read_table, require_arrow
 
 @checked
 def read_predictions(
-    path: str | Path,
+    path: Any,
     *,
     format: str | None = None,
     question: str | None = None,
@@ -63,7 +63,7 @@ def read_predictions(
     Parameters
     ----------
     path
-        The file.
+        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
     format, question
         As in `read_annotations`, for exports that hold outputs of models.
     model, item, label, score
@@ -103,13 +103,13 @@ def read_predictions(
         wanted = Wanted(question, labels=labels, duplicates="keep")
         found = export_of(file, Columns(), wanted, format, known).predictions
         if found is None:
-            raise InputError(f"{str(path)!r} holds no outputs of models")
+            raise InputError(f"{file.name} holds no outputs of models")
         return found
-    table = read_table(path) if file.table is None else file.table
+    table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     columns = _prediction_tables.Columns(model, item, label, score).found(table)
     layout = _prediction_tables.layout(table, columns, labels, numbers)
-    with naming(repr(str(path)), layout):
+    with naming(file.name, layout):
         return _prediction_tables.READERS[layout](table, columns, labels, probabilities)
 
 

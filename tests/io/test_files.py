@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayesagree import io
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Labels, Predictions, Rankings, Ratings
 from bayesagree.errors import InputError
 
 TABLE = pd.DataFrame({"item": [1, 2, 3], "annotator": ["a", "None", "ä b"], "rating": [0.5, np.nan, 3.0]})
@@ -377,3 +377,14 @@ def test_a_folder_takes_the_place_of_a_folder(tmp_path: Path) -> None:
             temporary.mkdir()
             (temporary / content).write_text(content)
     assert [p.name for p in target.iterdir()] == ["new"]
+
+
+def test_tables_in_memory_are_read_as_files_are(tmp_path: Path) -> None:
+    wide = pd.DataFrame({"comment_id": ["c1", "c2"], "new": ["hate", "ok"], "old": ["ok", "ok"]})
+    found = io.read_predictions(wide)
+    assert found.label_index.tolist() == [[0, 1], [1, 1]]  # type: ignore[union-attr]
+    by_item = Predictions.from_labels(wide.set_index("comment_id"))  # type: ignore[arg-type]
+    assert by_item.items.tolist() == found.items.tolist()
+    assert np.array_equal(by_item.hard_labels(), found.hard_labels())
+    with pytest.raises(InputError, match="the table, read as scores, one column a label: no column 'model'"):
+        io.read_predictions(wide.assign(new=0.5, old=0.1))
