@@ -136,7 +136,7 @@ def _warn_of_one_end(problem: NormalProblem) -> None:
     if (share := max((several == end).mean() for end in (0.0, 1.0)) if several.size else 0.0) > MOST_AT_ONE_END:
         warn(
             f"all ratings of {share:.2f} of the items lie at one end of the scale: normal draws of their means order "
-            "them too freely, and intervals of correlations held the truth in .8 to .9 of such cases"
+            "them too freely, and intervals of rank correlations held the truth in .7 to .8 of such cases"
         )
 
 
