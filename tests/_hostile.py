@@ -60,3 +60,28 @@ def write(where):
     gold = [("t00", "x"), ("t03", CATEGORIES[truth[3]]), ("t05", CATEGORIES[truth[5]]), ("t09", "y")]
     pd.DataFrame(gold, columns=["item", "label"]).to_csv(where / "gold.csv", index=False)
     return where
+
+
+VOTES = ["xxxxx", "xxyy", "y", "xyz", "yyy", "xxxyy", "yy", "xy", "xxxyy", "xxyy", "xx", "x", "yx", "zz"]
+
+
+def write_alike(where):
+    """Write files of the same names on which much is alike: ties, single votes, equal models, scores of one half."""
+    write(where)
+    rows = [(item, who, v) for item, of in zip(ITEMS, VOTES) for who, v in zip(PEOPLE, of)]
+    labels = pd.DataFrame(rows, columns=["item", "annotator", "label"])
+    labels.to_csv(where / "labels.csv", index=False)
+    two = labels.assign(label=np.where(labels["label"] == "x", "no", "yes"))
+    two.to_csv(where / "two.csv", index=False)
+    first = [of[-1] for of in VOTES]
+    given = {"low": first, "mid": first, "top": [of[0] for of in VOTES]}
+    models = [(model, item, v) for model, of in given.items() for item, v in zip(ITEMS, of)]
+    pd.DataFrame(models, columns=["model", "item", "label"]).to_csv(where / "models.csv", index=False)
+    shares = [(m, i, k, ((k == "x") + (k == v)) / 2) for m, i, v in models for k in CATEGORIES]
+    pd.DataFrame(shares, columns=["model", "item", "label", "score"]).to_csv(where / "shares.csv", index=False)
+    scores = [(m, item, 0.5 * (k % 3)) for m in "AB" for k, item in enumerate(ITEMS)]
+    pd.DataFrame(scores, columns=["model", "item", "score"]).to_csv(where / "scores.csv", index=False)
+    verdicts = pd.read_csv(where / "verdicts.csv")
+    verdicts.loc[verdicts["judge"] == "h", "label"] = verdicts.loc[verdicts["judge"] == "g", "label"].to_numpy()
+    verdicts.to_csv(where / "verdicts.csv", index=False)
+    return where

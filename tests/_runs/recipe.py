@@ -38,18 +38,45 @@ def add(name: str, function: Callable[..., Any], *given: Any, **shared: Any) -> 
     return again
 
 
+class World:
+    """Which of two data sets the runs see: in the first nothing is alike, in the second much is."""
+
+    alike = False
+
+
 class later:
-    """A value that is made when its run begins, once in a process."""
+    """A value that is made when its run begins, once in a process and world."""
 
     def __init__(self, make: Callable[[], Any], name: str = "") -> None:
-        self.make, self.name, self.kept = make, name, None
+        self.make, self.name, self.kept = make, name, {}
 
     def __call__(self) -> Any:
-        if self.kept is None:
+        if World.alike not in self.kept:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self.kept = self.make()
-        return self.kept
+                self.kept[World.alike] = self.make()
+        return self.kept[World.alike]
+
+
+def among_alike(run: Callable[[], Any]) -> Any:
+    """Run on the data of which much is alike."""
+    World.alike = True
+    try:
+        return run()
+    finally:
+        World.alike = False
+
+
+def within(module: Any, limits: dict[str, Any], function: Any, *given: Any) -> Any:
+    """Call a function while limits of its module are others."""
+    own = {name: getattr(module, name) for name in limits}
+    try:
+        for name, value in limits.items():
+            setattr(module, name, value)
+        return function(*given)
+    finally:
+        for name, value in own.items():
+            setattr(module, name, value)
 
 
 def _made(value: Any) -> Any:

@@ -1,4 +1,8 @@
-"""One small data set on which nothing is alike, for all runs: what `_hostile.py` writes, read, and more of its kind."""
+"""Two small data sets for all runs. On one nothing is alike: what `_hostile.py` writes, read, and more of its kind.
+
+On the other much is: ties, votes that are all the same, items with one vote or with the same votes, models that are
+equal, scores and ratings at their limits. There `<` and `<=` differ.
+"""
 
 import tempfile
 from pathlib import Path
@@ -6,17 +10,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from _hostile import CATEGORIES, ITEMS, PEOPLE, write
+from _hostile import CATEGORIES, ITEMS, PEOPLE, write, write_alike
 
 import bayesagree as ba
-from _runs.recipe import later
+from _runs.recipe import World, later
 from bayesagree.annotations import Groups
 
 
 def _folder() -> Path:
     kept = tempfile.TemporaryDirectory()
     FOLDERS.append(kept)
-    return write(Path(kept.name))
+    return (write_alike if World.alike else write)(Path(kept.name))
 
 
 FOLDERS: list[Any] = []
@@ -35,12 +39,20 @@ def _shares(items: list[str], seed: int, truth: dict[str, str], names: tuple[str
         p = rng.dirichlet(np.ones(3), len(items)) + 0.5 * k * (
             np.array([truth[i] for i in items])[:, None] == CATEGORIES
         )
+        if World.alike:
+            p = np.eye(3)[p.argmax(1)] + (np.arange(len(items)) % 3 == min(k, 1))[:, None] * np.eye(3)[k // 2]
         found[name] = pd.DataFrame(p / p.sum(1, keepdims=True), items, CATEGORIES)
     return ba.Predictions.from_scores(found, labels=CATEGORIES)
 
 
 def _many() -> pd.DataFrame:
     """Forty items, so that a posterior may learn from predictions."""
+    if World.alike:
+        votes = ["xx", "xy", "yyy", "xxyy", "z", "xxx", "xyz", "yyx"]
+        return pd.DataFrame(
+            [(f"m{i:02d}", f"p{(j + i // 8) % 7}", v) for i in range(40) for j, v in enumerate(votes[i % 8])],
+            columns=["item", "annotator", "label"],
+        )
     rng = np.random.default_rng(8)
     rows = []
     for i in range(40):
@@ -121,6 +133,7 @@ def _rating_rows(step: float | None) -> pd.DataFrame:
             if (i + 2 * j) % 7 == 3:
                 continue
             value = np.clip(mean + 0.3 * (j - 1.5) + sd * rng.normal(), 1.02, 4.98)
+            value = [1, 5, 3, 3, 2.5][(i + j * (i % 3)) % 5] if World.alike else value
             rows.append((f"r{i:02d}", [*PEOPLE][j], round(value) if step else value))
     return pd.DataFrame(rows, columns=["item", "annotator", "rating"])
 
@@ -129,7 +142,10 @@ LEVELS = later(lambda: ba.Ratings.from_long(_rating_rows(1), scale=(1, 5), step=
 FINE = later(lambda: ba.Ratings.from_long(_rating_rows(None), scale=(1, 5)), "FINE")
 FULL = later(
     lambda: ba.Ratings.from_matrix(
-        np.random.default_rng(6).integers(1, 6, (9, 3)) * 0.5 + np.arange(9)[:, None] / 3, scale=(0, 6)
+        [[0, 0, 0], [6, 6, 6], [3, 3, 2]] * 3
+        if World.alike
+        else np.random.default_rng(6).integers(1, 6, (9, 3)) * 0.5 + np.arange(9)[:, None] / 3,
+        scale=(0, 6),
     ),
     "FULL",
 )
@@ -205,7 +221,7 @@ def _systems() -> Any:
     truth = rng.random(24) < 0.4
     found = {
         f"s{k}": pd.Series(np.where(rng.random(24) < a, truth, ~truth).astype(int), [f"b{i:02d}" for i in range(24)])
-        for k, a in enumerate((0.9, 0.8, 0.7, 0.6, 0.75))
+        for k, a in enumerate((1.0, 1.0, 0.5, 0.5, 1.0) if World.alike else (0.9, 0.8, 0.7, 0.6, 0.75))
     }
     return ba.Predictions.from_labels(found, labels=[0, 1])
 
@@ -231,6 +247,7 @@ def _games() -> pd.DataFrame:
     n = 46
     pairs = np.array([rng.permutation(4)[:2] for _ in range(n)])
     strength = np.array([0.0, 0.5, 1.1, -0.6])
+    strength = strength * (not World.alike)
     win = rng.random(n) < 1 / (1 + np.exp(strength[pairs[:, 1]] - strength[pairs[:, 0]]))
     tie = rng.random(n) < 0.2
     return pd.DataFrame({
@@ -261,9 +278,11 @@ VERDICTS = later(lambda: ba.Labels.from_long(_verdicts(), annotator="judge", lab
 OF_SYSTEM = later(lambda: dict(_verdicts().groupby("item")["system"].first()), "OF_SYSTEM")
 CHANCE = later(lambda: dict(_verdicts().groupby("item")["chance"].first()), "CHANCE")
 KIND = later(lambda: {"kind": {item: "uvw"[k % 3] for k, item in enumerate(_verdicts()["item"].unique())}}, "KIND")
+RIGHT = {False: [0.9, 0.8, 0.65, 0.75], True: [1, 1, 0, 0.5]}
+"""How often each judge is right, by world."""
 JUDGES = later(
     lambda: ba.Labels.from_matrix(
-        np.where(np.random.default_rng(31).random((20, 4)) < [0.9, 0.8, 0.65, 0.75], np.arange(20)[:, None] % 3, 1),
+        np.where(np.random.default_rng(31).random((20, 4)) < RIGHT[World.alike], np.arange(20)[:, None] % 3, 1),
         annotators=["j1", "j2", "j3", "j4"], labels=[0, 1, 2],
     ),
     "JUDGES",
