@@ -28,6 +28,8 @@ CELLS_PER_BLOCK = 2**22
 # Less of either leaves intervals of 15 items short where positives are rare or the AUC is near 1; more widens them.
 # Mass of pseudo-items whose label is independent of the scores, and of those that every model ranks right.
 CHANCE, PERFECT = 2.0, 1.0
+# So many annotators, or fewer, tell too little of how annotators differ.
+FEW_ANNOTATORS = 5
 # Pseudo-items that share the mass of chance; more of them change nothing that can be seen.
 ATOMS = 40
 
@@ -73,9 +75,8 @@ def auc_posterior(
         What the AUC is taken against, see above.
     resample
         For "labels": what a new study would draw anew. Add "annotator" where few annotators of differing quality
-        gave the labels; the interval then speaks of other annotators too. Five who label everything are hardly
-        enough: in simulation a 95 % interval of items alone holds the value for all annotators half the time, of
-        both five times in six.
+        gave the labels; the interval then speaks of other annotators too. Of five who label everything a 95 %
+        interval of items alone holds the value for all annotators half the time in simulation, of both .89.
     draws, chains
         Number of draws; all are independent.
     seed
@@ -93,6 +94,11 @@ def auc_posterior(
     ------
     InputError
         More than two labels, repeated annotations, other items, or annotators to resample who are not known.
+
+    Warns
+    -----
+    UserWarning
+        Five annotators or fewer to resample; items without labels; quantities that the labels do not determine.
 
     Examples
     --------
@@ -154,7 +160,7 @@ def _against_labels(
     """Draw the label-level AUC of each model, and in the last column the ceiling; shape (draw, model + 1)."""
     n_draws, rng = block
     if "annotator" in axes:
-        shares = [_shares(labels, rng.standard_exponential(labels.annotators.size)) for _ in range(n_draws)]
+        shares = [_shares(labels, weight) for weight in _annotator_weights(labels.annotators.size, n_draws, rng)]
         labelled, share, both = (np.stack(part) for part in zip(*shares))
     else:
         labelled, share, both = _shares(labels, np.ones(max(labels.annotators.size, 1)))
@@ -179,6 +185,11 @@ def _against_labels(
     right = above * of_negative + below * of_positive + above * below
     area = (order.weighted_draws(positive, negative) * pairs[:, None] + right[:, None]) / (pairs + right)[:, None]
     return np.column_stack([area, top])
+
+
+def _annotator_weights(n: int, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Draw weights of n - 2 in all: the variance of a mean over few annotators is then the unbiased one."""
+    return rng.standard_gamma(max(n - 2, 1) / n, (n_draws, n))
 
 
 def _shares(labels: Labels, annotator_weight: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
@@ -240,6 +251,11 @@ def _axes(resample: Sequence[Axis], labels: Labels) -> frozenset[str]:
         raise InputError(f"resample={tuple(resample)!r} must name 'item', 'annotator' or both")
     if "annotator" in axes and not labels.annotators_known:
         raise InputError("resampling annotators needs to know who gave each label; these labels are counts")
+    if "annotator" in axes and (n := labels.annotators.size) <= FEW_ANNOTATORS:
+        warn(
+            f"{n} annotators tell little of how annotators differ: 95 % intervals that resample three or five held the "
+            "AUC in .88 to .90 of simulated studies"
+        )
     return axes
 
 

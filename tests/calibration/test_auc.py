@@ -10,7 +10,9 @@ from bayesagree.datasets.simulate import crowdsourced_binary
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.posterior_auc import auc_posterior
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*items without labels:UserWarning", "ignore:. annotators tell little:UserWarning"
+)
 
 LAST = -1
 """The most disturbed of the two simulated models: h = .45."""
@@ -81,8 +83,18 @@ def test_resampling_annotators_covers_where_they_are_few():
     target, runs = crowd.population(), 60
     items = coverage(crowd, target, runs, draws=200, truth_is="labels")
     both = coverage(crowd, target, runs, draws=200, truth_is="labels", resample=("item", "annotator"))
-    assert items < binom.ppf(0.001, runs, 0.95) / runs
-    assert both > items
+    low = binom.ppf(0.001, runs, 0.95) / runs
+    assert items < low <= both
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("annotators", [3, 5, 10])
+def test_few_annotators_who_label_everything_cover_in_200_runs(annotators):
+    crowd, resample = Crowd(annotators, 1000), ("item", "annotator")
+    found = coverage(crowd, crowd.population(), 200, truth_is="labels", resample=resample)
+    # Of five or fewer about .89, as the warning says; of more .95.
+    low, high = (binom.ppf(tail, 200, share) / 200 for tail, share in ((0.001, 0.88), (0.999, 0.95)))
+    assert low <= found <= high
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import crowdsourced_binary
 from bayesagree.errors import InputError
 from bayesagree.metrics.concordant_pairs import concordance
-from bayesagree.metrics.posterior_auc import auc_posterior, ceiling
+from bayesagree.metrics.posterior_auc import _annotator_weights, _shares, auc_posterior, ceiling
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")
 
@@ -99,6 +99,7 @@ def test_label_level_equals_a_plain_dirichlet_process(seed):
         assert_same_mean(ours**2, plain**2)
 
 
+@pytest.mark.filterwarnings("ignore:2 annotators tell little:UserWarning")
 def test_annotators_alone_bring_no_pseudo_items():
     matrix = np.tile([[0, 0], [1, 1]], (3, 1))
     predictions = Predictions.from_labels({"A": [0, 1] * 3}, labels=[0, 1])
@@ -168,6 +169,7 @@ def test_same_seed_same_draws_and_shapes():
         np.testing.assert_array_equal(one["posterior/auc"], two["posterior/auc"])
 
 
+@pytest.mark.filterwarnings("ignore:3 annotators tell little:UserWarning")
 def test_annotators_are_resampled_on_request():
     matrix = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 1], [0, 0, 1], [1, 0, 0]])
     _, predictions = containers()
@@ -177,6 +179,26 @@ def test_annotators_are_resampled_on_request():
     annotators = auc_posterior(labels, predictions, truth_is="labels", resample=("annotator",), draws=500, seed=1)
     assert both["posterior/auc"].std() > items["posterior/auc"].std()
     assert annotators["posterior/auc"].std() > 0
+
+
+def test_five_annotators_to_resample_are_warned_of_and_six_are_not():
+    matrix = np.random.default_rng(5).integers(2, size=(6, 6))
+    few, enough = Labels.from_matrix(matrix[:, :5]), Labels.from_matrix(matrix)
+    how = {"truth_is": "labels", "resample": ("item", "annotator"), "draws": 5, "seed": 1}
+    with pytest.warns(UserWarning, match=r"^5 annotators tell little .*\.88 to \.90"):
+        auc_posterior(few, containers()[1], **how)
+    auc_posterior(enough, containers()[1], **how)
+    auc_posterior(few, containers()[1], **(how | {"resample": ("item",)}))
+
+
+@pytest.mark.parametrize(("n", "share"), [(3, 1 / 2), (6, 1 / 5)])
+def test_few_annotators_weigh_so_that_the_variance_of_a_mean_is_unbiased(n, share):
+    """Everyone labels one item in another way; weights of n - 2 in all give their mean the variance S^2 / n."""
+    first = (np.arange(n) == 0).astype(int)
+    labels = Labels.from_matrix(np.stack([first, 1 - first]))
+    drawn = [_shares(labels, weight)[1][0] for weight in _annotator_weights(n, 40_000, np.random.default_rng(6))]
+    assert np.mean(drawn) == pytest.approx(1 / n, abs=4.5 * np.std(drawn) / 200)
+    assert np.var(drawn) == pytest.approx((1 - 1 / n) / n * share, rel=0.1)
 
 
 def test_what_labels_do_not_determine_is_nan_with_its_cause():
