@@ -1,6 +1,6 @@
 """Coverage of the 95 % intervals of agreement coefficients of few items.
 
-uv run python benchmarks/agreement_intervals.py [sets]          (writes results/agreement_intervals.md)
+uv run python benchmarks/agreement_intervals.py [sets [coefficient]]          (writes results/agreement_intervals.md)
 
 Worlds: 10, 20, 50 and 200 items; 2, 3, 5 and 30 annotators, of whom 5 leave out a fifth and 30 four fifths of the
 items. Nominal: 2 or 4 labels; one has the prevalence .5, .7 or .95, the others share the rest; an annotator is right
@@ -13,7 +13,12 @@ true value, with its Monte-Carlo error, `width` the mean width. Data sets in whi
 kappa where one label was used, are left out. `bootstrap` is the same for the Bayesian bootstrap. Real worlds are items
 drawn without replacement from public data, whose coefficients from all items are the true ones; the values of
 pseudo-items were changed after them, the weights of items were not. The last table counts cells, each one coefficient
-in one row. With every cell at .95, .90 of the cells of 320 sets would show .93 to .97.
+in one row, beside the shares that would show by the noise of so many sets alone if every interval held .95.
+
+Short cells of nominal coefficients are no more than that noise. Long ones of 10 and 20 items are not: of nearly
+unanimous items most data sets are one of a few, and an interval that holds the truth in the rarer of them holds it in
+more than .95; percent agreement of 20 items at accuracy .97 is held in .99 to 1.00 with a width of .16, the
+bootstrap's in .80 to .84 with .12. Coefficients of ordered values are short of 20 and 50 items, by .02 and .01.
 
 Kappa and alpha of unordered labels have equal tails, chosen on these worlds and checked on others (prevalence .6, .85,
 .97; accuracy .7, .9, .96; 2 or 3 labels; 30 sets a world). There they hold, in the mean of the cells of these
@@ -36,9 +41,10 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.stats import binom
 
 from bayesagree import Labels, datasets
 from bayesagree.agreement._coefficients import REPLICATES, PseudoWeights, coefficients, draw_weights, interval_of
@@ -153,36 +159,76 @@ def of_world(number: int, world: World | Real, sets: int) -> dict[tuple[str, int
     return rows
 
 
-def main(sets: int) -> None:
-    """Run all worlds and write the page."""
-    rows: dict[tuple[str, int, str], list[Found]] = {}
-    with ProcessPoolExecutor() as pool:
-        for found in pool.map(partial(of_world, sets=sets), *zip(*enumerate([*worlds(), *map(Real, REAL)]))):
-            for key, values in found.items():
-                rows.setdefault(key, []).extend(values)
+class Cell(NamedTuple):
+    """A row of the table: its first three columns, and the number of data sets and their share that is covered."""
+
+    key: tuple[str, str, str]
+    line: str
+    sets: int
+    covered: float
+
+    @classmethod
+    def of(cls, line: str) -> Self:
+        """Read a row of the table."""
+        row, n, name, sets, covered = (part.strip() for part in line.split("|")[1:6])
+        return cls((row, n, name), line, int(sets), float(covered.split()[0]))
+
+
+def stored() -> Iterator[Cell]:
+    """Yield the rows of the page as it stands."""
+    lines = PAGE.read_text().splitlines() if PAGE.exists() else []
+    return (Cell.of(line) for line in lines if line.count("|") == 9 and line.split("|")[2].strip().isdigit())
+
+
+def summary(cells: list[Cell]) -> Iterator[str]:
+    """Yield the table of cells: how many are short or long, and how many would be if each held .95."""
+    titles = ["items", "worlds", "cells", "mean coverage", "least"]
+    titles += ["below .93", "if all held .95", "above .97", "if all held .95"]
+    yield "| " + " | ".join(titles) + " |"
+    yield "| --- " * len(titles) + "|"
+    kinds = {"nominal": "nominal", "ordinal": "ordered", "interval": "ordered"}
+    for n, kind in product(map(str, ITEMS), ("nominal", "ordered", "real")):
+        some = [cell for cell in cells if (cell.key[1], kinds.get(cell.key[0].split(",")[0], "real")) == (n, kind)]
+        if not some:
+            continue
+        sets, v = np.array([cell.sets for cell in some]), np.array([cell.covered for cell in some])
+        short = binom.cdf(np.ceil(0.93 * sets - 1e-9) - 1, sets, 0.95).mean()
+        long = binom.sf(np.floor(0.97 * sets + 1e-9), sets, 0.95).mean()
+        shares = " | ".join(f"{p:.2f}" for p in ((v < 0.93).mean(), short, (v > 0.97).mean(), long))
+        yield f"| {n} | {kind} | {v.size} | {v.mean():.3f} | {v.min():.3f} | {shares} |"
+
+
+def write(cells: list[Cell]) -> None:
+    """Write the page."""
     lines = ["| world | items | coefficient | sets | covered | width | bootstrap | its width |", "| --- " * 8 + "|"]
-    cells: dict[int, list[float]] = {n: [] for n in ITEMS}
-    short = []
-    for (row, n, name), found in rows.items():
-        covered, width, old, old_width = np.mean(found, axis=0)
-        error = np.sqrt(covered * (1 - covered) / len(found))
-        beside = f"{old:.3f} | {old_width:.2f}" if np.isfinite(old) else " | "
-        lines.append(f"| {row} | {n} | {name} | {len(found)} | {covered:.3f} ({error:.3f}) | {width:.2f} | {beside} |")
-        cells[n].append(covered)
-        if covered < 0.88:
-            short.append(f"{row}, {n} items, {name}: {covered:.3f} ({error:.3f})")
-    lines += ["", "| items | cells | mean coverage | least | below .93 | .93 to .97 | above .97 |", "| --- " * 7 + "|"]
-    for n, values in cells.items():
-        v = np.array(values)
-        parts = (v < 0.93).mean(), ((v >= 0.93) & (v <= 0.97)).mean(), (v > 0.97).mean()
-        shares = " | ".join(f"{p:.2f}" for p in parts)
-        lines.append(f"| {n} | {v.size} | {v.mean():.3f} | {v.min():.3f} | {shares} |")
-    lines += ["", "Cells below .88: " + ("; ".join(short) or "none") + "."]
+    lines += [cell.line for cell in cells]
+    short = [f"{', '.join(cell.key)}: {cell.covered:.3f} of {cell.sets}" for cell in cells if cell.covered < 0.88]
+    lines += ["", *summary(cells), "", "Cells below .88: " + ("; ".join(short) or "none") + "."]
     head, _, text = (__doc__ or "").strip().partition("\n\n")
     command, _, text = text.partition("\n\n")
     page = [f"# Coverage of agreement intervals\n\n{head}\n\n    {command}\n\n{text}\n", *lines]
     PAGE.write_text("\n".join(page) + "\n")
 
 
+def main(sets: int, only: str) -> None:
+    """Run all worlds, or one coefficient beside the rows as they stand, and write the page."""
+    rows: dict[tuple[str, int, str], list[Found]] = {}
+    chosen = [(number, world) for number, world in enumerate([*worlds(), *map(Real, REAL)])]
+    chosen = [(number, world._replace(names=names)) for number, world in chosen
+              if (names := tuple(name for name in world.names if only in name))]  # fmt: skip
+    with ProcessPoolExecutor() as pool:
+        for found in pool.map(partial(of_world, sets=sets), *zip(*chosen)):
+            for key, values in found.items():
+                rows.setdefault(key, []).extend(values)
+    cells = {cell.key: cell for cell in stored()} if only else {}
+    for (row, n, name), found in rows.items():
+        covered, width, old, old_width = np.mean(found, axis=0)
+        error = np.sqrt(covered * (1 - covered) / len(found))
+        beside = f"{old:.3f} | {old_width:.2f}" if np.isfinite(old) else " | "
+        line = f"| {row} | {n} | {name} | {len(found)} | {covered:.3f} ({error:.3f}) | {width:.2f} | {beside} |"
+        cells[row, str(n), name] = Cell.of(line)
+    write([*cells.values()])
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS, sys.argv[2] if len(sys.argv) > 2 else "")
