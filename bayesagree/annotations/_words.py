@@ -65,9 +65,12 @@ WORDS = {
     "model_b": SECOND,
     "second": SECOND,
     "tie": TIE,
+    "draw": TIE,
     "both_bad": TIE,
     "tie (bothbad)": TIE,
 }
+# Letters of the sides, where no model has such a name.
+LETTERS = {"A": FIRST, "a": FIRST, "B": SECOND, "b": SECOND}
 NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}
 
 
@@ -75,9 +78,10 @@ def outcomes_of(table: Table, name: str, sides: tuple[Codes, Codes], models: NDA
     """Return who wins each row."""
     values = [v if isinstance(v, Hashable) else repr(v) for v in column(table, name, "winner").to_list()]
     known = dict(zip(models.tolist(), range(models.size)))
-    words: dict[Any, int] = WORDS | NUMBERS
+    letters = {} if known.keys() & LETTERS.keys() else LETTERS
+    words: dict[Any, int] = WORDS | letters | NUMBERS
     if models.dtype.kind in "iuf" and any(value not in words and value == value for value in values):
-        words = dict(WORDS)  # these are names of models
+        words = WORDS | letters  # these are names of models
     ambiguous = [word for word in words if word in known and word in values]
     if ambiguous:
         raise InputError(
@@ -95,7 +99,8 @@ def outcomes_of(table: Table, name: str, sides: tuple[Codes, Codes], models: NDA
             first, second = (as_python(models[side]) for side in (left, right))
             raise InputError(
                 f"row {row}: winner {value!r} is neither of the models compared ({first!r}, {second!r}), nor a word "
-                "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 1, 0, 0.5); correct the row"
+                "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 'A', 'B', 'draw'; 1, 0, "
+                "0.5); correct the row"
             )
         outcome[row] = found
     return outcome

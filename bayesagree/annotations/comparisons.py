@@ -90,7 +90,8 @@ class Comparisons(Displayed):
             two rows.
         winner
             Column with the winner: the name of the model; "left", "right" or "tie"; "model_a", "model_b", "tie" or
-            "both_bad" (a tie); or 1 (the first), 0 (the second) and 0.5 (a tie).
+            "both_bad" (a tie); "A", "B" or "draw" where no model is named so; or 1 (the first), 0 (the second) and 0.5
+            (a tie).
         annotator, item
             Columns with who compared, and on what, such as the prompt; None where this is unknown.
         covariates

@@ -4,6 +4,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
@@ -51,7 +53,8 @@ def judge(
             table = table.assign(**{ours: table[theirs]})
     if (people is None) == (choose is None):
         raise InputError("pass --people FILE for corrected rates, or --choose N for the items that people should label")
-    votes = table.iloc[:0] if people is None else read_table(people)
+    table = _in_our_names(table, columns, judge_column, scale)
+    votes = table.iloc[:0] if people is None else _in_our_names(read_table(people), columns, columns.annotator, scale)
     settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.seed}
     test, title = {"epsilon": epsilon} | vars(sampling), f"May the judge replace a person (epsilon {epsilon:g})?"
     if columns.rank in votes.columns or (columns.rating in votes.columns and columns.label not in votes.columns):
@@ -91,6 +94,23 @@ def judge(
         _output.Table("judges", tests, title),
     ]
     _output.show(tables, json=json, notes=[*(str(w.message) for w in caught), *notes, *warnings_of(tree)])
+
+
+def _in_our_names(
+    table: "pd.DataFrame", columns: _options.Columns, who: str, scale: tuple[float, float] | None
+) -> "pd.DataFrame":
+    """Return a table with the names of `columns`: where it has others they are guessed, and said on stderr."""
+    from bayesagree.io.formats._guess import Columns
+
+    notes: list[str] = []
+    ours = Columns(columns.item, who, columns.label, columns.rating, columns.rank)
+    found = ours.guessed(table, notes)
+    if scale is None and found.holds_words_as_ratings(table):
+        notes.append(f"column {found.rating!r} is taken for the label, since it holds words")
+        found = found._replace(label=found.rating, rating=columns.rating)
+    for note in notes:
+        typer.echo(note, err=True)
+    return table.rename(columns={their: our for our, their in zip(ours, found) if their != our})
 
 
 def _categories(tables: list["pd.DataFrame"], label: str) -> list[Any]:

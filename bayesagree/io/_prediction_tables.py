@@ -10,7 +10,10 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats._guess import Columns as Guess
-from bayesagree.io.formats._guess import is_number, nested, only_key
+from bayesagree.io.formats._guess import is_number, nested, only_key, plain
+
+# Names of the column of the models; compared without case, spaces and underscores.
+MODELS = set(["model", "modelname", "modelid", "system", "systemname", "systemid", "classifier", "llm"])
 
 
 class Columns(NamedTuple):
@@ -22,11 +25,15 @@ class Columns(NamedTuple):
     score: str
 
     def found(self, table: pd.DataFrame) -> "Columns":
-        """Replace a name of the items that the table lacks by the column whose name fits, or that names each row."""
+        """Replace names that the table lacks by the only column that fits, by its name or by its cells."""
         item = Guess(item=self.item).by_name(table).item
-        if not {self.model, self.label, item} & {*table.columns}:
+        models = [name for name in table.columns if plain(name) in MODELS]
+        model = models[0] if self.model not in table.columns and len(models) == 1 else self.model
+        if not {model, self.label, item} & {*table.columns}:
             item = only_key(table) or item
-        return self._replace(item=item)
+        others = [name for name in table.columns if name not in (model, item, self.score)]
+        one = len(others) == 1 and {model, item} <= {*table.columns} and not is_number(table[others])
+        return Columns(model, item, others[0] if one else self.label, self.score)
 
 
 def layout(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None, numbers: bool) -> str:

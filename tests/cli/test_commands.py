@@ -596,3 +596,20 @@ def test_simulated_models_stand_in_for_predictions_of_labels_alone(run, tmp_path
     refused = run("evaluate", ratings, "--scale", 0, 5, *wanted)
     assert refused.returncode == 2
     assert "there are no predictions" in refused.stderr
+
+
+def test_judge_reads_tables_under_other_names(run, tmp_path):
+    people, verdicts = tmp_path / "p.csv", tmp_path / "v.csv"
+    rows = [f"{k},{who},{'good' if (k + k // 5 * who) % 3 else 'bad'}" for k in range(60) for who in range(3)]
+    ours, theirs = "item,annotator,label", "task_id,worker,rating"
+    said = [f"{k},llm,{'good' if k % 3 else 'bad'}" for k in range(60)]
+    answers = []
+    for people_columns, judge_columns in ((ours, "item,judge,label"), (theirs, "task_id,judge,verdict")):
+        people.write_text("\n".join([people_columns, *rows]))
+        verdicts.write_text("\n".join([judge_columns, *said]))
+        few = ("--draws", "50", "--chains", "2", "--json")
+        code, out, err = run("judge", str(verdicts), "--people", str(people), "--positive", "bad", *few)
+        assert code == 0, err
+        answers.append(json.loads(out))
+    assert answers[0] == answers[1]
+    assert "column 'rating' is taken for the label, since it holds words" in err

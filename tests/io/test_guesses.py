@@ -198,3 +198,21 @@ def test_a_vocabulary_shares_more_than_half_of_its_values():
     """Two and three of five values stand in another column too."""
     for other, found in (("pqpqp", []), ("pqrpq", ["a", "b"])):
         assert vocabulary(pd.DataFrame({"a": list("pqrst"), "b": list(other)})) == found
+
+
+def test_diagnoses_and_predictions_under_names_of_other_trades():
+    ranked = pd.DataFrame(
+        {
+            "case": ["x", "x", "y"],
+            "doctor": ["a", "a", "b"],
+            "diagnosis": ["acne", "tinea", "acne"],
+            "rank": [1, 2, 1],
+        }
+    )
+    found = read_annotations(ranked)
+    assert isinstance(found, ba.Rankings)
+    assert (found.items.tolist(), found.annotators.tolist()) == (["x", "y"], ["a", "b"])
+    outputs = pd.DataFrame({"system": ["s", "s", "t", "t"], "comment_id": [1, 2, 1, 2], "output": list("uvuu")})
+    predictions = io.read_predictions(outputs)
+    assert (predictions.models.tolist(), predictions.items.tolist()) == (["s", "t"], [1, 2])
+    assert predictions.label_index.tolist() == [[0, 1], [0, 0]]  # type: ignore[union-attr]

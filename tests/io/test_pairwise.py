@@ -122,3 +122,24 @@ def test_ranks_in_a_table_and_tables_of_other_names(tmp_path):
     path.write_text("one,two,best\nA,B,A\n")
     with pytest.raises(InputError, match="comparisons are rows of left, right and winner"):
         read_annotations(path, kind="comparisons", format="long")
+
+
+def test_sides_and_winners_of_other_names():
+    table = pd.DataFrame(
+        {
+            "prompt": ["p", "q", "r", "s"],
+            "response_a": ["new", "old", "new", "old"],
+            "response_b": ["old", "new", "old", "new"],
+            "preference": ["A", "A", "B", "draw"],
+        }
+    )
+    found = read_annotations(table)
+    assert isinstance(found, Comparisons)
+    assert found.models.tolist() == ["new", "old"]
+    won = {str(found.items[i]): int(o) for i, o in zip(found.item_index, found.outcome)}
+    assert won == {"p": 0, "q": 0, "r": 1, "s": 2}
+    texts = table.assign(response_a=list("abcd"), response_b=list("efgh"))
+    with pytest.raises(InputError, match="hold 8 texts in 4 rows"):
+        read_annotations(texts)
+    with pytest.raises(InputError, match="winner 'B' is neither of the models compared"):
+        read_annotations(table.replace({"new": "A", "old": "C"}))

@@ -13,10 +13,11 @@ from bayesagree.errors import InputError
 # Names of columns by what they hold; compared without case, spaces and underscores.
 NAMES = {
     "item": "item itemid task taskid unit unitid id uid questionid question doc docid document text textid image "
-    "imageid sample sampleid exampleid example pairid tweetid postid commentid sentenceid caseid",
+    "imageid sample sampleid exampleid example pairid tweetid postid commentid sentenceid case caseid queryid",
     "annotator": "annotator annotatorid worker workerid crowdworker rater raterid coder coderid judge judgeid reader "
-    "user userid completedby labeler labeller expert expertid participant participantid person respondent reviewer",
-    "label": "label labels answer annotation category class choice response judgment judgement verdict vote",
+    "user userid completedby labeler labeller expert expertid participant participantid person respondent reviewer "
+    "doctor physician clinician radiologist pathologist grader",
+    "label": "label labels answer annotation category class choice response judgment judgement verdict vote diagnosis",
     "rating": "rating score stars grade",
     "rank": "rank",
 }
@@ -66,14 +67,22 @@ class Columns(NamedTuple):
                 "round"
             )
 
+    def holds_words_as_ratings(self, table: Any) -> bool:
+        """Return whether there are ratings and no labels, and no rating is a number: then they are labels."""
+        if self.label in table or self.rating not in table or nested(table[self.rating]):
+            return False
+        cells: Any = table[self.rating].dropna()
+        numbers: Any = pd.to_numeric(cells, errors="coerce")
+        return len(cells) > 0 and not numbers.notna().any()
+
     def by_name(self, table: Any) -> "Columns":
         """Replace names of ours that the table lacks by the only column whose name fits."""
-        names = {_plain(name): str(name) for name in table.columns}
+        names = {plain(name): str(name) for name in table.columns}
         found = self._asdict()
         for role, ours in Columns()._asdict().items():
             fits = [names[name] for name in NAMES[role].split() if name in names and names[name] not in found.values()]
             if found[role] == ours and ours not in table.columns and fits:
-                ids = [name for name in fits if _plain(name).endswith("id")]
+                ids = [name for name in fits if plain(name).endswith("id")]
                 chosen = fits if len(fits) == 1 else ids  # a text has an id beside it
                 found[role] = chosen[0] if len(chosen) == 1 else ours
         return Columns(**found)
@@ -81,7 +90,7 @@ class Columns(NamedTuple):
 
 def _is_clear(role: str, name: Any, given: Any) -> bool:
     """Return whether a column was named by the user, has our name, or one that means this role alone."""
-    return name == given or (_plain(name) in NAMES[role].split() and _plain(name) not in VAGUE)
+    return name == given or (plain(name) in NAMES[role].split() and plain(name) not in VAGUE)
 
 
 def vocabulary(table: Any) -> list[str]:
@@ -160,7 +169,8 @@ def _varies(table: Any, item: str, label: str) -> bool:
     return bool((table.groupby(item)[label].nunique() > 1).any())
 
 
-def _plain(name: Any) -> str:
+def plain(name: Any) -> str:
+    """Return a name without case, spaces and underscores."""
     return "".join(part for part in str(name).lower() if part.isalnum())
 
 

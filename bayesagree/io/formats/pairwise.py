@@ -9,10 +9,18 @@ from bayesagree.annotations import Comparisons
 from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
+from bayesagree.io.formats._guess import is_number
 
 # Columns of the two models, in the order in which they were shown.
-SIDES = (("left", "right"), ("model_a", "model_b"), ("model_1", "model_2"), ("generator_1", "generator_2"))
-WINNERS = ("winner", "preference", "g1_winner")
+SIDES = (
+    ("left", "right"),
+    ("model_a", "model_b"),
+    ("model_1", "model_2"),
+    ("generator_1", "generator_2"),
+    ("system_a", "system_b"),
+    ("response_a", "response_b"),
+)
+WINNERS = ("winner", "preference", "g1_winner", "preferred", "verdict", "choice")
 ANNOTATORS = ("annotator", "worker", "judge", "user", "annotator_id")
 ITEMS = ("item", "prompt", "question_id", "instruction")
 # Whether AlpacaEval showed the second output first.
@@ -32,6 +40,12 @@ def read(file: File, question: str | None) -> Found:
     table: Any = pd.DataFrame(file.json) if file.json is not None else file.table
     names = list(map(str, table.columns))
     (first, second), winner = sides_of(names) or SIDES[0], _one_of(WINNERS, names)
+    texts = len({*table[first], *table[second]}) if first == "response_a" else 0
+    if 2 * texts > len(table):
+        raise InputError(
+            f"columns {first!r} and {second!r} hold {texts} texts in {len(table)} rows; the models that wrote them are "
+            "compared: name theirs in columns model_a and model_b"
+        )
     found, who, what = Found(), _one_of(ANNOTATORS, names), _one_of(ITEMS, names)
     rows: Any = pd.DataFrame({"left": table[first], "right": table[second], "winner": table[str(winner)]})
     for role, name in (("annotator", who), ("item", what)):
@@ -53,8 +67,9 @@ def read(file: File, question: str | None) -> Found:
             w if w not in places else ("left" if (w == "model_1") == (row < n) else "right")
             for row, w in enumerate(rows["winner"])
         ]
-    order_known = winner != "preference" or ORDERS in names
-    if winner == "preference":
+    weighted = winner == "preference" and is_number(table[[winner]])
+    order_known = not weighted or ORDERS in names
+    if weighted:
         rows["winner"] = [_of_weight(weight, row) for row, weight in enumerate(rows["winner"])]
         if ORDERS in names:
             turned = table[ORDERS].fillna(value=False).astype(bool).to_numpy()

@@ -15,7 +15,7 @@ from bayesagree.annotations._container import checked_order
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats._file import TABLES, File
 from bayesagree.io.formats._found import Found, Kind, Wanted, in_levels, naming
-from bayesagree.io.formats._guess import Columns, is_number, nested, only_key, vocabulary
+from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabulary
 
 LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
 ANNOTATOR_LISTS = {"annotators", "annotator_ids", "annotator_id", "workers", "worker_ids", "annotator"}
@@ -55,7 +55,7 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
     elif wanted.kind is None and columns.label == columns.rating:
         wanted = wanted._replace(kind="labels")
-    elif wanted.scale is None and wanted.kind is None and columns.label not in table and _holds_words(table, columns):
+    elif wanted.scale is None and wanted.kind is None and columns.holds_words_as_ratings(table):
         columns = columns._replace(label=columns.rating)
         wanted = wanted._replace(kind="labels")
         found.notes.append(f"column {columns.rating!r} is taken for the label, since it holds words")
@@ -213,22 +213,11 @@ def _kind_of(file: str, names: list[str], columns: Columns, wanted: Wanted) -> K
     )
 
 
-def _holds_words(table: Any, columns: Columns) -> bool:
-    """Return whether the column of ratings is there and no cell of it is a number: then it holds labels."""
-    if columns.rating not in table or nested(table[columns.rating]):
-        return False
-    cells = table[columns.rating].dropna()
-    return len(cells) > 0 and not _numbers(cells).notna().any()
-
-
 def _range(table: Any, column: str) -> str:
     """Say how far ratings reach: their scale reaches at least as far."""
-    numbers: Any = _numbers(table[column]).dropna() if column in table else ()
+    numbers: Any = pd.to_numeric(table[column], errors="coerce") if column in table else pd.Series(dtype=float)
+    numbers = numbers.dropna()
     return f" (they are {numbers.min():g} to {numbers.max():g})" if len(numbers) else ""
-
-
-def _numbers(cells: Any) -> Any:
-    return pd.to_numeric(cells, errors="coerce")
 
 
 def _cells(table: Any, columns: Columns) -> Any:
