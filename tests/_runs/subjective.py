@@ -92,7 +92,8 @@ add("disagreement_rate", sj.disagreement_rate, LABELS)(items=["t01", "t04", "t07
 sides = {f"p{j}": "AABBBCC"[j] for j in range(7)}
 truth = later(lambda: ba.group_dirichlet(MANY(), groups=sides, draws=20, chains=2, seed=1), "truth")
 add("dividing_items", sj.dividing_items, truth)()
-add("dividing_items", sj.dividing_items, truth)(false_share=0.4)
+for share in (0.4, 0.1, 0.2, 0.6, 0.8, 0.9):
+    add("dividing_items", sj.dividing_items, truth)(false_share=share)
 scores = later(lambda: sj.annotator_performance(LABELS(), HARD()), "scores")
 add("individual_unfairness", sj.individual_unfairness, AGES, scores)(similarity=["age"])
 add("individual_unfairness", sj.individual_unfairness, AGES, scores)(similarity=["age", "sex"], at_least=0.5)
