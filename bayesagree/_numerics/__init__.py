@@ -3,6 +3,7 @@
 - `beta`: incomplete beta function, both tails and derivatives.
 - `elementary`: exponential and logarithm of several numbers at once.
 - `gamma`: gamma and log-gamma draws, rising factorials.
+- `normal`: quantiles of the normal distribution.
 - `draws`: categorical, Dirichlet and slice-sampler draws, sorted insertion.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
 - `codes`: distinct codes of a bounded range, and a random word for each.

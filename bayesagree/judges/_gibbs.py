@@ -4,26 +4,22 @@ Every vote has a latent utility w whose sign it is (Albert and Chib 1993). Given
 normal; the scales of the hierarchy are drawn with the coefficients integrated out, so that few systems with little data
 do not hold the chain at small scales.
 
-Chains run side by side, each with its own stream: a call costs more than the numbers of one chain. The first axis of
-every array below is theirs, unless its shape is given.
+Votes are draws from the share lambda_i of people who say positive; E lambda_i = Phi(m_i). Two people's utilities of an
+item correlate by rho, through an effect of the item: at 0 the verdicts explain all that people agree on, at 1 people
+never disagree. `free` is the log odds of rho.
 
 Source: Albert and Chib, "Bayesian analysis of binary and polychotomous response data", JASA 88 (1993),
 https://doi.org/10.1080/01621459.1993.10476321.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
 
 import numba
 import numpy as np
-import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.normal import ndtri
+from bayesagree._numerics.types import Rng
 from bayesagree.judges._regression import Draws, Regression
-
-type Streams = Sequence[np.random.Generator]
 
 # Step of the random walk on the log of the scales: with it about a third is accepted for 5 to 20 systems.
 SCALE_STEP = 0.9
@@ -36,126 +32,127 @@ LEARNT_FROM = 100
 LENGTHS = (1.2, 0.4, 0.12)
 
 
-class Shares:
-    """Votes are draws from the share lambda_i of people who say positive; E lambda_i = Phi(m_i).
-
-    Two people's utilities of an item correlate by rho: at 0 the verdicts explain all that people agree on, at 1 people
-    never disagree. `free` is the log odds of rho.
-    """
-
-    names = ("vote_correlation",)
-
-    def __init__(self, data: Regression, rngs: Streams) -> None:
-        self.data, self.rngs = data, rngs
-        self.item = np.repeat(np.arange(data.votes.size), data.votes)
-        self.first = np.cumsum(data.votes) - data.votes
-        says = np.arange(self.item.size) - self.first[self.item] < data.positive[self.item]
-        self.sign = np.where(says, 1.0, -1.0)
-        self.free = np.zeros((len(rngs), 1))
-        self.values = _inside(self.free)  # rho of each chain
-        self.effect = _each(rngs, lambda rng: rng.standard_normal(data.votes.size))
-
-    def utilities(self, mean: Floats) -> tuple[Floats, Floats]:
-        """Draw the utility of every vote; return their mean in each item and its precision."""
-        rho, n = self.values, self.data.votes
-        centre = mean + np.sqrt(rho) * self.effect
-        uniform = _each(self.rngs, lambda rng: rng.random(self.item.size))
-        utility = truncated_normal(centre[:, self.item], np.sqrt(1 - rho), self.sign, uniform)
-        return np.add.reduceat(utility, self.first, axis=1) / n, 1 / (rho + (1 - rho) / n)
-
-    def after(self, mean: Floats, average: Floats) -> None:
-        """Draw the items' effects given their utilities."""
-        rho, n = self.values, self.data.votes
-        total = 1 - rho + n * rho
-        centre = np.sqrt(rho) * n * (average - mean) / total
-        noise = _each(self.rngs, lambda rng: rng.standard_normal(n.size))
-        self.effect = centre + np.sqrt((1 - rho) / total) * noise
-
-
-def sample_chains(data: Regression, *, draws: int, tune: int, thin: int, rngs: Streams) -> list[Draws]:
-    """Run a chain of each generator; no result depends on the others. The first shared column is the intercept's."""
-    observe = Shares(data, rngs)
-    n_chains, n_columns, n_scales = len(rngs), data.scale_index.size, data.scale_prior.size
-    scale = np.maximum(np.abs(_each(rngs, lambda rng: rng.standard_normal(n_scales))) * data.scale_prior, 1e-3)
-    coefficients, scales = np.empty((n_chains, draws, n_columns)), np.empty((n_chains, draws, n_scales))
-    people = np.empty((n_chains, draws, len(observe.names)))
-    products = [*map(np.stack, zip(*(_products(data, data.votes == n) for n in set(data.votes.tolist()))))]
-    mean, joint = np.zeros((n_chains, data.votes.size)), _JointMoves(data, observe)
-    for sweep in range(tune + draws * thin):
-        average, precision = observe.utilities(mean)
-        coefficient = _draw_coefficients(data, products, average, precision, scale, rngs)
-        mean = data.mean(coefficient)
-        observe.after(mean, average)
-        coefficient, scale, mean = joint.move(coefficient, scale, mean, learn=sweep < tune)
-        row, rest = divmod(sweep - tune, thin)
-        if row >= 0 and rest == thin - 1:
-            coefficients[:, row], scales[:, row], people[:, row] = coefficient, scale, observe.values
-    return [Draws(c, s, dict(zip(observe.names, p.T))) for c, s, p in zip(coefficients, scales, people)]
-
-
-class _JointMoves:
-    """Moves of the intercept, of all coefficients and scales by one factor, and of the people's parameters, together.
-
-    Utilities are integrated out: given these none of the three would move far, and with judges that predict people
-    well the factor hardly at all.
-    """
-
-    def __init__(self, data: Regression, observe: Shares) -> None:
-        self.data, self.observe, self.rngs = data, observe, observe.rngs
-        n_chains, n_free = observe.free.shape
-        self.known = data.scale_index < 0
-        self.root = np.stack([np.diag([0.1, 0.1] + [0.3] * n_free)] * n_chains)
-        self.past = np.zeros((n_chains, 0, 2 + n_free))
-
-    def move(self, coefficient: Floats, scale: Floats, mean: Floats, *, learn: bool) -> tuple[Floats, Floats, Floats]:
-        """Return coefficients, scales and means after some moves."""
-        data, observe = self.data, self.observe
-        drawn = [_each(self.rngs, self._drawn) for _ in range(JOINT_MOVES)]
-        votes = mean, observe.effect, data.positive, data.votes, data.shared[0, 0]
-        _accept(np.array(drawn), self.root, self.known, data.scale_prior, *votes, observe.free, coefficient, scale)
-        observe.values = _inside(observe.free)
-        if learn:
-            self._learn(coefficient)
-        return coefficient, scale, mean
-
-    def _drawn(self, rng: np.random.Generator) -> Floats:
-        """Draw a direction, and the log of a uniform number."""
-        direction = LENGTHS[rng.integers(len(LENGTHS))] * rng.standard_normal(self.root.shape[1])
-        return np.append(direction, np.log(rng.random()))
-
-    def _learn(self, coefficient: Floats) -> None:
-        size = np.log(np.linalg.norm(coefficient[:, : self.data.shared.shape[1]], axis=1, keepdims=True) + 1e-9)
-        new = np.concatenate([coefficient[:, :1], size, self.observe.free], axis=1)[:, None]
-        self.past = np.concatenate([self.past, new], axis=1)[:, -LEARNT_FROM:]
-        if self.past.shape[1] == LEARNT_FROM:
-            away = self.past - self.past.mean(axis=1, keepdims=True)
-            covariance = away.mT @ away / (LEARNT_FROM - 1)
-            self.root = np.linalg.cholesky(covariance + 1e-6 * np.eye(self.root.shape[1]))
+def sample_chain(data: Regression, *, draws: int, tune: int, thin: int, rng: Rng) -> Draws:
+    """Run a chain. The first shared column is the intercept's."""
+    n_scales = data.scale_prior.size
+    coefficients, scales = np.empty((draws, data.scale_index.size)), np.empty((draws, n_scales))
+    correlation = np.empty(draws)
+    effect = rng.standard_normal(data.votes.size)
+    scale = np.maximum(np.abs(rng.standard_normal(n_scales)) * data.scale_prior, 1e-3)
+    votes = data.shared, data.own, data.system, data.votes, data.positive
+    prior = data.products, data.scale_index, data.scale_prior
+    _run(rng, tune, thin, votes, prior, scale, effect, coefficients, scales, correlation)
+    return Draws(coefficients, scales, {"vote_correlation": correlation})
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _accept(drawn, root, known, scale_prior, mean, effect, positive, votes, column, free, coefficient, scale):
-    """Make the moves (move, chain, direction) that are accepted, in place."""
-    for c in range(len(scale)):
-        votes_of = effect[c], positive, votes
-        prior = known, scale_prior, coefficient[c], scale[c]
-        height = _log_posterior(0.0, 1.0, free[c, 0], column, mean[c], *votes_of, *prior)
-        for m in range(len(drawn)):
-            shift = log_factor = other = 0.0
-            for k in range(root.shape[1]):
-                shift += root[c, 0, k] * drawn[m, c, k]
-                log_factor += root[c, 1, k] * drawn[m, c, k]
-                other += root[c, 2, k] * drawn[m, c, k]
-            factor, other = math.exp(log_factor), free[c, 0] + other
-            reached = _log_posterior(shift, factor, other, column, mean[c], *votes_of, *prior)
-            # Each coefficient and each log scale is mapped: own ones with their scales, of which the prior knows the
-            # ratio only, so that the Jacobian of the shared ones with a known scale is left.
-            if drawn[m, c, root.shape[1]] < reached - height + known.sum() * log_factor:
-                height, free[c, 0] = reached, other
-                coefficient[c] *= factor
-                coefficient[c, 0] += shift
-                scale[c] *= factor
-                mean[c] = factor * mean[c] + shift * column
+def _run(rng, tune, thin, data, prior, scale, effect, coefficients, scales, correlation):
+    """Write the draws of a chain: coefficients (draw, column), scales (draw, scale) and rho (draw,)."""
+    shared, own, system, votes, positive = data
+    products, scale_index, scale_prior = prior
+    n_items, n_shared, n_own = votes.size, shared.shape[1], own.shape[1]
+    known, past, root = scale_index < 0, np.empty((LEARNT_FROM, 3)), np.zeros((3, 3))
+    root[0, 0], root[1, 1], root[2, 2] = 0.1, 0.1, 0.3
+    free, rho, mean, coefficient = 0.0, 0.5, np.zeros(n_items), np.empty(scale_index.size)
+    average, precision = np.empty(n_items), np.empty(n_items)
+    n_systems = (scale_index.size - n_shared) // max(n_own, 1)
+    room = np.empty((2, n_systems, n_own, n_own + n_shared + 1)), np.empty((2, n_shared, n_shared + 1))
+    for sweep in range(tune + correlation.size * thin):
+        _average_utilities(rng, rho, mean, effect, votes, positive, average, precision)
+        crossed = _crossed(shared, own, system, precision * average, n_systems)
+        _draw_coefficients(rng, products, precision, crossed, scale_index, scale_prior, room, scale, coefficient)
+        for i in range(n_items):
+            mean[i] = 0.0
+            for a in range(n_shared):
+                mean[i] += shared[i, a] * coefficient[a]
+            for a in range(n_own):
+                mean[i] += own[i, a] * coefficient[n_shared + system[i] * n_own + a]
+            total = 1 - rho + votes[i] * rho
+            centre = math.sqrt(rho) * votes[i] * (average[i] - mean[i]) / total
+            effect[i] = centre + math.sqrt((1 - rho) / total) * rng.standard_normal()
+        given = mean, effect, positive, votes, known, scale_prior, coefficient, scale
+        height = _log_posterior(0.0, 1.0, free, shared[0, 0], *given)
+        for _ in range(JOINT_MOVES):
+            length = LENGTHS[rng.integers(0, len(LENGTHS))]
+            drawn = length * rng.standard_normal(), length * rng.standard_normal(), length * rng.standard_normal()
+            free, height = _moved(drawn, math.log(rng.random()), root, shared[0, 0], free, height, *given)
+        rho = _inside(free)
+        if sweep < tune:
+            size = 0.0
+            for a in range(n_shared):
+                size += coefficient[a] ** 2
+            place = past[sweep % LEARNT_FROM]
+            place[0], place[1], place[2] = coefficient[0], math.log(math.sqrt(size) + 1e-9), free
+            if sweep + 1 >= LEARNT_FROM:
+                _covariance(past, root)
+                _eliminate(root)
+        elif (sweep - tune) % thin == thin - 1:
+            row = (sweep - tune) // thin
+            coefficients[row], scales[row], correlation[row] = coefficient, scale, rho
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _average_utilities(rng, rho, mean, effect, votes, positive, average, precision):
+    """Draw the utility of every vote; write their mean in each item and its precision."""
+    spread = math.sqrt(1 - rho)
+    for i in range(votes.size):
+        centre, total = mean[i] + math.sqrt(rho) * effect[i], 0.0
+        for vote in range(votes[i]):
+            # On the side of zero in which it lies a utility is |.|: below sign * centre / spread, by its distribution.
+            sign = 1.0 if vote < positive[i] else -1.0
+            share = rng.random() * 0.5 * math.erfc(-sign * centre / spread * math.sqrt(0.5))
+            total -= sign * ndtri(max(share, 1e-300))
+        average[i], precision[i] = centre + spread * total / votes[i], 1 / (rho + (1 - rho) / votes[i])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _crossed(shared, own, system, weighted, n_systems):
+    """Return the products of the columns with a weighted vector: shared (column,), own (system, own)."""
+    by_shared, by_own = np.zeros(shared.shape[1]), np.zeros((n_systems, own.shape[1]))
+    for i in range(weighted.size):
+        by_shared += weighted[i] * shared[i]
+        if n_systems:
+            by_own[system[i]] += weighted[i] * own[i]
+    return by_shared, by_own
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _covariance(past, covariance):
+    """Write the covariance of past points, shape (point, 3), away from singular ones."""
+    for a in range(3):
+        for b in range(3):
+            product = mean_a = mean_b = 0.0
+            for point in past:
+                product += point[a] * point[b]
+                mean_a += point[a] / LEARNT_FROM
+                mean_b += point[b] / LEARNT_FROM
+            covariance[a, b] = (product - LEARNT_FROM * mean_a * mean_b) / (LEARNT_FROM - 1) + (1e-6 if a == b else 0.0)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _moved(
+    drawn, level, root, column, free, height, mean, effect, positive, votes, known, scale_prior, coefficient, scale
+):  # fmt: skip
+    """Move the intercept, all coefficients and scales by one factor, and `free`, together, where accepted.
+
+    Coefficients, scales and means move in place; `free` and the log posterior are returned. Utilities are integrated
+    out: given these none of the three would move far, and with judges that predict people well the factor hardly at
+    all.
+    """
+    given = column, mean, effect, positive, votes, known, scale_prior, coefficient, scale
+    shift, log_factor = root[0, 0] * drawn[0], root[1, 0] * drawn[0] + root[1, 1] * drawn[1]
+    factor, other = math.exp(log_factor), free + root[2, 0] * drawn[0] + root[2, 1] * drawn[1] + root[2, 2] * drawn[2]
+    # Each coefficient and each log scale is mapped: own ones with their scales, of which the prior knows the ratio
+    # only, so that the Jacobian of the shared ones with a known scale is left.
+    reached = _log_posterior(shift, factor, other, *given)
+    if level >= reached - height + known.sum() * log_factor:
+        return free, height
+    coefficient *= factor
+    coefficient[0] += shift
+    scale *= factor
+    mean *= factor
+    mean += shift * column
+    return other, reached
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -164,7 +161,7 @@ def _log_posterior(shift, factor, free, column, mean, effect, positive, votes, k
 
     Rho is uniform; the votes are taken given the items' effects.
     """
-    rho = min(max(1.0 / (1.0 + math.exp(-free)), 1e-9), 1 - 1e-9)
+    rho = _inside(free)
     height, root, spread = math.log(rho * (1.0 - rho)), math.sqrt(rho), math.sqrt(1.0 - rho)
     for k in range(known.size):
         if known[k]:
@@ -189,98 +186,69 @@ def _log_ndtr(z):
     return -0.5 * z * z - math.log(-z * math.sqrt(2.0 * math.pi)) + math.log1p(-q * (1.0 - q * (3.0 - q * 15.0)))
 
 
-def _products(data: Regression, rows: NDArray[np.bool_]) -> tuple[Any, ...]:
-    """Return the first of some items with equally many votes, which weigh the same, and their X'X by blocks.
-
-    Shared (column, column), own (system, own, own) and between (system, own, column): own coefficients of two systems
-    meet in no item.
-    """
-    shared, own, member = data.shared[rows], data.own[rows], data.member[:, rows]
-    within, between = (np.einsum("si,ia,ib->sab", member, own, x, optimize=True) for x in (own, shared))
-    return rows.argmax(), shared.T @ shared, within, np.ascontiguousarray(between)
-
-
-def _draw_coefficients(
-    data: Regression, products: Any, average: Floats, precision: Floats, scale: Floats, rngs: Streams
-) -> Floats:
-    """Draw the scales, in place, with the coefficients integrated out, then the coefficients."""
-    n_chains, n_scales = scale.shape
-    other, level = scale.copy(), np.full(n_chains, np.inf)
-    if n_scales:
-        other *= np.exp(SCALE_STEP / np.sqrt(n_scales) * _each(rngs, lambda rng: rng.standard_normal(n_scales)))
-        level = np.log(_each(rngs, lambda rng: rng.random()))
-    coefficient = _each(rngs, lambda rng: rng.standard_normal(data.scale_index.size))
-    n_shared, n_own = data.shared.shape[1], data.own.shape[1]
-    own, shared = np.empty((2, data.n_systems, n_own, n_own + n_shared + 1)), np.empty((2, n_shared, n_shared + 1))
-    weighted = precision * average
-    items, by_shared, by_own, between = products
-    crossed = weighted @ data.shared, data.member @ (data.own * weighted[:, :, None])
-    known = items, by_shared, by_own, between, precision, *crossed
-    _given_utilities(*known, data.scale_index, data.scale_prior, other, level, own, shared, scale, coefficient)
-    return coefficient
-
-
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _given_utilities(
-    items, by_shared, by_own, between, precision, cross_shared, cross_own,
-    scale_index, scale_prior, other, level, own, shared, scale, coefficient,
-):  # fmt: skip
-    """Replace scales by the other ones where these are accepted, and the coefficients, of noise, by draws.
+def _draw_coefficients(rng, products, precision, crossed, scale_index, scale_prior, room, scale, coefficient):
+    """Draw the scales, in place, with the coefficients integrated out, then the coefficients.
 
-    The systems' own coefficients are eliminated first. `own` is room for the root of each system's precision beside
-    what the shared ones, and the data, say about its coefficients; `shared` for the root of what is left, and the data.
+    The systems' own coefficients are eliminated first. `room` has room for the root of each system's precision beside
+    what the shared ones, and the data, say about its coefficients; and for the root of what is left, and the data.
     """
+    items, by_shared, by_own, between = products
+    own, shared = room
     n_systems, n_own, n_shared = own.shape[1], own.shape[2], shared.shape[1]
-    first = n_own + n_shared
-    for c in range(len(scale)):
-        now, chosen = 0.0, 0
-        for side in range(1 if other.shape[1] == 0 else 2):
-            scales = other[c] if side else scale[c]
-            root, height = shared[side], 0.0
-            root[:] = 0.0
-            root[:, n_shared] = cross_shared[c]
-            own[side] = 0.0
-            for v in range(items.size):
-                root[:, :n_shared] += precision[c, items[v]] * by_shared[v]
-                own[side, :, :, :n_own] += precision[c, items[v]] * by_own[v]
-                own[side, :, :, n_own:first] += precision[c, items[v]] * between[v]
-            for k in range(scales.size):
-                height += math.log(scales[k]) - 0.5 * (scales[k] / scale_prior[k]) ** 2
-            for k in range(scale_index.size):
-                height -= math.log(scales[scale_index[k]]) if scale_index[k] >= 0 else 0.0
-            for a in range(n_shared):
-                root[a, a] += scales[scale_index[a]] ** -2.0 if scale_index[a] >= 0 else 1.0
-            for s in range(n_systems):
-                part = own[side, s]
-                part[:, first] = cross_own[c, s]
-                for a in range(n_own):
-                    index = scale_index[n_shared + s * n_own + a]
-                    part[a, a] += scales[index] ** -2.0 if index >= 0 else 1.0
-                height -= _eliminate(part)
-                for b in range(n_shared):
-                    for a in range(n_own):
-                        for k in range(n_shared + 1):
-                            root[b, k] -= part[a, n_own + b] * part[a, n_own + k]
-                for a in range(n_own):
-                    height += 0.5 * part[a, first] ** 2
-            height -= _eliminate(root)
-            for a in range(n_shared):
-                height += 0.5 * root[a, n_shared] ** 2
-            chosen = 1 if side and level[c] < height - now else 0
-            now = height
-        if chosen:
-            scale[c] = other[c]
-        drawn, root = coefficient[c], shared[chosen]
+    first, other = n_own + n_shared, np.empty(scale.size)
+    for k in range(scale.size):
+        other[k] = scale[k] * math.exp(SCALE_STEP / math.sqrt(scale.size) * rng.standard_normal())
+    level = math.log(rng.random()) if scale.size else 0.0
+    for k in range(coefficient.size):
+        coefficient[k] = rng.standard_normal()
+    now, chosen = 0.0, 0
+    for side in range(2 if scale.size else 1):
+        scales = other if side else scale
+        root, height = shared[side], 0.0
+        root[:] = 0.0
+        root[:, n_shared] = crossed[0]
+        own[side] = 0.0
+        for v in range(items.size):
+            root[:, :n_shared] += precision[items[v]] * by_shared[v]
+            own[side, :, :, :n_own] += precision[items[v]] * by_own[v]
+            own[side, :, :, n_own:first] += precision[items[v]] * between[v]
+        for k in range(scales.size):
+            height += math.log(scales[k]) - 0.5 * (scales[k] / scale_prior[k]) ** 2
+        for k in range(scale_index.size):
+            height -= math.log(scales[scale_index[k]]) if scale_index[k] >= 0 else 0.0
         for a in range(n_shared):
-            drawn[a] += root[a, n_shared]
-        _solve_back(root, drawn[:n_shared])
+            root[a, a] += scales[scale_index[a]] ** -2.0 if scale_index[a] >= 0 else 1.0
         for s in range(n_systems):
-            mine, part = drawn[n_shared + s * n_own : n_shared + (s + 1) * n_own], own[chosen, s]
+            part = own[side, s]
+            part[:, first] = crossed[1][s]
             for a in range(n_own):
-                mine[a] += part[a, first]
-                for b in range(n_shared):
-                    mine[a] -= part[a, n_own + b] * drawn[b]
-            _solve_back(part, mine)
+                index = scale_index[n_shared + s * n_own + a]
+                part[a, a] += scales[index] ** -2.0 if index >= 0 else 1.0
+            height -= _eliminate(part)
+            for b in range(n_shared):
+                for a in range(n_own):
+                    for k in range(n_shared + 1):
+                        root[b, k] -= part[a, n_own + b] * part[a, n_own + k]
+            for a in range(n_own):
+                height += 0.5 * part[a, first] ** 2
+        height -= _eliminate(root)
+        for a in range(n_shared):
+            height += 0.5 * root[a, n_shared] ** 2
+        chosen = 1 if side and level < height - now else 0
+        now = height
+    if chosen:
+        scale[:] = other
+    root = shared[chosen]
+    coefficient[:n_shared] += root[:, n_shared]
+    _solve_back(root, coefficient[:n_shared])
+    for s in range(n_systems):
+        mine, part = coefficient[n_shared + s * n_own : n_shared + (s + 1) * n_own], own[chosen, s]
+        for a in range(n_own):
+            mine[a] += part[a, first]
+            for b in range(n_shared):
+                mine[a] -= part[a, n_own + b] * coefficient[b]
+        _solve_back(part, mine)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -311,27 +279,7 @@ def _solve_back(root, x):
         x[a] /= root[a, a]
 
 
-def truncated_normal(mean: Floats, sd: Floats | float, sign: Floats, uniform: Floats) -> Floats:
-    """Turn uniform numbers into normal variables that are above zero where `sign` is 1 and below it where it is -1.
-
-    Examples
-    --------
-    >>> uniform = np.random.default_rng(1).random(4)
-    >>> drawn = truncated_normal(np.zeros(4), 1.0, np.array([1.0, 1.0, -1.0, -1.0]), uniform)
-    >>> (drawn > 0).tolist()
-    [True, True, False, False]
-    """
-    # On the side of zero in which it lies a variable is |.|: x below sign * mean / sd, by its distribution function.
-    share = uniform * sp.special.ndtr(sign * mean / sd)
-    return mean - sign * sd * sp.special.ndtri(np.maximum(share, 1e-300))
-
-
-def _each(rngs: Streams, draw: Callable[[np.random.Generator], Any]) -> Floats:
-    """Return what is drawn from the stream of each chain, one row a chain."""
-    return np.array([draw(rng) for rng in rngs])
-
-
-def _inside(free: Floats) -> Floats:
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _inside(free):
     """Return the share of these log odds, away from 0 and 1."""
-    # `np.clip` takes five times as long for so few numbers.
-    return np.minimum(np.maximum(sp.special.expit(free), 1e-9), 1 - 1e-9)
+    return min(max(1.0 / (1.0 + math.exp(-free)), 1e-9), 1 - 1e-9)

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.errors import InputError, positive
 from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, Panel
 
@@ -75,14 +75,19 @@ class Regression:
         """One where an item is of a system, shape (system, item)."""
         return (np.arange(self.n_systems)[:, None] == self.system).astype(np.float64)
 
-    def mean(self, coefficient: Floats) -> Floats:
-        """Return the mean utility of each item, shape (..., item), given coefficients (..., column + system x own)."""
-        lead, n_shared = coefficient.shape[:-1], self.shared.shape[1]
-        mean = coefficient[..., :n_shared] @ self.shared.T
-        if self.n_systems:
-            of_system = coefficient[..., n_shared:].reshape(*lead, self.n_systems, -1)
-            mean += (self.own * of_system[..., self.system, :]).sum(axis=-1)
-        return mean
+    @cached_property
+    def products(self) -> tuple[Integers, Floats, Floats, Floats]:
+        """X'X by blocks, of the items with equally many votes, which weigh the same; first the place of one of these.
+
+        Shared (column, column), own (system, own, own) and between (system, own, column): own coefficients of two
+        systems meet in no item.
+        """
+        numbers, items = np.unique(self.votes, return_index=True)
+        parts = [(self.shared[rows], self.own[rows], self.member[:, rows]) for rows in numbers[:, None] == self.votes]
+        by_shared = np.stack([shared.T @ shared for shared, _, _ in parts])
+        within = np.stack([np.einsum("si,ia,ib->sab", m, own, own, optimize=True) for _, own, m in parts])
+        between = np.stack([np.einsum("si,ia,ib->sab", m, own, x, optimize=True) for x, own, m in parts])
+        return items, by_shared, np.ascontiguousarray(within), np.ascontiguousarray(between)
 
 
 class Draws(NamedTuple):

@@ -37,7 +37,7 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
-from bayesagree.judges._gibbs import sample_chains
+from bayesagree.judges._gibbs import sample_chain
 from bayesagree.judges._hamiltonian import Truths, modes, sample_truths
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
 from bayesagree.judges._regression import CorrectedRatePrior, Target, regression, weighted_columns
@@ -46,8 +46,6 @@ from bayesagree.judges.model import sample_model
 
 # Cells times draws averaged at a time: 32 MiB an array.
 CHUNK = 2**22
-# Above so many votes numbers cost more than calls: chains run in threads, and not side by side in one.
-VOTES_APART = 5000
 # With ten votes a system nearly all of its answer is what the other systems say.
 # Fewer items with votes in a system are warned of.
 FEW_ITEMS = 10
@@ -221,9 +219,7 @@ def _fit(
         found_modes = modes(truths, np.random.default_rng(first))
         found = list(map_blocks(lambda rng: sample_truths(truths, found_modes, **length, rng=rng), rngs))
     else:
-        together = [[rng] for rng in rngs] if data.votes.sum() > VOTES_APART else [rngs]
-        parts = map_blocks(lambda some: sample_chains(data, **length, rngs=some), together)
-        found = [draws for part in parts for draws in part]
+        found = list(map_blocks(lambda rng: sample_chain(data, **length, rng=rng), rngs))
     people = {name: np.concatenate([part.people[name] for part in found]) for name in found[0].people}
     fit = Fit(np.concatenate([p.coefficient for p in found]), np.concatenate([p.scale for p in found]), people)
     return fit, *columns

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy as sp
-import xarray as xr
 from _paths import ROOT
 
 from bayesagree import Comparisons, InputError, Labels, Ratings, corrected_rate, corrected_rate_model
 from bayesagree.judges import CorrectedRatePrior, judge_table, warnings_of
-from bayesagree.judges._gibbs import _accept, _eliminate, _solve_back, truncated_normal
+from bayesagree.judges._gibbs import _eliminate, _log_posterior, _moved, _solve_back
 from bayesagree.judges._hamiltonian import Truths
 from bayesagree.judges._panel import Factor, Panel, design, panel_of
 from bayesagree.judges._regression import regression
@@ -34,6 +33,11 @@ def data(seed=3, n=240, asked=90, votes=3, judges=2) -> tuple[Labels, Labels, di
     return verdicts, people, {i: "abc"[i % 3] for i in range(n)}
 
 
+def means(votes, coefficient):
+    """Return the mean utility of each item."""
+    return np.hstack([votes.shared, *(votes.own * is_of[:, None] for is_of in votes.member)]) @ coefficient
+
+
 def test_elimination_is_that_of_numpy():
     rng = np.random.default_rng(7)
     half = rng.normal(size=(5, 9))
@@ -50,22 +54,25 @@ def test_elimination_is_that_of_numpy():
 
 
 def test_means_follow_the_coefficients_that_a_move_changes():
-    """The first coefficient has one number in all rows of the design; two chains, five moves that are all accepted."""
+    """The first coefficient has one number in all rows of the design; five moves that are all accepted."""
     rng = np.random.default_rng(8)
     design_of = np.column_stack([np.full(7, 0.5), rng.normal(size=(7, 2))])
-    coefficient, scale, free = rng.normal(size=(2, 3)), rng.gamma(2.0, size=(2, 1)), rng.normal(size=(2, 1))
-    mean, before = coefficient @ design_of.T, (coefficient.copy(), scale.copy())
-    drawn = np.concatenate([0.2 * rng.normal(size=(5, 2, 3)), np.full((5, 2, 1), -1e9)], axis=2)
-    root, known, prior = rng.normal(size=(2, 3, 3)), np.array([False, True, False]), np.array([1.5])
+    coefficient, scale, free = rng.normal(size=3), rng.gamma(2.0, size=1), rng.normal()
+    mean, before = design_of @ coefficient, (coefficient.copy(), scale.copy())
+    drawn, root = 0.2 * rng.normal(size=(5, 3)), np.tril(rng.normal(size=(3, 3)))
     votes = np.array([3, 1, 2, 4, 1, 1, 2])
-    given = rng.normal(size=(2, 7)), rng.integers(0, votes + 1), votes
-    _accept(drawn, root, known, prior, mean, *given, 0.5, free, coefficient, scale)
-    np.testing.assert_allclose(mean, coefficient @ design_of.T, rtol=1e-10)
+    given = rng.normal(size=7), rng.integers(0, votes + 1), votes, np.array([False, True, False]), np.array([1.5])
+    height = 0.0
+    for direction in drawn:
+        free, height = _moved(tuple(direction), -1e9, root, 0.5, free, height, mean, *given, coefficient, scale)
+    np.testing.assert_allclose(mean, design_of @ coefficient, rtol=1e-10)
+    # The height that is handed on is that of the point reached.
+    assert height == pytest.approx(_log_posterior(0.0, 1.0, free, 0.5, mean, *given, coefficient, scale))
     # What is not shifted has the factor of the scales.
-    factor = np.exp((root[:, 1] * drawn[:, :, :3]).sum(axis=2).sum(axis=0))
-    np.testing.assert_allclose(scale[:, 0], factor * before[1][:, 0])
-    np.testing.assert_allclose(coefficient[:, 1:], factor[:, None] * before[0][:, 1:])
-    assert not np.allclose(coefficient[:, 0], factor * before[0][:, 0])
+    factor = np.exp((drawn @ root[1]).sum())
+    np.testing.assert_allclose(scale, factor * before[1])
+    np.testing.assert_allclose(coefficient[1:], factor * before[0][1:])
+    assert not np.allclose(coefficient[0], factor * before[0][0])
 
 
 def test_rates_that_have_not_converged_are_named_with_the_largest_r_hat():
@@ -74,24 +81,6 @@ def test_rates_that_have_not_converged_are_named_with_the_largest_r_hat():
     with pytest.warns(UserWarning, match=r"rates of 'b', 'd' have not converged \(r_hat up to 1\.73, limit 1\.1\)"):
         _warn_not_converged(panel, np.array([1.02, 1.73, np.nan, 1.2]))
     _warn_not_converged(panel, np.array([1.02, 1.1, np.nan, 1.0]))
-
-
-def test_truncated_normal_has_its_moments():
-    rng = np.random.default_rng(1)
-    for mean, above in ((-2.0, True), (1.5, False), (0.3, True), (-12.0, True)):
-        sign = np.full(50_000, 1.0 if above else -1.0)
-        drawn = truncated_normal(np.full(50_000, mean), 0.7, sign, rng.random(50_000))
-        low, high = (-mean / 0.7, np.inf) if above else (-np.inf, -mean / 0.7)
-        known = sp.stats.truncnorm(low, high, loc=mean, scale=0.7)
-        assert drawn.mean() == pytest.approx(known.mean(), abs=5 * known.std() / np.sqrt(50_000))
-
-
-def test_chains_side_by_side_are_the_chains_alone(monkeypatch):
-    verdicts, people, system = data()
-    run: Any = {"system": system, "positive": 1, "draws": 20, "chains": 3, "tune": 120, "seed": 5}
-    together = corrected_rate(verdicts, people, **run)["posterior"].to_dataset()
-    monkeypatch.setattr("bayesagree.judges.rate.VOTES_APART", 0)
-    xr.testing.assert_allclose(corrected_rate(verdicts, people, **run)["posterior"].to_dataset(), together)
 
 
 @pytest.mark.long
@@ -238,7 +227,7 @@ def test_density_and_slopes_of_the_truths_are_those_of_the_definition():
 
     def plain(point):
         coefficient, scale, accuracy = target.parts(point)
-        chance = sp.special.ndtr(votes.mean(coefficient))
+        chance = sp.special.ndtr(means(votes, coefficient))
         seen, missed = (sp.stats.binom.pmf(votes.positive, votes.votes, p) for p in (accuracy[0], 1 - accuracy[1]))
         inside = 2 * accuracy - 1
         parts = [
@@ -269,7 +258,7 @@ def test_density_of_the_model_is_that_of_the_definition(target):
     unit, scale, effect = (rng.normal(size=n) for n in (votes.scale_index.size, votes.scale_prior.size, 12))
     scale = abs(scale)
     rho, right = 0.3, np.array([0.8, 0.9])
-    mean = votes.mean(unit * np.append(scale, 1.0)[votes.scale_index])
+    mean = means(votes, unit * np.append(scale, 1.0)[votes.scale_index])
     expected = sp.stats.norm.logpdf(unit).sum() + sp.stats.halfnorm.logpdf(scale, scale=votes.scale_prior).sum()
     point = {"coefficient": unit, "scale_log__": np.log(scale)}
     if target == "share":
