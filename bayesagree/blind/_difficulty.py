@@ -13,6 +13,9 @@ Source: Qu, Tan, Kutner, "Random effects models in latent class analysis for eva
 Biometrics 52 (1996), https://doi.org/10.2307/2533043, with logits for probits.
 """
 
+import math
+
+import numba
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
@@ -22,7 +25,7 @@ from bayesagree._numerics.hamiltonian import Chain
 from bayesagree._numerics.types import Floats, Rng
 
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
-LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())[:, None]
+LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())
 # A logistic averaged over a normal of variance s^2 is nearly one whose logit is divided by sqrt(1 + s^2 / this).
 ATTENUATION = 1.7**2
 ABILITY, ABILITY_SD, PREVALENCE = 1.5, 1.0, 3.0
@@ -47,50 +50,17 @@ class SharedDifficulty:
 
     def __init__(self, predicted: NDArray[np.int16], n_labels: int) -> None:
         patterns, place, count = np.unique(predicted, axis=1, return_inverse=True, return_counts=True)
-        self.place, self.count, self.n_systems = place.ravel(), count, len(predicted)
-        self.n_labels, code = n_labels, patterns.T.astype(np.int64)
-        self.right = np.stack([code == k for k in range(self.n_labels)]).astype(np.float64)  # (label, pattern, system)
-        self.given = np.broadcast_to((code >= 0).astype(np.float64), self.right.shape)
+        self.place, self.count, self.n_systems = place.ravel(), count.astype(np.float64), len(predicted)
+        self.n_labels, self.code = n_labels, patterns.T.astype(np.int64, order="C")  # (pattern, system)
         of_wrong = np.log(_shares_of_wrong_labels(predicted, n_labels))
-        each = of_wrong[np.arange(self.n_systems), :, np.maximum(code, 0)].transpose(2, 0, 1)
-        self.wrong = (each * (self.given - self.right)).sum(axis=2)[:, None]  # (label, 1, pattern)
-        self.concentration = 2 * PREVALENCE / self.n_labels
-
-    def parts(self, point: Floats) -> tuple[Floats, Floats, float]:
-        """Return abilities, (label, 1, system), log prevalences, (label,), and the spread."""
-        n_abilities = self.n_labels * self.n_systems
-        share = np.concatenate([[0.0], point[n_abilities:-1]])
-        share -= np.logaddexp.reduce(share)
-        return point[:n_abilities].reshape(self.n_labels, 1, self.n_systems), share, float(np.exp(point[-1]))
-
-    def joint(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return log Pr(label, difficulty, pattern), (label, node, pattern), and logits, (label, node, system)."""
-        ability, share, spread = self.parts(point)
-        logit = np.sqrt(1 + spread**2 / ATTENUATION) * ability - spread * NODES[:, None]
-        of_right, of_wrong = -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
-        patterns = (of_right - of_wrong) @ self.right.swapaxes(1, 2) + of_wrong @ self.given.swapaxes(1, 2)
-        return patterns + self.wrong + LOG_WEIGHTS + share[:, None, None], logit
+        each = of_wrong[np.arange(self.n_systems), :, np.maximum(self.code, 0)].transpose(2, 0, 1)
+        self.wrong = np.where(self.code < 0, 0.0, each).sum(axis=2)  # (label, pattern); log 1 where it is right
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """Return the log density and its gradient."""
         if abs(point[-1]) > WIDEST:
             return -np.inf, np.zeros_like(point)
-        ability, share, spread = self.parts(point)
-        log_joint, logit = self.joint(point)
-        largest = log_joint.max(axis=(0, 1))
-        joint = np.exp(log_joint - largest)
-        total = joint.sum(axis=(0, 1))
-        items = joint * (self.count / total)
-        slope = items @ self.right - (items @ self.given) * sp.special.expit(logit)
-        factor = np.sqrt(1 + spread**2 / ATTENUATION)
-        away, alpha = (ability[:, 0] - ABILITY) / ABILITY_SD, self.concentration
-        of_ability = slope.sum(axis=1) * factor - away / ABILITY_SD
-        of_odds = items.sum(axis=(1, 2)) + alpha - (self.count.sum() + alpha * self.n_labels) * np.exp(share)
-        turn = ability * spread / (ATTENUATION * factor) - NODES[:, None]
-        of_spread = (slope * turn).sum() * spread - (spread / SPREAD) ** 2 + 1
-        height = self.count @ (np.log(total) + largest) + alpha * share.sum()
-        height += point[-1] - 0.5 * ((spread / SPREAD) ** 2 + (away**2).sum())
-        return float(height), np.concatenate([of_ability.ravel(), of_odds[1:], [of_spread]])
+        return _density(point, self.code, self.wrong, self.count)
 
     def start(self, log_spread: float) -> Floats:
         """Return the parameters at which searches start: equal abilities and prevalences."""
@@ -132,11 +102,79 @@ class SharedDifficulty:
         points = chain.run(draws)
         truth = np.empty((draws, self.place.size), np.int16)
         for row, at in zip(truth, points):
-            joint = self.joint(at)[0]
-            of_label = np.exp(joint - joint.max(axis=(0, 1))).sum(axis=1)
+            of_label = _joint(at, self.code, self.wrong)[0].sum(axis=1)
             below = np.cumsum(of_label / of_label.sum(axis=0), axis=0)[:-1]
             row[:] = (rng.random(row.size) >= below[:, self.place]).sum(axis=0)
         return truth, np.exp(points[:, -1])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _joint(point, code, wrong):
+    """Return Pr(label, difficulty, pattern), (label, node, pattern), over exp of a number of each pattern.
+
+    Also these numbers, (pattern,), log prevalences, (label,), and logits, (label, node, system).
+    """
+    n_labels, n_patterns, n_systems = len(wrong), code.shape[0], code.shape[1]
+    share = np.zeros(n_labels)
+    share[1:] = point[n_labels * n_systems : -1]
+    share -= share.max() + math.log(np.exp(share - share.max()).sum())
+    spread = math.exp(point[-1])
+    factor = math.sqrt(1 + spread**2 / ATTENUATION)
+    joint, logit = np.empty((n_labels, NODES.size, n_patterns)), np.empty((n_labels, NODES.size, n_systems))
+    of_right, of_wrong = np.empty(n_systems), np.empty(n_systems)
+    for k in range(n_labels):
+        for n in range(NODES.size):
+            for s in range(n_systems):
+                z = factor * point[k * n_systems + s] - spread * NODES[n]
+                logit[k, n, s], either = z, math.log1p(math.exp(-abs(z)))
+                of_right[s], of_wrong[s] = min(z, 0.0) - either, min(-z, 0.0) - either
+            for p in range(n_patterns):
+                joint[k, n, p] = wrong[k, p] + LOG_WEIGHTS[n] + share[k]
+                for s in range(n_systems):
+                    if code[p, s] >= 0:
+                        joint[k, n, p] += of_right[s] if code[p, s] == k else of_wrong[s]
+    largest = np.empty(n_patterns)
+    for p in range(n_patterns):
+        largest[p] = joint[:, :, p].max()
+    return np.exp(joint - largest), largest, share, logit
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _density(point, code, wrong, count):
+    """Return the log density and its gradient."""
+    joint, largest, share, logit = _joint(point, code, wrong)
+    n_labels, n_nodes, n_systems = logit.shape
+    n_abilities, alpha = n_labels * n_systems, 2 * PREVALENCE / n_labels
+    spread = math.exp(point[-1])
+    factor = math.sqrt(1 + spread**2 / ATTENUATION)
+    total = joint.sum(axis=0).sum(axis=0)
+    slope, right, given = np.zeros(point.size), np.empty(n_systems), np.empty(n_systems)
+    for k in range(n_labels):
+        items = 0.0
+        for n in range(n_nodes):
+            right[:] = 0.0
+            given[:] = 0.0
+            for p in range(count.size):
+                here = joint[k, n, p] * count[p] / total[p]
+                items += here
+                for s in range(n_systems):
+                    given[s] += here if code[p, s] >= 0 else 0.0
+                    right[s] += here if code[p, s] == k else 0.0
+            for s in range(n_systems):
+                of_logit, a = right[s] - given[s] / (1 + math.exp(-logit[k, n, s])), k * n_systems + s
+                slope[a] += of_logit * factor
+                slope[-1] += of_logit * (point[a] * spread / (ATTENUATION * factor) - NODES[n]) * spread
+        if k > 0:
+            expected = (count.sum() + alpha * n_labels) * math.exp(share[k])
+            slope[n_abilities + k - 1] = items + alpha - expected
+    height = (count * (np.log(total) + largest)).sum() + alpha * share.sum()
+    height += point[-1] - 0.5 * (spread / SPREAD) ** 2
+    slope[-1] += 1 - (spread / SPREAD) ** 2
+    for a in range(n_abilities):
+        away = (point[a] - ABILITY) / ABILITY_SD
+        height -= 0.5 * away**2
+        slope[a] -= away / ABILITY_SD
+    return height, slope
 
 
 def truths_behind(

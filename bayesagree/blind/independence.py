@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind._difficulty import SharedDifficulty
 from bayesagree.blind.pseudo_gold import as_labels
@@ -86,24 +87,23 @@ def independence_check(predictions: Predictions, *, draws: int = 250, chains: in
     rng = np.random.default_rng(stream_apart(root, "replicated systems"))
     common, agreed = agreements(systems.predicted, systems.n_labels)
     spread = unevenness(systems.predicted, systems.n_labels)
-    worse, expected = np.zeros(2), np.zeros(common.shape)
+    shares = np.einsum("dk,dakl,dbkl->dab", prevalence, confusion, confusion, optimize=True)
+    simulated, uneven = np.empty_like(shares), np.empty(len(shares))
     few = systems.n_labels == 2 and 3 < systems.models.size <= MOST_SYSTEMS
     ratio, replicated = _difficulty_ratio(systems.predicted) if few else np.nan, []
     compared = set(np.linspace(0, len(prevalence) - 1, REPLICATES if few else 0).astype(int))
     for draw, (pi, theta) in enumerate(zip(prevalence, confusion)):
-        share = np.einsum("k,akl,bkl->ab", pi, theta, theta)
         labels = _simulated(rng, pi, theta, systems.predicted >= 0)
-        _, simulated = agreements(labels, systems.n_labels)
-        worse[0] += _discrepancy(simulated, common, share) >= _discrepancy(agreed, common, share)
-        worse[1] += unevenness(labels, systems.n_labels) >= spread
-        expected += share / len(prevalence)
+        simulated[draw] = agreements(labels, systems.n_labels)[1]
+        uneven[draw] = unevenness(labels, systems.n_labels)
         if draw in compared:
             replicated.append(_difficulty_ratio(labels))
     observed = np.divide(agreed, common, out=np.full(common.shape, np.nan), where=common > 0)
-    excess = observed - expected
+    excess = observed - shares.mean(axis=0)
     np.fill_diagonal(excess, np.nan)
     names = systems.models
-    p_pairs, p_items = worse / len(prevalence)
+    p_pairs = (_discrepancies(simulated, common, shares) >= _discrepancies(agreed, common, shares)).mean()
+    p_items = (uneven >= spread).mean()
     p_difficulty = float((np.array(replicated) >= ratio).mean()) if few else np.nan
     p_value = float(np.nanmin([1.0, 2 * p_pairs, 2 * p_items, p_difficulty]))
     p_values = {"p_value": p_value, "p_pairs": p_pairs, "p_items": p_items, "p_difficulty": p_difficulty}
@@ -157,7 +157,7 @@ def jaccard_overlap(predictions: Predictions, *, positive: Any = None) -> xr.Dat
     return xr.DataArray(overlap, dict.fromkeys(("model", "other_model"), predictions.models), name="jaccard")
 
 
-def agreements(predicted: NDArray[Any], n_labels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def agreements(predicted: NDArray[Any], n_labels: int) -> tuple[Floats, Floats]:
     """Count the items that two systems both labelled, and on which they agree, both shape (model, model)."""
     given = (predicted >= 0).astype(np.float64)
     same = sum(of_label @ of_label.T for of_label in ((predicted == k).astype(np.float64) for k in range(n_labels)))
@@ -186,8 +186,7 @@ def _simulated(
     return np.where(given, drawn, -1)
 
 
-def _discrepancy(agreed: NDArray[np.float64], common: NDArray[np.float64], share: NDArray[np.float64]) -> float:
-    pairs = np.triu_indices_from(agreed, 1)
-    agreed, common, share = agreed[pairs], common[pairs], share[pairs]
+def _discrepancies(agreed: Floats, common: Floats, share: Floats) -> Floats:
+    """Return the discrepancy of the pairs of systems, shape (draw,), of shares (draw, model, model)."""
     variance = np.maximum(common * share * (1 - share), 1e-12)
-    return float(np.sum((agreed - common * share) ** 2 / variance))
+    return np.triu((agreed - common * share) ** 2 / variance, 1).sum(axis=(1, 2))

@@ -280,8 +280,9 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
     def one(draw: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        drawn = rng.integers(n_items, size=n_items)
-        weights = np.bincount(drawn, minlength=n_items).astype(float) if items == "bootstrap" else None
+        weights = None
+        if items == "bootstrap":
+            weights = np.bincount(rng.integers(n_items, size=n_items), minlength=n_items).astype(float)
         if gold.shares is None:
             sets = gold.sets[[draw % gold.sets.shape[0]]] if gold.is_sample else gold.sets
             return confusion_counts(sets, systems.predicted, systems.n_labels, weights)

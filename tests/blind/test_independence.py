@@ -12,7 +12,7 @@ from bayesagree.blind import independence
 from bayesagree.blind.independence import (
     REPLICATES,
     _difficulty_ratio,
-    _discrepancy,
+    _discrepancies,
     _simulated,
     independence_check,
     jaccard_overlap,
@@ -88,4 +88,4 @@ def test_discrepancy_is_pearsons_statistic_of_agreeing_and_other_items():
     pearson = [
         chisquare([a, n - a], [n * p, n * (1 - p)]).statistic for a, n, p in zip(agreed[:2], common[:2], share[:2])
     ]
-    assert _discrepancy(*wide) == pytest.approx(sum(pearson))
+    assert _discrepancies(*(square[None] for square in wide)) == pytest.approx(sum(pearson))
