@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import Checks, Observed, draws_of
 from bayesagree._inference.results import require_from, result_tree, settings_of
-from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement.prior import beta_shapes
 from bayesagree.annotations import Labels
@@ -171,7 +171,7 @@ def group_posterior(
     elif engine == "exact":
         streams = seed_sequence(seed).generate_state(counts.models.size)
         rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
-        fits = [_exact(counts, m, prior, n_draws * n_chains, rng) for m, rng in enumerate(rngs)]
+        fits = list(map_blocks(lambda m: _exact(counts, m, prior, n_draws * n_chains, rngs[m]), [*range(len(rngs))]))
     else:
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
     per_group = [np.bincount(counts.group, t, counts.groups.size) for t in counts.total]
