@@ -12,9 +12,11 @@ confusion it learnt would predict them well even where its truth has parted from
 annotators, a_j near 0, say nothing of the weights.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -97,29 +99,49 @@ def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Flo
     [1.0, 0.0]
     """
     panel, annotator, label, chance, times = held_out
-    weight = np.full(chance.shape[1], 1 / chance.shape[1])
     # Labels of a panel that agree speak of one possible truth.
     pair, place, same = np.unique(panel * n_labels + label, return_index=True, return_inverse=True)
     _, start = np.unique(pair // n_labels, return_index=True)
-    given, of_pair = chance[place], np.repeat(np.arange(start.size), np.diff(np.append(start, pair.size)))
-    panels = times[place][start]
     # Habits exist only for the labels that an annotator gave: thousands of labels cost nothing.
-    own, first, which = np.unique(annotator * n_labels + label, return_index=True, return_inverse=True)
-    owner, number = annotator[first], np.bincount(annotator, times, n_annotators)
+    _, first, which = np.unique(annotator * n_labels + label, return_index=True, return_inverse=True)
     share = ((np.bincount(label, times, n_labels) + 1) / (times.sum() + n_labels))[label[first]]
-    accuracy, habit = np.full(n_annotators, 0.5), share
+    labels = annotator, same, which, times, np.bincount(annotator, times, n_annotators)
+    return _stack(*labels, chance[place], np.append(start, pair.size), times[place][start], annotator[first], share)
+
+
+@numba.njit(cache=True, nogil=True)
+def _stack(annotator, same, which, times, number, given, start, panels, owner, share):
+    """Return the weights from labels (annotation,), distinct ones of panels (pair, candidate), and habits (own,)."""
+    n_candidates, total_times = given.shape[1], times.sum()
+    weight = np.full(n_candidates, 1 / n_candidates)
+    accuracy, habit, knows = np.full(number.size, 0.5), share.copy(), np.empty(annotator.size)
     for _ in range(STEPS):
-        guessed = (1 - accuracy[annotator]) * habit[which]
-        knows = accuracy[annotator] / (accuracy[annotator] + guessed)
-        # Probability of a panel's labels if this one is true, over that if the truth is one that nobody gave.
-        gain = np.exp(np.bincount(same, -np.log1p(-knows), minlength=pair.size).clip(max=MOST_GAIN))
-        likelihood = 1 + np.add.reduceat(given * (gain - 1)[:, None], start)
-        total = likelihood @ weight
-        before, weight = weight, weight * np.average(likelihood / total[:, None], axis=0, weights=panels)
-        right = (knows * (given @ before * gain / total[of_pair])[same]).clip(0, 1)
-        hits = np.bincount(annotator, times * right, n_annotators)
-        accuracy = ((hits + HABIT * hits.sum() / times.sum()) / (number + HABIT)).clip(1e-6, 1 - 1e-6)
-        habit = (HABIT * share + np.bincount(which, times * (1 - right), own.size)) / (HABIT + number - hits)[owner]
+        gain, gained = np.zeros(len(given)), np.zeros(n_candidates)
+        for t in range(annotator.size):
+            right = accuracy[annotator[t]]
+            knows[t] = right / (right + (1 - right) * habit[which[t]])
+            gain[same[t]] -= math.log1p(-knows[t])
+        for p in range(panels.size):
+            # Probability of a panel's labels if each candidate is right, over that if the truth is one nobody gave.
+            likelihood = np.ones(n_candidates)
+            for k in range(start[p], start[p + 1]):
+                gain[k] = math.exp(min(gain[k], MOST_GAIN))
+                likelihood += given[k] * (gain[k] - 1)
+            total = (likelihood * weight).sum()
+            gained += panels[p] * likelihood / total
+            for k in range(start[p], start[p + 1]):
+                gain[k] *= (given[k] * weight).sum() / total
+        before, weight = weight, weight * gained / panels.sum()
+        hits, wrong = np.zeros(number.size), np.zeros(share.size)
+        for t in range(annotator.size):
+            right = min(max(knows[t] * gain[same[t]], 0.0), 1.0)
+            hits[annotator[t]] += times[t] * right
+            wrong[which[t]] += times[t] * (1 - right)
+        typical = HABIT * hits.sum() / total_times
+        for j in range(number.size):
+            accuracy[j] = min(max((hits[j] + typical) / (number[j] + HABIT), 1e-6), 1 - 1e-6)
+        for h in range(share.size):
+            habit[h] = (HABIT * share[h] + wrong[h]) / (HABIT + number[owner[h]] - hits[owner[h]])
         if np.abs(weight - before).max() < ENOUGH:
             break
     return weight

@@ -1,5 +1,6 @@
 """Confusion of the annotators in each variant: drawn, or integrated out, given the true labels."""
 
+import numba
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
@@ -50,8 +51,7 @@ class ConfusionRows:
 
     def diagonal(self, rng: Rng, weights: Floats) -> Floats:
         """Draw the rows given the annotations of each cell; return the accuracy of each row."""
-        draw_rows(rng, self.cells, weights, self.rows, self.confusion)
-        return draw_accuracies(rng, self.cells, self.rows, self.confusion)
+        return draw_confusion(rng, self.cells, weights, self.rows, self.confusion)
 
     def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
         """Write whole matrices."""
@@ -61,6 +61,26 @@ class ConfusionRows:
         """Return concentration and mean row of the population, where they are learnt."""
         rows = self.rows
         return {"concentration": rows.kappa.copy(), "crowd_confusion": rows.phi.copy()} if rows.learnt else {}
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_confusion(rng, cells, weights, rows, confusion):
+    """Draw every confusion row; return the accuracy of each. In one call: to hand a generator over takes 10 us."""
+    draw_rows(rng, cells, weights, rows, confusion)
+    return draw_accuracies(rng, cells, rows, confusion)
+
+
+@numba.njit(cache=True, nogil=True)
+def write_accuracies(cells, right, prevalence, out):
+    """Write the probability of a right answer of each annotator, NaN of one without labels, shape (annotator,)."""
+    known, hits = np.zeros(out.size), np.zeros(out.size)
+    for r in range(right.size):
+        j, share = cells.row_annotator[r], prevalence[cells.row_label[r]]
+        if j < out.size:
+            known[j] += share
+            hits[j] += right[r] * share
+    for j in range(out.size):
+        out[j] = hits[j] / known[j] if known[j] > 0 else np.nan
 
 
 class Accuracies:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.results import check_size
-from bayesagree._inference.streams import stream_apart
+from bayesagree._inference.streams import map_blocks, stream_apart
 from bayesagree._numerics.types import Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -210,21 +210,24 @@ class DawidSkenePosterior:
             fold = folds_of_patterns(labels, rng)
         else:
             fold = folds(labels, rng)
-        rows, found = ("item_index", "annotator_index", "label_index", "count"), []
-        for part in range(FOLDS):
+        rows = ("item_index", "annotator_index", "label_index", "count")
+
+        def held_out(part: int) -> HeldOut | None:
             others = replace(labels, **{name: getattr(labels, name)[fold != part] for name in rows})
             seen, counted = np.bincount(others.item_index, minlength=labels.items.size) > 0, None
             unknown = seen if repeated is not None else seen & (self.gold_index < 0)
             at = np.flatnonzero((fold == part) & unknown[labels.item_index])
             if not at.size:
-                continue
+                return None
             item, annotator, label = (getattr(labels, name)[at].astype(np.int64) for name in rows[:3])
             if repeated is not None:  # patterns without these labels, and the probabilities of those with them
                 others, counted = merge_patterns(others, repeated.number)
             fits = (replace(fit, labels=others, repeated=counted) for fit in averaged.values())
             chance = [fit.chains(short, confusion=False, **length).label_probability()[item, label] for fit in fits]
             times = np.ones(at.size) if repeated is None else repeated.number[item].astype(float)
-            found.append(HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance), times))
+            return HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance), times)
+
+        found = [part for part in map_blocks(held_out, list(range(FOLDS))) if part is not None]
         if not found:  # no item has a second label
             return dict.fromkeys(averaged, 1 / len(averaged))
         weight = mean_weights(found, labels.annotators.size, labels.categories.size)

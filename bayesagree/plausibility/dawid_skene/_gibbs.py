@@ -14,7 +14,7 @@ from bayesagree._numerics.draws import log_dirichlet_draw
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.draws.blocks import label_dtype
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, write_accuracies
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     NOTHING,
     count_truth,
@@ -303,10 +303,7 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
     kept.monitored[draw] = expected[keep.monitored]
     slot("prevalence", (keep.n_labels,))[draw] = prevalence
     right = sampler.diagonal(rng)
-    known = np.bincount(cells.row_annotator, prevalence[cells.row_label], keep.n_annotators)
-    hits = np.bincount(cells.row_annotator, right * prevalence[cells.row_label], keep.n_annotators)
-    accuracy = hits / np.where(known > 0, known, np.nan)
-    slot("accuracy", (keep.n_annotators,))[draw] = accuracy[: keep.n_annotators]
+    write_accuracies(cells, right, prevalence, slot("accuracy", (keep.n_annotators,))[draw])
     if keep.confusion:
         shape = (keep.n_annotators, keep.n_labels, keep.n_labels)
         sampler.expand(rng, right, slot("confusion", shape, np.float32)[draw])
