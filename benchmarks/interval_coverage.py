@@ -28,12 +28,14 @@ from numpy.typing import NDArray
 import bayesagree as ba
 from bayesagree._numerics.intervals import hdi
 from bayesagree.datasets.simulate import crowd_labels, ratings
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 SETS, FEW = 100, {"draws": 250, "chains": 4}
 PAGE = Path(__file__).parent / "results" / "interval_coverage.md"
 
 type Held = list[tuple[float, float, float]]
 """Lower end, true value and upper end of each interval of a data set."""
+type Panels = tuple[ba.Labels, dict[int, int]]
 
 
 def difference_of_models(n: int, rng: np.random.Generator) -> Held:
@@ -48,10 +50,11 @@ def difference_of_models(n: int, rng: np.random.Generator) -> Held:
     return [(float(found["lower"]), (said["A"] == top).mean() - (said["B"] == top).mean(), float(found["upper"]))]
 
 
-def panels(n: int, error: float, rng: np.random.Generator) -> tuple[ba.Labels, dict[int, int]]:
-    """Return verdicts of three judges, of whom each pair errs together on half of its errors, and the gold."""
-    shared, own = rng.random((n, 1)) < error / 2, rng.random((n, 3)) < error / 2 / (1 - error / 2)
-    return ba.Labels.from_matrix((shared | own).astype(int), labels=[0, 1]), dict.fromkeys(range(n), 0)
+def panels(n: int, error: float, rng: np.random.Generator, judges: int = 3, shared: float = 0.5) -> Panels:
+    """Return verdicts of judges who make a share of their errors together, and the gold."""
+    alone = (1 - shared) * error / (1 - shared * error)
+    wrong = (rng.random((n, 1)) < shared * error) | (rng.random((n, judges)) < alone)
+    return ba.Labels.from_matrix(wrong.astype(int), labels=[0, 1]), dict.fromkeys(range(n), 0)
 
 
 def accuracy_of_panels(n: int, error: float, rng: np.random.Generator) -> Held:
@@ -64,31 +67,23 @@ def accuracy_of_panels(n: int, error: float, rng: np.random.Generator) -> Held:
     return list(zip(found["lower"], true.tolist(), found["upper"]))
 
 
-def worth_of_panel(n: int, error: float, rng: np.random.Generator) -> Held:
-    """`effective_judges` of three judges, half of whose errors are shared."""
-    correlation = (error / 2 + (1 - error / 2) * (error / 2 / (1 - error / 2)) ** 2 - error**2) / (error * (1 - error))
-    return held_worth(*panels(n, error, rng), 3 / (1 + 2 * correlation), rng)
-
-
-def worth_of_five(n: int, error: float, rng: np.random.Generator) -> Held:
-    """`effective_judges` of five judges who err alone."""
-    judges = ba.Labels.from_matrix((rng.random((n, 5)) < error).astype(int), labels=[0, 1])
-    return held_worth(judges, dict.fromkeys(range(n), 0), 5.0, rng)
-
-
-def held_worth(judges: ba.Labels, gold: dict[int, int], true: float, rng: np.random.Generator) -> Held:
-    """Interval of the number of judges; a set in which a judge never errs has no number and is left out."""
-    worth = ba.judges.effective_judges(judges, gold, seed=rng, **FEW)["posterior"]["n_effective"].values
-    if not np.isfinite(worth).all():
+def worth(n: int, error: float, judges: int, shared: float, rng: np.random.Generator) -> Held:
+    """`effective_judges`; a set in which a judge never errs has no number and is left out."""
+    alone = (1 - shared) * error / (1 - shared * error)
+    correlation = (shared * error + (1 - shared * error) * alone**2 - error**2) / (error * (1 - error))
+    given = panels(n, error, rng, judges, shared)
+    found = ba.judges.effective_judges(*given, seed=rng, **FEW)["posterior"]["n_effective"].values
+    if not np.isfinite(found).all():
         return []
-    lower, upper = hdi(worth)
-    return [(lower, true, upper)]
+    lower, upper = hdi(found)
+    return [(lower, judges / (1 + (judges - 1) * correlation), upper)]
 
 
-def skill(n: int, rng: np.random.Generator) -> Held:
+def skill(n: int, variant: Any, prior: DawidSkenePrior | None, rng: np.random.Generator) -> Held:
     """`annotator_table` of `dawid_skene`: ten annotators of one mean skill each."""
     crowd = crowd_labels(n_items=n, n_annotators=10, n_labels=3, labels_per_item=5, seed=rng)
-    found = ba.predictive.annotator_table(ba.dawid_skene(crowd.labels, variant="full", tune=250, seed=rng, **FEW))
+    how = FEW | ({"tune": 250} if variant == "full" else {})
+    found = ba.predictive.annotator_table(ba.dawid_skene(crowd.labels, variant=variant, prior=prior, seed=rng, **how))
     right = np.einsum("k,jkk->j", crowd.prevalence, crowd.confusion)
     true = dict(zip(range(10), right))
     return [(row.lower, true[int(row.annotator)], row.upper) for row in found.itertuples()]  # type: ignore[misc]
@@ -235,9 +230,9 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
     for n, error in ((50, 0.05), (50, 0.2), (200, 0.05), (200, 0.2)):
         world = f"{n} items, error {error}"
         yield "judges.best_panel", world, lambda r, n=n, error=error: accuracy_of_panels(n, error, r)
-        yield "judges.effective_judges", world, lambda r, n=n, error=error: worth_of_panel(n, error, r)
+        yield "judges.effective_judges", world, partial(worth, n, error, 3, 0.5)
     for n in (100, 300):
-        yield "predictive.annotator_table", f"{n} items", lambda r, n=n: skill(n, r)
+        yield "predictive.annotator_table", f"{n} items", partial(skill, n, "full", None)
         yield "predictive.reliability_curve", f"{n} items", lambda r, n=n: curve(n, log_score, r)
         yield "subjective.spammers", f"{n} items", lambda r, n=n: qualities(n, r)
         yield "subjective.group_agreement", f"{n} items", lambda r, n=n: alphas(n, alpha, r)
@@ -253,7 +248,15 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
         yield "subjective.dispersion_null", f"3 groups of {n}", lambda r, n=n: spread(n, r)
     for n in (50, 200):
         world = f"{n} items, five judges who err alone, error 0.05"
-        yield "judges.effective_judges", world, partial(worth_of_five, n, 0.05)
+        yield "judges.effective_judges", world, partial(worth, n, 0.05, 5, 0.0)
+    for judges, shared in ((2, 0.5), (5, 0.5), (2, 0.0), (3, 0.0)):
+        world = f"50 items, {judges} judges, {'half' if shared else 'none'} of the errors shared, error 0.05"
+        yield "judges.effective_judges", world, partial(worth, 50, 0.05, judges, shared)
+    for n in (100, 300):
+        world = f"{n} items, variant"
+        yield "predictive.annotator_table", f"{world} hierarchical", partial(skill, n, "hierarchical", None)
+        told = f"{world} full, prior of accuracy .7"
+        yield "predictive.annotator_table", told, partial(skill, n, "full", DawidSkenePrior(accuracy=0.7))
 
 
 def main(sets: int, only: str) -> None:
