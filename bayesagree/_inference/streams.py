@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
+from threading import current_thread
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from bayesagree.errors import InputError, kept_warnings, warn
 AT_ONCE, MOST_AT_ONCE = 2e-3, 64
 # Seconds of work in a task of a cluster, beside which the milliseconds to a worker and back are few.
 TASK = 0.1
+# Name of threads that keep all processors busy: blocks within their work would only wait for one another in more.
+BUSY = "bayesagree-busy"
 # Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream.
 BLOCK = 64
 
@@ -105,12 +108,12 @@ def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None
     if client is not None:
         yield from _cluster_map(work, blocks, client)
         return
-    threads = n_threads()
+    threads = 1 if current_thread().name.startswith(BUSY) else n_threads()
     if threads == 1 or len(blocks) == 1:
         yield from map(work, blocks)
         return
 
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads, BUSY if len(blocks) >= threads else "") as pool:
         waiting = iter(blocks)
         running = [pool.submit(run_batch, work, [block]) for block in islice(waiting, 2 * threads)]
         while running:

@@ -1,6 +1,7 @@
 """Blocks that are handed to threads and workers together."""
 
 from pathlib import Path
+from threading import get_ident
 
 import pytest
 
@@ -38,3 +39,11 @@ def test_warnings_in_threads_name_the_line_that_asked_for_the_blocks(threads, mo
         assert list(map_blocks(noted, [1, 2, 3])) == [1, 2, 3]
     assert [str(one.message) for one in found] == [f"{k} {word}" for k in (1, 2, 3) for word in ("within", "again")]
     assert {Path(one.filename).name for one in found} == {Path(__file__).name}
+
+
+@pytest.mark.parametrize(("outer", "own"), [(1, True), (2, True), (3, False)])
+def test_busy_threads_start_no_others(monkeypatch, outer, own):
+    """Three processors: inner blocks have threads of their own where the outer ones leave a processor idle."""
+    monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda: 3)
+    found = list(map_blocks(lambda _: (get_ident(), set(map_blocks(lambda _: get_ident(), [0, 1]))), [0] * outer))
+    assert [where not in inside for where, inside in found] == [own] * outer
