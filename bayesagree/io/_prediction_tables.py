@@ -28,7 +28,8 @@ class Columns(NamedTuple):
         """Replace names that the table lacks by the only column that fits, by its name or by its cells."""
         item = Guess(item=self.item).by_name(table).item
         models = [name for name in table.columns if plain(name) in MODELS]
-        model = models[0] if self.model not in table.columns and len(models) == 1 else self.model
+        named = self.model != "model" or "model" in table.columns
+        model = self.model if named or len(models) != 1 else models[0]
         if not {model, self.label, item} & {*table.columns}:
             item = only_key(table) or item
         others = [name for name in table.columns if name not in (model, item, self.score)]

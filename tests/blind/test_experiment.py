@@ -213,7 +213,7 @@ def test_command_gives_json_and_keeps_the_result(run, files):
     ("args", "message"),
     [
         (["blind"], "give either a file of system labels or --data NAME"),
-        (["blind", "{systems}"], "no column 'model'"),
+        (["blind", "{systems}", "--model", "nobody"], "name the column of the models with --model"),
         (["blind", "--data", "bluebird"], "no case for blind evaluation"),
         (["blind", "{systems}", *map(str, COLUMNS), "--methods", "vote"], "unknown methods 'vote'"),
         (["blind", "{systems}", *map(str, COLUMNS), "--multiplicity", "sidak"], "--multiplicity 'sidak'"),
