@@ -223,7 +223,10 @@ class DawidSkenePosterior:
             if repeated is not None:  # patterns without these labels, and the probabilities of those with them
                 others, counted = merge_patterns(others, repeated.number)
             fits = (replace(fit, labels=others, repeated=counted) for fit in averaged.values())
-            chance = [fit.chains(short, confusion=False, **length).label_probability()[item, label] for fit in fits]
+            chance = []
+            for fit in fits:  # the expected plausibilities of "votes" are those of every draw
+                few = replace(short, draws=1, chains=1) if fit.variant == "votes" else short
+                chance.append(fit.chains(few, confusion=False, **length).label_probability()[item, label])
             times = np.ones(at.size) if repeated is None else repeated.number[item].astype(float)
             return HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance), times)
 

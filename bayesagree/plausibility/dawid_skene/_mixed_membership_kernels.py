@@ -53,23 +53,25 @@ def move_latent(candidate, old, new, size, latent, above):
         latent[new] += 1.0
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def rising(shape, n):
-    """Return shape (shape + 1) ... (shape + n - 1) / n!."""
-    product = 1.0
-    for r in range(n):
-        product *= (shape + r) / (r + 1)
+@numba.njit(cache=True, nogil=True)
+def rising(shape, most):
+    """Return shape (shape + 1) ... (shape + n - 1) / n! for n up to the most, shape (shape, n)."""
+    product = np.ones((shape.size, most + 1))
+    for k in range(shape.size):
+        for r in range(most):
+            product[k, r + 1] = product[k, r] * ((shape[k] + r) / (r + 1))
     return product
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def draw_latent(
-    rng, cells, row, repeats, alpha, shape, weights, cell_counts, row_counts, chance, chance_without, choice, latent,
+    rng, cells, row, repeats, shape, joins, weights, cell_counts, row_counts, chance, chance_without, choice, latent,
     above,
 ):  # fmt: skip
     """Draw each latent label given all others; then all equal ones of an item at once take a label it has not.
 
-    `shape` is alpha times the mean of the item's plausibilities, shape (candidate,).
+    `shape` is alpha times the mean of the item's plausibilities, shape (candidate,); `joins` the `rising` of each label
+    where items share one mean, else empty.
     """
     n_labels = above.shape[0]
     weight, likely, seen = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels, np.bool_)
@@ -105,13 +107,15 @@ def draw_latent(
             free += latent[first + c] == 0.0
         if free == 0:
             continue
+        own_joins = joins if joins.size > 0 else rising(shape[first : first + m], stop - start)
         for t in range(start, stop):
             old = choice[t]
             size = int(latent[first + old])
             if seen[old] or size < 2:  # one alone has just been drawn
                 continue
             for c in range(m):
-                weight[c] = rising(shape[first + c], size) if latent[first + c] == 0.0 or c == old else 0.0
+                joined = own_joins[candidate[first + c] if joins.size > 0 else c, size]
+                weight[c] = joined if latent[first + c] == 0.0 or c == old else 0.0
             ahead = begin + (t - start) * m
             if repeats[i]:
                 multiply_chance_of_repeats(cells, row, i, choice, old, old, cell_counts, row_counts, weight)
@@ -199,8 +203,8 @@ def sweep_mixed_membership(
         for c in range(shape.size):
             shape[c] = alpha * prevalence[cells.candidate[c]]
         draw_latent(
-            rng, cells, rows.row, repeats, alpha, shape, weights, cell_counts, row_counts, chance, chance_without,
-            choice, latent, above,
+            rng, cells, rows.row, repeats, shape, rising(alpha * prevalence, sizes_above.size), weights, cell_counts,
+            row_counts, chance, chance_without, choice, latent, above,
         )  # fmt: skip
         alpha = draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
     return alpha
@@ -243,8 +247,8 @@ def sweep_with_means(
     draw_population(rng, cells, rows, weights)
     pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
     draw_latent(
-        rng, cells, rows.row, repeats, alpha, alpha * mean, weights, cell_counts, row_counts, chance, chance_without,
-        choice, latent, above,
+        rng, cells, rows.row, repeats, alpha * mean, np.empty((0, 0)), weights, cell_counts, row_counts,
+        chance, chance_without, choice, latent, above,
     )  # fmt: skip
     given = (mean, latent, sizes_above, log_mean, log_sd)
     return math.exp(slice_step(rng, ambiguity_density_of_items, math.log(alpha), 0.5, given))
