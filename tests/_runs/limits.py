@@ -41,7 +41,6 @@ LIMITS: list[tuple[Any, ...]] = [
     ("judges.panels", "MOST_JUDGES", "best_panel", 3, 4),
     ("judges.rate", "CHUNK", "corrected_rate, target=share", 1),
     ("judges.rate", "FEW_ITEMS", "corrected_rate, target=share", 14, 15),
-    ("judges.rate", "VOTES_APART", "corrected_rate, target=share", 1),
     ("judges.tables", "FEW_VOTES", "judge_table result", 20, 50),
     ("metrics.concordant_pairs", "SCORES", "auc", 1, 3),
     ("metrics.posterior_auc", "CELLS_PER_BLOCK", "auc", 1, 30),
