@@ -314,7 +314,7 @@ def sweep_truth(
         if rows.learnt:
             draw_population(rng, cells, rows, weights)
         if prior.size == 0:
-            if rename_labels(rng, cells, rows, weights, truth):
+            if rename_labels(rng, cells, rows, weights, prevalence, truth):
                 count_truth(cells, truth, weights, count)
             draw_prevalence(rng, prevalence_shape, count, prevalence)
         pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)

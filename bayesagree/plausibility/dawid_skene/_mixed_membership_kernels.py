@@ -196,7 +196,7 @@ def sweep_mixed_membership(
     shape = np.empty(cells.candidate.size)
     for _ in range(times):
         draw_population(rng, cells, rows, weights)
-        if rename_labels(rng, cells, rows, weights, choice):
+        if rename_labels(rng, cells, rows, weights, prevalence, choice):
             count_latent(cells, choice, weights, latent, above)
         draw_prevalence(rng, prevalence_shape, draw_tables_of_items(rng, alpha, prevalence, above), prevalence)
         pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)

@@ -31,7 +31,7 @@ def sweep_patterns(
         if rows.learnt:
             draw_population(rng, cells, rows, weights)
         names[0], names[1] = 0, 1
-        if rename_labels(rng, cells, rows, weights, names):
+        if rename_labels(rng, cells, rows, weights, prevalence, names):
             _swap(pair, weights, above)
         tables = above[:, 0].copy()
         if alpha > 0.0:

@@ -274,8 +274,8 @@ def draw_names(rng, gain):
 
 
 @numba.njit(cache=True, nogil=True)
-def rename_labels(rng, cells, rows, weights, place):
-    """Draw new names of the true labels and write them to `place`, kappa and phi; tell whether any changed."""
+def rename_labels(rng, cells, rows, weights, prevalence, place):
+    """Draw new names of the true labels; they take prevalence, kappa and phi along, and `place`. Tell of any change."""
     if not rows.exchangeable or (not rows.learnt and rng.random() > RENAMING_SHARE):
         return False
     name = draw_names(rng, name_gains(cells, rows, weights))
@@ -283,6 +283,7 @@ def rename_labels(rng, cells, rows, weights, place):
     for k in range(name.size):
         changed |= name[k] != k
     if changed:
+        prevalence[name] = prevalence.copy()
         if rows.learnt:
             kappa, phi = rows.kappa.copy(), rows.phi.copy()
             for k in range(name.size):

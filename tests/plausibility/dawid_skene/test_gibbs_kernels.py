@@ -22,6 +22,7 @@ from bayesagree.plausibility.dawid_skene._population_kernels import (
     draw_tables,
     name_gains,
     new_draws,
+    rename_labels,
     row_factors,
     row_sizes,
 )
@@ -254,6 +255,22 @@ def test_names_are_drawn_by_the_crowds_prior(n_labels):
     share = np.array([drawn.get(key, 0) for key in keys]) / draws
     # Neighbouring draws are dependent: they count for a third of their number.
     assert_share(share, chance / chance.sum(), draws // 3)
+
+
+def test_new_names_take_all_parameters_along():
+    """The latent labels given the prevalence are as probable under the new names as under the old ones."""
+    cells, _ = _cells()
+    rows = _rows(cells, learnt=True)
+    rows.phi[:] = [[0.01, 0.98, 0.01], [0.01, 0.01, 0.98], [0.98, 0.01, 0.01]]
+    rows.kappa[:] = [3.0, 4.0, 5.0]
+    prevalence, place = np.array([0.2, 0.3, 0.5]), np.arange(3)
+    rng, changed = np.random.default_rng(1), False
+    while not changed:
+        changed = rename_labels(rng, cells, rows, np.zeros(cells.cell_label.size), prevalence, place)
+    assert sorted(place.tolist()) == [0, 1, 2]
+    assert (place != np.arange(3)).any()
+    assert prevalence[place].tolist() == [0.2, 0.3, 0.5]
+    assert rows.kappa[place].tolist() == [3.0, 4.0, 5.0]
 
 
 @pytest.mark.parametrize(("one_coin", "n_labels"), [(False, 3), (True, 2)])
