@@ -30,7 +30,7 @@ _FAR_TAIL = (
 )  # fmt: skip
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def ndtri(p):
     """Return the number below which a standard normal variable is with probability p, 0 < p < 1."""
     low = min(p, 1.0 - p)
@@ -44,7 +44,7 @@ def ndtri(p):
     return x if p > 0.5 else -x
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _ratio(coefficients, x):
     """Return the ratio of two polynomials."""
     above = below = 0.0

@@ -79,7 +79,7 @@ def test_a_scale_is_written_as_other_lists_are(run, tmp_path, scale):
     path.write_text("item,annotator,rating\n1,a,4\n1,b,5\n2,a,1\n2,b,1\n")
     done = run("contents", path, *scale, "--json")
     assert done.returncode == 0, done.stderr
-    assert {"what": "scale", "value": "1 to 5, continuous"} in json.loads(done.stdout)["contents"]
+    assert {"what": "scale", "value": "1 to 5, 5 levels"} in json.loads(done.stdout)["contents"]
 
 
 @pytest.mark.parametrize("tool", _exports.TOOLS)

@@ -53,7 +53,7 @@ def move_latent(candidate, old, new, size, latent, above):
         latent[new] += 1.0
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def rising(shape, most):
     """Return shape (shape + 1) ... (shape + n - 1) / n! for n up to the most, shape (shape, n)."""
     product = np.ones((shape.size, most + 1))
