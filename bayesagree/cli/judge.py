@@ -105,9 +105,8 @@ def _in_our_names(
     notes: list[str] = []
     ours = Columns(columns.item, who, columns.label, columns.rating, columns.rank)
     found = ours.guessed(table, notes)
-    if scale is None and found.holds_words_as_ratings(table):
-        notes.append(f"column {found.rating!r} is taken for the label, since it holds words")
-        found = found._replace(label=found.rating, rating=columns.rating)
+    if scale is None:
+        found = found.words_as_labels(table, notes)
     for note in notes:
         typer.echo(note, err=True)
     return table.rename(columns={their: our for our, their in zip(ours, found) if their != our})

@@ -67,13 +67,16 @@ class Columns(NamedTuple):
                 "round"
             )
 
-    def holds_words_as_ratings(self, table: Any) -> bool:
-        """Return whether there are ratings and no labels, and no rating is a number: then they are labels."""
+    def words_as_labels(self, table: Any, notes: list[str]) -> "Columns":
+        """Take ratings of which none is a number for the labels, where there are none."""
         if self.label in table or self.rating not in table or nested(table[self.rating]):
-            return False
+            return self
         cells: Any = table[self.rating].dropna()
         numbers: Any = pd.to_numeric(cells, errors="coerce")
-        return len(cells) > 0 and not numbers.notna().any()
+        if len(cells) == 0 or numbers.notna().any():
+            return self
+        notes.append(f"column {self.rating!r} is taken for the label, since it holds words")
+        return self._replace(label=self.rating, rating="")
 
     def by_name(self, table: Any) -> "Columns":
         """Replace names of ours that the table lacks by the only column whose name fits."""

@@ -55,10 +55,8 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
     elif wanted.kind is None and columns.label == columns.rating:
         wanted = wanted._replace(kind="labels")
-    elif wanted.scale is None and wanted.kind is None and columns.holds_words_as_ratings(table):
-        columns = columns._replace(label=columns.rating)
-        wanted = wanted._replace(kind="labels")
-        found.notes.append(f"column {columns.rating!r} is taken for the label, since it holds words")
+    elif wanted.scale is None and wanted.kind is None:
+        columns = columns.words_as_labels(table, found.notes)
     found.layout = layout(table, columns) if layout_ is None else layout_
     if found.layout != "long" and columns.item not in table.columns and only_key(table) is not None:
         columns = columns._replace(item=str(only_key(table)))
