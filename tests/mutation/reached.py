@@ -34,6 +34,14 @@ def _start(code, _offset):
 
 def _line(code, line):
     lines.add((code.co_filename, line))
+    return sys.monitoring.DISABLE
+
+
+def _begin():
+    """Note lines from here on, each once: what was noted before is told again."""
+    global lines
+    lines = set()
+    sys.monitoring.restart_events()
 
 
 # From here on, before a conftest.py imports the package.
@@ -58,7 +66,8 @@ def pytest_fixture_setup(fixturedef, request):
     global lines
     if fixturedef.scope == "function":
         return (yield)
-    outer, lines = lines, set()
+    outer = lines
+    _begin()
     try:
         return (yield)
     finally:
@@ -73,7 +82,7 @@ def pytest_collection_finish():
 @_wrapper
 def pytest_runtest_protocol(item, nextitem):
     global lines
-    lines = set()
+    _begin()
     start = time.process_time()
     try:
         return (yield)

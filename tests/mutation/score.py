@@ -7,9 +7,10 @@
 
 Each mutant is written into a copy of the tree; the tests that run the mutated statement follow one another until one
 fails: runs whose numbers are kept, then those of the mirrored folder, quick ones before slow ones, for a total of
-`--limit` seconds of their usual time each. A mutant that loops (30 s of processor time and three times the usual) is
-killed. Kernels that a mutant changes, and those of other files that call them, are compiled anew. With `--out`, fates
-are appended to a file, and what stands there is not run again.
+`--limit` seconds of their usual time each. What kills a mutant is run on the unchanged copy too, once for each test: a
+test that fails there is left out, and the others decide. A mutant that loops (30 s of processor time and three times
+the usual) is killed. Kernels that a mutant changes, and those of other files that call them, are compiled anew. With
+`--out`, fates are appended to a file, and what stands there is not run again.
 """
 
 import argparse
@@ -185,15 +186,35 @@ class Tree:
 class Copy:
     """A copy of the tree in which one mutant after the other is tested."""
 
-    KEPT = ("bayesagree", "studies", "tests", "models", "docs", "notebooks", "benchmarks")
+    KEPT = ("bayesagree", "studies", "tests", "models", "docs", "notebooks", "benchmarks", ".ci")
 
     def __init__(self, root: Path, folder: Path):
         self.root, self.folder = root, folder
+        self.passes: dict[str, bool] = {}
         for name in self.KEPT:
             shutil.copytree(root / name, folder / name)
         for file in root.iterdir():
             if file.is_file():
                 shutil.copy2(file, folder / file.name)
+
+    def fate(self, site: Site, tests: list[str], stale: list[str], seconds: float) -> tuple[str, str]:
+        """Give the fate of a mutant by the tests that pass without it, and which test or what else it was."""
+        while tests := [test for test in tests if self.passes.get(test, True)]:
+            fate, by = self.test(site, tests, stale, seconds)
+            blamed = [by] if by in tests else tests
+            if fate != "killed" or self.pass_unchanged(blamed, seconds):
+                return fate, by
+        return "survived", "no test runs this line and passes on the unchanged copy"
+
+    def pass_unchanged(self, tests: list[str], seconds: float) -> bool:
+        """Whether these tests pass on the unchanged copy; each is looked at once."""
+        new = [test for test in tests if test not in self.passes]
+        if new:
+            log = self.folder / "log.txt"
+            code = self._fork(new, log, seconds + KERNEL_SECONDS, None, [])
+            failed = set(named(log.read_text(errors="replace"), new))
+            self.passes |= {test: code == 0 or (code == 1 and test not in failed) for test in new}
+        return all(self.passes[test] for test in tests)
 
     def test(self, site: Site, tests: list[str], stale: list[str], seconds: float) -> tuple[str, str]:
         """Give the fate of a mutant, and the end of what pytest printed."""
@@ -213,7 +234,7 @@ class Copy:
         module.write_bytes(site.apply((self.root / site.file).read_bytes()))
         log = self.folder / "log.txt"
         try:
-            code = self._fork(tests, log, seconds, stamp)
+            code = self._fork(tests, log, seconds, stamp, ["-x"])
         finally:
             shutil.copy2(self.root / site.file, module)
             for new in caches():
@@ -221,17 +242,19 @@ class Copy:
             for was, to in moved.items():
                 to.rename(was)
         text = log.read_text(errors="replace")
-        broken = re.search(r"^(FAILED|ERROR) (\S+)", text, re.MULTILINE)
+        broken = named(text, tests)
         if code == 0:
             return "survived", ""
         cannot_import = "ImportError while loading conftest" in text or re.search(
             r"^\d+ errors? in", text, re.MULTILINE
         )
         if code in (1, 2) or code < 0 or cannot_import:
-            return "killed", broken[2] if broken else f"exit {code}"
+            return "killed", broken[0] if broken else f"exit {code}"
         return "error", text[-600:]
 
-    def _fork(self, tests: list[str], log: Path, seconds: float, stamp: tuple[Path, bytes] | None) -> int:
+    def _fork(
+        self, tests: list[str], log: Path, seconds: float, stamp: tuple[Path, bytes] | None, options: list[str]
+    ) -> int:
         child = os.fork()
         if child == 0:
             try:
@@ -251,7 +274,7 @@ class Copy:
                 own = caching._hash_source_file
                 if stamp is not None:
                     caching._hash_source_file = lambda p, *of: stamp[1] if Path(p) == stamp[0] else own(p, *of)
-                options = ["-q", "-x", "-n", "0", "-m", "", "-p", "no:cacheprovider", "--tb=line", "-rfE"]
+                options += ["-q", "-n", "0", "-m", "", "-p", "no:cacheprovider", "--tb=line", "-rfE"]
                 options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
                 os._exit(pytest.main([*options, *tests]))
             except BaseException:  # noqa: BLE001  the child must end here, whatever it is
@@ -266,6 +289,12 @@ class Copy:
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
         return -9
+
+
+def named(text: str, tests: list[str]) -> list[str]:
+    """Give the tests that the summary of pytest calls failed; names may hold spaces."""
+    lines = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return [test for test in tests if any(f"{line} - ".split(" ", 1)[1].startswith(f"{test} - ") for line in lines)]
 
 
 def ordered(tree: Tree, site: Site, limit: float) -> tuple[list[str], int]:
@@ -361,10 +390,7 @@ def main() -> None:
             stale = tree.stale(site)
             usual = sum(tree.seconds[test] for test in tests)
             start = time.monotonic()
-            if tests:
-                fate, by = copy.test(site, tests, stale, 30 + 3 * usual + KERNEL_SECONDS * bool(stale))
-            else:
-                fate, by = "survived", "no test runs this line"
+            fate, by = copy.fate(site, tests, stale, 30 + 3 * usual + KERNEL_SECONDS * bool(stale))
             was = (ROOT / site.file).read_bytes()[site.start : site.stop].decode()
             row = site._asdict() | {
                 "room": tree.room(site.file), "was": was, "fate": fate, "by": by, "tests": len(tests),
