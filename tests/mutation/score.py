@@ -15,6 +15,7 @@ the usual) is killed. Kernels that a mutant changes, and those of other files th
 
 import argparse
 import ast
+import gc
 import hashlib
 import json
 import os
@@ -42,6 +43,8 @@ DEFAULTS = "tests/test_defaults.py::test_defaults_are_those_that_are_stated"
 """Reads signatures and fields without running them."""
 SAME = "tests/test_same_numbers.py"
 """Its runs come first, within a limit of their own: there are many, and all are quick."""
+TOGETHER = 20
+"""So many mutants are drawn before the tests that killed them are run on the unchanged copy."""
 KERNEL_SECONDS = 90
 """Added where kernels are compiled anew."""
 
@@ -197,15 +200,6 @@ class Copy:
             if file.is_file():
                 shutil.copy2(file, folder / file.name)
 
-    def fate(self, site: Site, tests: list[str], stale: list[str], seconds: float) -> tuple[str, str]:
-        """Give the fate of a mutant by the tests that pass without it, and which test or what else it was."""
-        while tests := [test for test in tests if self.passes.get(test, True)]:
-            fate, by = self.test(site, tests, stale, seconds)
-            blamed = [by] if by in tests else tests
-            if fate != "killed" or self.pass_unchanged(blamed, seconds):
-                return fate, by
-        return "survived", "no test runs this line and passes on the unchanged copy"
-
     def pass_unchanged(self, tests: list[str], seconds: float) -> bool:
         """Whether these tests pass on the unchanged copy; each is looked at once."""
         new = [test for test in tests if test not in self.passes]
@@ -349,6 +343,36 @@ def table(fates: list[dict]) -> str:
     return "\n".join(lines)
 
 
+def fates(tree: Tree, copy: Copy, sites: list[Site], limit: float) -> list[dict]:
+    """Give the fates of mutants by tests that pass without them; what killed them is looked at together."""
+    rows: dict[Site, dict] = {}
+    new = sites
+    while new:
+        for site in new:
+            chosen, n_tests = ordered(tree, site, limit)
+            tests = [test for test in chosen if copy.passes.get(test, True)]
+            stale = tree.stale(site)
+            seconds = 30 + 3 * sum(tree.seconds[test] for test in tests) + KERNEL_SECONDS * bool(stale)
+            start = time.monotonic()
+            fate, by = copy.test(site, tests, stale, seconds) if tests else ("survived", "no test runs this line")
+            if fate == "killed" and by not in tests and not copy.pass_unchanged(tests, seconds):
+                by = next(test for test in tests if not copy.passes[test])
+            was = (ROOT / site.file).read_bytes()[site.start : site.stop].decode()
+            rows[site] = site._asdict() | {
+                "room": tree.room(site.file), "was": was, "fate": fate, "by": by, "tests": len(tests),
+                "of": n_tests, "seconds": round(time.monotonic() - start, 1),
+            }  # fmt: skip
+            what = f"{site.file}:{site.lines[0]} {site.operator}: {was!r} -> {site.text!r}"
+            print(
+                f"{fate:9}{rows[site]['seconds']:6.1f} s, {len(tests)} of {n_tests} tests  {what}  {by[-200:]}",
+                flush=True,
+            )
+        killers = sorted({rows[site]["by"] for site in new if rows[site]["by"] in tree.seconds})
+        copy.pass_unchanged(killers, 30 + 3 * sum(tree.seconds[test] for test in killers))
+        new = [site for site in new if not copy.passes.get(rows[site]["by"], True)]
+    return list(rows.values())
+
+
 def main() -> None:
     """Draw, test, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -366,7 +390,11 @@ def main() -> None:
     if options.out and options.out.exists():
         kept = [json.loads(line) for line in options.out.read_text().splitlines()]
     done = {(fate["file"], fate["start"], fate["text"]) for fate in kept}
-    import hypothesis.extra.numpy  # noqa: F401  imported once, for all children
+    import arviz  # noqa: F401  imported once, for all children
+    import dask.array  # noqa: F401
+    import hypothesis.extra.numpy  # noqa: F401
+    import jinja2  # noqa: F401
+    import narwhals  # noqa: F401
     import numba  # noqa: F401
     import pandas  # noqa: F401
     import pyarrow.csv  # noqa: F401
@@ -374,34 +402,25 @@ def main() -> None:
     import rich.console  # noqa: F401
     import typer  # noqa: F401
     import xarray  # noqa: F401
+    import zarr  # noqa: F401
     from scipy import optimize, special, stats  # noqa: F401
 
+    gc.freeze()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(ROOT, Path(folder))
         worker, of = map(int, options.worker.split("/"))
-        for site in draw(tree, options.seed, options.each, options.room)[worker - 1 :: of]:
-            if (site.file, site.start, site.text) in done:
-                continue
+        drawn = draw(tree, options.seed, options.each, options.room)[worker - 1 :: of]
+        left = [site for site in drawn if (site.file, site.start, site.text) not in done]
+        for k in range(0, len(left), TOGETHER):
             if time.monotonic() - begun > 60 * options.minutes:
                 print("STOPPED: the time is up; with --out the next run goes on")
                 break
-            tests, n_tests = ordered(tree, site, options.limit)
-            stale = tree.stale(site)
-            usual = sum(tree.seconds[test] for test in tests)
-            start = time.monotonic()
-            fate, by = copy.fate(site, tests, stale, 30 + 3 * usual + KERNEL_SECONDS * bool(stale))
-            was = (ROOT / site.file).read_bytes()[site.start : site.stop].decode()
-            row = site._asdict() | {
-                "room": tree.room(site.file), "was": was, "fate": fate, "by": by, "tests": len(tests),
-                "of": n_tests, "seconds": round(time.monotonic() - start, 1),
-            }  # fmt: skip
-            kept.append(row)
-            what = f"{site.file}:{site.lines[0]} {site.operator}: {was!r} -> {site.text!r}"
-            print(f"{fate:9}{row['seconds']:6.1f} s, {len(tests)} of {n_tests} tests  {what}  {by[-200:]}", flush=True)
+            rows = fates(tree, copy, left[k : k + TOGETHER], options.limit)
+            kept += rows
             if options.out:
                 with options.out.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
+                    file.writelines(json.dumps(row) + "\n" for row in rows)
     print(table(kept))
 
 
