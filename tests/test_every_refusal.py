@@ -38,6 +38,8 @@ REFUSED = {
     "judges: sensitivity of no share": (lambda: ba.judges.rogan_gladen(raw_rate=0.5, **RATE | {"sensitivity": 1.5}), r"sensitivity=1\.5 is not between"),
     "judges: shares of an allocation": (lambda: ba.judges.calibration_allocation(20, raw_rate=0.5, specificity=-1, sensitivity=2), r"specificity=-1 is not between"),
     "judges: unequal lengths": (lambda: ba.judges.prediction_powered_mean([1, 0], [1], [0, 1]), "give one verdict for each"),
+    "judges: verdicts of nobody": (lambda: ba.judges.verdict_predictions(NOBODY, VOTES), "the judges are unknown"),
+    "agreement: clusters of one item": (lambda: ba.agreement.phi_clusters(RATED.select([0])), "two rated items at least"),
     "judges: people twice": (lambda: ba.alternative_annotator_test(TWICE, HARD), "labelled an item twice"),
     "auc: several labels by no way": (lambda: ba.auc(VOTES, SOFT, multiclass="no"), "multiclass='no' is not one of"),
     "auc: no such method": (lambda: ba.auc(VOTES, SOFT, method="no"), "method='no' is not one of"),

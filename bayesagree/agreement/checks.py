@@ -280,6 +280,11 @@ def phi_clusters(
         `score` (n_clusters) and `score_se`, the standard error of its difference from the first number; `phi` and
         `share` (n_clusters, cluster), NaN where there is no such cluster; `membership` (n_clusters, item, cluster).
 
+    Raises
+    ------
+    InputError
+        Fewer than two rated items, fewer than two folds, or no number of clusters.
+
     See Also
     --------
     item_fit : single items that one Phi does not fit.
@@ -300,6 +305,8 @@ def phi_clusters(
     problem = prepare(ratings, item_mean="flat")
     evidence = np.stack([problem.means.pattern_evidence(float(np.exp(y))) for y in GRID], axis=1)
     rated = problem.patterns.pattern_of_item >= 0
+    if rated.sum() < 2:
+        raise InputError("each item is left out of the clusters that score it: two rated items at least")
     evidence = evidence[problem.patterns.pattern_of_item[rated]]
     fold = np.random.default_rng(seed_sequence(seed)).permutation(len(evidence)) % folds
     most = max(positive_int(k, "n_clusters") for k in n_clusters)

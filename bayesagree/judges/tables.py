@@ -135,7 +135,7 @@ def verdict_predictions(verdicts: Annotations, people: Annotations) -> Predictio
     Raises
     ------
     InputError
-        A judge who ranked nothing for an item.
+        Judges without names, or one who ranked nothing for an item.
 
     Examples
     --------
@@ -145,6 +145,8 @@ def verdict_predictions(verdicts: Annotations, people: Annotations) -> Predictio
     >>> verdict_predictions(judges, people).hard_labels().tolist()
     [[1], [1]]
     """
+    if not verdicts.annotators_known:
+        raise InputError("the judges are unknown, and each is a model here; give their names")
     items = people.items.tolist()
     if isinstance(verdicts, Rankings):
         ranked = verdicts.to_long().groupby("annotator")

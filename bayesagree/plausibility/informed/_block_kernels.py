@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.beta import digamma
 from bayesagree._numerics.elementary import exp, log
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR, N_SHAPES
@@ -20,6 +21,8 @@ from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SC
 MOST_ITEMS = 64
 # Factors of a rising factorial between two logarithms: none is above e^31, so that their product is finite.
 FACTORS = 8
+# So many factors are multiplied, and the rest is a difference of log gamma functions: items with a billion votes.
+MULTIPLIED = 1024
 
 _compiled = numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 
@@ -95,15 +98,22 @@ def _rise(a, plus, count, most, product, log_rise, slope):
     """Write the logs of the rising factorials of ``a + plus`` by `count`, and the sums of 1 / (a + plus + r), r < n."""
     log_rise[:] = 0.0
     slope[:] = 0.0
-    for begin in range(0, most, FACTORS):
+    multiplied = min(most, MULTIPLIED)
+    for begin in range(0, multiplied, FACTORS):
         product[:] = 1.0
-        for r in range(begin, min(begin + FACTORS, most)):
+        for r in range(begin, min(begin + FACTORS, multiplied)):
             for b in range(a.size):
                 factor = a[b] + (plus + r)
                 product[b] *= factor if count[b] > r else 1.0
                 slope[b] += 1.0 / factor if count[b] > r else 0.0
         for b in range(a.size):
             log_rise[b] += log(product[b])
+    if most > multiplied:
+        for b in range(a.size):
+            if count[b] > multiplied:
+                low, high = a[b] + (plus + multiplied), a[b] + (plus + count[b])
+                log_rise[b] += math.lgamma(high) - math.lgamma(low)
+                slope[b] += digamma(high) - digamma(low)
 
 
 @_compiled

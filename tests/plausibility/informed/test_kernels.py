@@ -89,6 +89,25 @@ def test_gradient_is_that_of_the_likelihood(n_labels, confusions, n_items, large
     np.testing.assert_array_equal(again, summed)
 
 
+@pytest.mark.parametrize("largest", [5_000, 10**9])
+def test_as_many_votes_as_there_are_take_no_longer(largest):
+    """Of the rising factorials only the first factors are multiplied."""
+    theta, *data, counts = problem(seed=6, n_items=8, largest=largest)
+    blocks = blocks_of(*data)
+    n_blocks, _, n_items = blocks.counts.shape
+    slopes, summed = np.empty((n_blocks, theta.size, n_items)), np.empty(theta.size)
+
+    def value(at):
+        log_weight, shapes = components(at, *data[:2])
+        return logsumexp(log_weight + log_votes(shapes, counts[:, None, :]), axis=1).sum()
+
+    assert counts.max() > 1024
+    assert score_functions(theta, *blocks, summed, slopes) == pytest.approx(value(theta), rel=1e-9)
+    step = 1e-4
+    numerical = [(value(theta + step * e) - value(theta - step * e)) / (2 * step) for e in np.eye(theta.size)]
+    np.testing.assert_allclose(summed, numerical, rtol=1e-5, atol=1e-9 * largest / step * 1e-2)
+
+
 def test_equal_items_are_computed_once_with_their_number():
     theta, dense, hit, start, label, number, _ = problem(seed=3, n_items=40, n_dense=2)
     rng = np.random.default_rng(4)
