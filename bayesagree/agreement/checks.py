@@ -280,11 +280,6 @@ def phi_clusters(
         `score` (n_clusters) and `score_se`, the standard error of its difference from the first number; `phi` and
         `share` (n_clusters, cluster), NaN where there is no such cluster; `membership` (n_clusters, item, cluster).
 
-    Raises
-    ------
-    InputError
-        Fewer than two rated items, fewer than two folds, or no number of clusters.
-
     See Also
     --------
     item_fit : single items that one Phi does not fit.

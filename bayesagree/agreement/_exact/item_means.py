@@ -217,7 +217,7 @@ def log_beta_shape(at: Floats, m: Floats, s: Floats) -> Floats:
     t = (1 - s) * (1 + s) / s**2
     away = at - sp.special.logit(m)
     far = np.maximum(away - 600, 0) if at.max() - sp.special.logit(m).min() > 600 else 0.0
-    log_mix = np.expm1(away - far)
+    log_mix = np.expm1(np.minimum(away, 600.0))
     log_mix *= m
     np.log1p(log_mix, out=log_mix)
     away *= m

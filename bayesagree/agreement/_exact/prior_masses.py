@@ -98,4 +98,4 @@ def _log_shape(m, at, out):
     for j in range(out.size):
         away = at[j] - centre
         far = max(away - FAR, 0.0)
-        out[j] = m * away - math.log1p(m * math.expm1(away - far)) - far
+        out[j] = m * away - math.log1p(m * math.expm1(min(away, FAR))) - far
