@@ -8,11 +8,12 @@ from bayesagree import Labels, read_result
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.cases import blind_case
 from bayesagree.blind.experiment import blind_experiment
+from bayesagree.blind.judgement import methods_group
 from bayesagree.blind.scores import blind_scores
 from bayesagree.datasets.simulate import simulated_systems
 from bayesagree.errors import InputError
 from bayesagree.evaluation.paired_tests import copeland_rank, paired_t_test, paired_terms
-from bayesagree.evaluation.rank_correlation import correlation, williams_test
+from bayesagree.evaluation.rank_correlation import MEASURES, correlation, williams_test
 from bayesagree.metrics.hard_labels import hard_label_scores
 
 
@@ -249,3 +250,17 @@ def test_no_blind_method_finds_the_best_team(public_data):
         scores = blind_scores(case.predictions, method=method, sets=100, seed=1).sel(model=actual.model)
         assert scores.idxmax("model").item() != "team 3"
         assert correlation(scores, actual, measure="pearson") < 0.5
+
+
+def test_of_every_measure_the_best_method_has_rank_one():
+    """The fewer swaps the better, the higher a correlation the better; every difference counts here."""
+    gold = np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 0.3]])
+    exact, near, turned = gold, gold[:, [1, 0, 2, 3, 5, 4]], gold[:, ::-1]
+    by_method = [{"score": score, "rank": 7.0 - score.argsort().argsort() - 1} for score in (near, exact, turned)]
+    found = methods_group(
+        ("majority", "em", "sampling"), by_method, by_method[1], np.full((3, 1), np.nan),
+        different=lambda p: np.ones(p.shape, bool), baseline="none", correction="williams",
+    )  # fmt: skip
+    np.testing.assert_array_equal(
+        found["method_rank"][1][:, 0], np.repeat([[2.0], [1.0], [3.0]], len(MEASURES), axis=1)
+    )

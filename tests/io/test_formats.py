@@ -363,6 +363,17 @@ def test_a_format_of_another_package(monkeypatch, tmp_path):
     assert read_annotations(path).counts().tolist() == [[1, 1]]
 
 
+def test_outputs_of_which_some_have_a_score_are_hard_labels():
+    from bayesagree.io.formats._found import Found
+
+    rows = [("A", "x", "a", 0.5), ("A", "y", "b", None)]
+    hard, scored = (
+        Found(outputs=of).predictions(["a", "b"]) for of in (rows, [("A", "x", "a", 0.5), ("A", "x", "b", 0.5)])
+    )
+    assert (hard.scores, hard.hard_labels().tolist()) == (None, [[0, 1]])
+    assert scored.scores.tolist() == [[[0.5, 0.5]]]
+
+
 def test_long_tables_of_a_million_rows_are_not_walked(tmp_path):
     rng = np.random.default_rng(1)
     table = pd.DataFrame({"item": np.arange(1000).repeat(3), "annotator": np.tile([1, 2, 3], 1000),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from bayesagree import Comparisons, InputError, davidson
 from bayesagree.comparisons import preference_table
 from bayesagree.report import comparison_report, render
-from bayesagree.report.comparisons import panel
+from bayesagree.report.comparisons import _notes, panel
 from bayesagree.report.wording import percent
 from tests.comparisons.test_davidson import crowd, food
 
@@ -64,3 +65,10 @@ def test_comparisons_without_annotators_and_effects():
     other = Comparisons.from_long(pd.DataFrame({"left": ["A"], "right": ["B"], "winner": ["A"]}))
     with pytest.raises(InputError, match="none of davidson for these comparisons"):
         comparison_report(other, tree)
+
+
+def test_models_that_no_comparison_links_are_named_only_where_there_are_such(data):
+    apart = Comparisons.from_long(pd.DataFrame({"left": [*"AC"] * 4, "right": [*"BD"] * 4, "winner": [*"AD"] * 4}))
+    for games, expected in ((data.comparisons, False), (apart, True)):
+        notes = [str(note) for note in _notes(replace(data, comparisons=games))]
+        assert any("No comparison links some models with others" in note for note in notes) == expected
