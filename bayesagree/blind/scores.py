@@ -279,18 +279,18 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     branch = stream_apart(seed, "resampled systems")
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
-    def one(draw: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        weights = None
-        if items == "bootstrap":
-            weights = np.bincount(rng.integers(n_items, size=n_items), minlength=n_items).astype(float)
-        if gold.shares is None:
-            sets = gold.sets[[draw % gold.sets.shape[0]]] if gold.is_sample else gold.sets
-            return confusion_counts(sets, systems.predicted, systems.n_labels, weights)
-        shares = gold.shares if weights is None else gold.shares * weights[:, None]
-        return (given @ shares).swapaxes(1, 2)[None]
-
     def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
-        return np.stack([one(draw, job[1]) for draw in range(job[0].start, job[0].stop)])
+        drawn = np.arange(job[0].start, job[0].stop)
+        weights = np.ones((drawn.size, n_items))
+        if items == "bootstrap":
+            place = job[1].integers(n_items, size=weights.shape) + n_items * np.arange(drawn.size)[:, None]
+            weights = np.bincount(place.ravel(), minlength=weights.size).reshape(weights.shape).astype(float)
+        if gold.shares is not None:
+            return np.stack([(given @ (gold.shares * weight[:, None])).swapaxes(1, 2)[None] for weight in weights])
+        known = systems.predicted, systems.n_labels
+        if gold.is_sample:
+            return confusion_counts(gold.sets[drawn % gold.sets.shape[0]], *known, weights)[:, None]
+        return np.stack([confusion_counts(gold.sets, *known, weight) for weight in weights])
 
     return np.concatenate(list(map_blocks(count, list(zip(blocks, block_generators(branch, len(blocks)))))))
 

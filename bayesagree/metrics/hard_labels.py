@@ -228,12 +228,13 @@ def confusion_counts(
     n_labels
         Number of labels.
     weights
-        What each item counts, shape (item,); by default 1.
+        What each item counts, shape (item,) or (set, item); by default 1.
     """
     gold = np.ascontiguousarray(truth[:, None] if truth.ndim == 2 else truth, dtype=np.int32)
     counts = np.zeros((gold.shape[0], predicted.shape[0], n_labels, n_labels))
-    ones = np.ones(predicted.shape[1]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    _count(gold, np.ascontiguousarray(predicted, dtype=np.int32), ones, counts)
+    each = np.ones((1, predicted.shape[1])) if weights is None else np.atleast_2d(weights)
+    each = np.ascontiguousarray(each, dtype=np.float64)
+    _count(gold, np.ascontiguousarray(predicted, dtype=np.int32), each, counts)
     return counts
 
 
@@ -242,11 +243,12 @@ def _count(gold, predicted, weights, counts):
     wide = counts.shape[2] + 1
     cells = np.zeros((wide, wide))  # row and column 0 take what is missing, without a branch
     for s in range(gold.shape[0]):
+        weight = weights[s if len(weights) > 1 else 0]
         for m in range(predicted.shape[0]):
             true, given = gold[s, m if gold.shape[1] > 1 else 0], predicted[m]
             cells[:] = 0
             for i in range(given.size):
-                cells[true[i] + 1, given[i] + 1] += weights[i]
+                cells[true[i] + 1, given[i] + 1] += weight[i]
             for true_label in range(wide - 1):
                 copy_to(counts[s, m, true_label], cells[true_label + 1, 1:])
 

@@ -91,6 +91,9 @@ def test_counts_equal_a_plain_loop():
         if truth[s, m, i] >= 0 and said[m, i] >= 0:
             plain[s, m, truth[s, m, i], said[m, i]] += weights[i]
     np.testing.assert_allclose(confusion_counts(truth, said, 3, weights), plain, rtol=1e-12)
+    np.testing.assert_array_equal(
+        confusion_counts(truth, said, 3, np.tile(weights, (4, 1))), confusion_counts(truth, said, 3, weights)
+    )
 
 
 def test_errors():
