@@ -153,7 +153,9 @@ def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, seed: Seed
         "independent given the truth, and blind scores are too narrow where items differ in difficulty; merge rare "
         "labels or evaluate a random part of the items to model a difficulty of each item"
     )
-    tree = dawid_skene(as_labels(systems), draws=draws, chains=chains, seed=seed, top_labels=1, confusion=False)
+    # Systems label thousands of items each: what each confuses is known, and no crowd has to be told from its votes.
+    run: Any = {"draws": draws, "chains": chains, "seed": seed}
+    tree = dawid_skene(as_labels(systems), variant="full", **run, top_labels=1, confusion=False)
     top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
     return _known(systems, top.reshape(-1, systems.items.size)[:sets])
 
