@@ -1,6 +1,6 @@
 """Coverage of the 95 % intervals of agreement coefficients of few items.
 
-uv run python benchmarks/agreement_intervals.py [sets [coefficient]]          (writes results/agreement_intervals.md)
+uv run python benchmarks/agreement_intervals.py [sets [coefficient ...]]         (writes results/agreement_intervals.md)
 
 Worlds: 10, 20, 50 and 200 items; 2, 3, 5 and 30 annotators, of whom 5 leave out a fifth and 30 four fifths of the
 items. Nominal: 2 or 4 labels; one has the prevalence .5, .7 or .95, the others share the rest; an annotator is right
@@ -18,7 +18,12 @@ in one row, beside the shares that would show by the noise of so many sets alone
 Short cells of nominal coefficients are no more than that noise. Long ones of 10 and 20 items are not: of nearly
 unanimous items most data sets are one of a few, and an interval that holds the truth in the rarer of them holds it in
 more than .95; percent agreement of 20 items at accuracy .97 is held in .99 to 1.00 with a width of .16, the
-bootstrap's in .80 to .84 with .12. Coefficients of ordered values are short of 20 and 50 items, by .02 and .01.
+bootstrap's in .80 to .84 with .12. Cells of ordered coefficients of a world share its data sets, and are short or long
+together. Their items weigh as Student's t asks for, since distances vary more: on other worlds (correlations .15, .3,
+.55, .9; 150 sets; without the polychoric one) cells hold .939 of 20 and of 50 items, .31 and .28 of them below .93, if
+the shapes of items add up to 18 and 48 as those of nominal coefficients do, and .956 and .945, .06 and .17 below, if
+they add up to 15.4 and 45.5. Of 10 items 8 hold .954 and .887 at least, 5.3 hold .981 with a fifth more width. The
+polychoric correlation of few items has few classes: with nine, 10 items of correlation .8 hold .866, with four .959.
 
 Kappa and alpha of unordered labels have equal tails, chosen on these worlds and checked on others (prevalence .6, .85,
 .97; accuracy .7, .9, .96; 2 or 3 labels; 30 sets a world). There they hold, in the mean of the cells of these
@@ -210,12 +215,12 @@ def write(cells: list[Cell]) -> None:
     PAGE.write_text("\n".join(page) + "\n")
 
 
-def main(sets: int, only: str) -> None:
-    """Run all worlds, or one coefficient beside the rows as they stand, and write the page."""
+def main(sets: int, only: list[str]) -> None:
+    """Run all worlds, or some coefficients beside the rows as they stand, and write the page."""
     rows: dict[tuple[str, int, str], list[Found]] = {}
     chosen = [(number, world) for number, world in enumerate([*worlds(), *map(Real, REAL)])]
     chosen = [(number, world._replace(names=names)) for number, world in chosen
-              if (names := tuple(name for name in world.names if only in name))]  # fmt: skip
+              if (names := tuple(n for n in world.names if not only or n in only))]  # fmt: skip
     with ProcessPoolExecutor() as pool:
         for found in pool.map(partial(of_world, sets=sets), *zip(*chosen)):
             for key, values in found.items():
@@ -231,4 +236,4 @@ def main(sets: int, only: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS, sys.argv[2] if len(sys.argv) > 2 else "")
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS, sys.argv[2:])

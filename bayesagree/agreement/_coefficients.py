@@ -54,6 +54,8 @@ class Coefficient(NamedTuple):
     """What it takes for granted: its weights, or an order of numbers."""
     equal_tails: bool = False
     """Whether the shortest interval would cut the tail of an expected disagreement that vanishes with a rare label."""
+    of_order: bool = False
+    """Whether it compares distances of values: few items then vary more than the nominal coefficients allow for."""
 
     def estimate(self) -> float:
         """Value where every item counts once."""
@@ -114,15 +116,20 @@ class PseudoWeights(NamedTuple):
         return drawn
 
 
-def item_mass(n: float) -> float:
+def item_mass(n: float, *, of_order: bool = False) -> float:
     """Return the shape of the gamma variable of one of n items.
 
-    Theirs add up to n - 2, so that the variance of a mean is the unbiased one, with few items to n / 2.
+    Theirs add up to n - 2, so that the variance of a mean is the unbiased one, with few items to n / 2. Coefficients of
+    ordered values vary more: theirs add up to what `weight_shape` asks for, if this is a fifth below n at most; of ten
+    items or fewer the pseudo-items widen enough.
     """
-    return max(n - PSEUDO_MASS, n / 2) / max(n, 1)
+    mass = n - PSEUDO_MASS
+    if of_order:
+        mass = max(n * weight_shape(n), min(mass, 0.8 * n))
+    return max(mass, n / 2) / max(n, 1)
 
 
-def weight_shape(n: int) -> float:
+def weight_shape(n: float) -> float:
     """Return the shape of the gamma weights of n items, so that the variance of a mean is that of Student's t.
 
     With weights Dirichlet(a, ..., a) a mean has the variance (n - 1) S^2 / (n (n a + 1)); exponential weights, a = 1,
@@ -150,7 +157,7 @@ def draw_weights(
     The items of one `cluster` have one weight; clusters take the place of items in the Dirichlet process.
     """
     if cluster is None:
-        shape = item_mass(found.weight.sum()) * found.weight
+        shape = item_mass(found.weight.sum(), of_order=found.of_order) * found.weight
         return pseudo.added(rng.standard_gamma(np.broadcast_to(shape, (len(pseudo.weight), shape.size))), found)
     unit = found.unit[: cluster.size]
     has = np.flatnonzero(unit >= 0)
@@ -158,7 +165,7 @@ def draw_weights(
     n = int(own.max()) + 1
     # A cluster of the mean size counts as one item beside the pseudo-items, whose mass is that of two clusters.
     member = sp.sparse.csr_array((np.full(has.size, n / has.size), (unit[has], own)), shape=(found.weight.size, n))
-    drawn = rng.standard_gamma(np.full((len(pseudo.weight), n), item_mass(n)))
+    drawn = rng.standard_gamma(np.full((len(pseudo.weight), n), item_mass(n, of_order=found.of_order)))
     return pseudo.added((member @ drawn.T).T, found)
 
 
@@ -175,7 +182,8 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
         # Two values have one distance: the coefficients of an order are then the nominal ones.
         nominal = name == "alpha_nominal" or (name in KAPPAS and not weighted)
         of_two = items.values.size == 2 and (name in KAPPAS or name.startswith("alpha"))
-        yield name, found._replace(remark=remark, equal_tails=nominal or of_two)
+        of_order = name in OF_ORDER and items.values.size > 2
+        yield name, found._replace(remark=remark, equal_tails=nominal or of_two, of_order=of_order)
 
 
 def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[str, Coefficient]]:
@@ -217,7 +225,7 @@ def _polychoric(items: Items) -> Coefficient:
     several = patterns.size >= 2
     given = patterns.counts.multiply(several[:, None]).tocsr()
     share = patterns.weight @ given
-    classes = joined(share / max(share.sum(), 1))
+    classes = joined(share / max(share.sum(), 1), patterns.weight[several].sum())
     compute, cells = partial(polychoric, C=np.asarray(given @ classes)), 4 * classes.shape[1] ** 2
     return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, cells), items)
 

@@ -128,8 +128,9 @@ def agreement_table(
     -----
     The interval is the shortest one of 2000 draws from a Dirichlet process over items; for kappa and alpha of unordered
     labels that of equal tails, because they divide by an expected disagreement that vanishes with a rare label, which
-    leaves a long tail. The N items count as N - 2, and two pseudo-items as 2, one with a random value for each
-    annotation and one with the same value for all. The estimate does not use them. Without them few items have
+    leaves a long tail. The N items count as N - 2 (for coefficients of ordered values fewer, from twelve items on as
+    Student's t asks for), and two pseudo-items as 2, one with a random value for each annotation and one with the same
+    value for all. The estimate does not use them. Without them few items have
     intervals that are too short, and unanimous items one of width 0. Coverage from 10 items on, with the cells where it
     is too low: benchmarks/results/agreement_intervals.md. With ``annotators="sample"`` each replicate is moved by a
     Student t variable with the variance over annotators, which the pairs of annotators have beyond the noise of their
@@ -269,23 +270,27 @@ def _replicates(
     rng: np.random.Generator,
     cluster: Integers | None = None,
 ) -> Iterator[tuple[str, Coefficient, Floats]]:
-    """Yield each coefficient and its replicates; those of counts, whose weight is `counted`, see the same weights."""
-    of_counts: Floats | None = None
+    """Yield each coefficient and its replicates; those of counts, whose weight is `counted`, see the same weights.
+
+    Those of ordered values have weights of their own, which vary more, from a stream of their own.
+    """
+    of_counts: dict[bool, Floats] = {}
+    streams = rng, rng.spawn(1)[0]
     pseudo = PseudoWeights.draw(rng)
     for name, found in found_by_name:
         if found.note:
             yield name, found, np.empty(0)
             continue
-        shared = found.weight is counted
-        if shared and of_counts is None:
-            of_counts = draw_weights(found, pseudo, rng, cluster)
+        shared, own = found.weight is counted, streams[found.of_order]
+        if shared and found.of_order not in of_counts:
+            of_counts[found.of_order] = draw_weights(found, pseudo, own, cluster)
         parts = []
         for start in range(0, REPLICATES, found.step()):
             some = slice(start, start + found.step())
-            if shared and of_counts is not None:
-                parts.append(found.compute(of_counts[some]))
+            if shared:
+                parts.append(found.compute(of_counts[found.of_order][some]))
             else:
-                parts.append(found.compute(draw_weights(found, pseudo.of(some), rng, cluster)))
+                parts.append(found.compute(draw_weights(found, pseudo.of(some), own, cluster)))
         yield name, found, np.concatenate(parts)
 
 

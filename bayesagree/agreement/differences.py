@@ -157,7 +157,8 @@ def _differences(
     seen = np.stack([np.bincount(code[one], minlength=code.max() + 1) > 0 for one in has.T], axis=1)
     n = n if cluster is None else seen.sum(axis=0).tolist()
     # An item or a cluster of both sides has the smaller shape of the two.
-    shape = size * np.where(seen, list(map(item_mass, n)), 1.0).min(axis=1)
+    mass = [item_mass(of_side, of_order=first.of_order) for of_side in n]
+    shape = size * np.where(seen, mass, 1.0).min(axis=1)
     each = [1.0 if cluster is None else n[k] / has[:, k].sum() for k in range(2)]  # as `draw_weights`
     members = [
         sp.sparse.csr_array(

@@ -22,7 +22,7 @@ def counts_of(code: np.ndarray, n: int) -> np.ndarray:
 
 def estimate(code: np.ndarray) -> float:
     counts = counts_of(code, code.max() + 1)
-    classes = joined(counts.sum(axis=0) / counts.sum())
+    classes = joined(counts.sum(axis=0) / counts.sum(), len(counts))
     return float(polychoric(np.ones((1, len(counts))), counts @ classes)[0])
 
 
@@ -77,11 +77,16 @@ def test_binning_hardly_alters_it(rho):
 
 def test_values_are_joined_to_classes_of_about_equal_size():
     share = np.random.default_rng(4).dirichlet(np.ones(200))
-    classes = joined(share)
+    classes = joined(share, 10_000)
     assert classes.shape == (200, MOST_CLASSES)
     assert (np.diff(classes.argmax(axis=1)) >= 0).all()
     assert (share @ classes).max() < 0.15
-    assert joined(np.array([0.5, 0.0, 0.5])).shape == (3, 2)
+    assert joined(np.array([0.5, 0.0, 0.5]), 2).shape == (3, 2)
+
+
+@pytest.mark.parametrize(("n_items", "n_classes"), [(9, 3), (10, 4), (16, 4), (64, 8), (65, 9), (1000, 9)])
+def test_few_items_have_at_most_the_root_of_their_number_of_classes(n_items, n_classes):
+    assert joined(np.full(200, 1 / 200), n_items).shape == (200, n_classes)
 
 
 @pytest.mark.parametrize(
