@@ -22,7 +22,6 @@ from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance,
 from bayesagree.agreement._coefficients import (
     REPLICATES,
     Coefficient,
-    Distance,
     Level,
     PseudoWeights,
     Weights,
@@ -30,10 +29,10 @@ from bayesagree.agreement._coefficients import (
     coefficients,
     draw_weights,
     interval_of,
-    set_coefficient,
     weights_for,
 )
 from bayesagree.agreement._items import MOST_VALUES, AgreementData, Items, items_of
+from bayesagree.agreement._set_distances import Distance, set_coefficient
 from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
