@@ -129,12 +129,12 @@ def agreement_table(
     labels that of equal tails, because they divide by an expected disagreement that vanishes with a rare label, which
     leaves a long tail. The N items count as N - 2 (for coefficients of ordered values fewer, from twelve items on as
     Student's t asks for), and two pseudo-items as 2, one with a random value for each annotation and one with the same
-    value for all. The estimate does not use them. Without them few items have
-    intervals that are too short, and unanimous items one of width 0. Coverage from 10 items on, with the cells where it
-    is too low: benchmarks/results/agreement_intervals.md. With ``annotators="sample"`` each replicate is moved by a
-    Student t variable with the variance over annotators, which the pairs of annotators have beyond the noise of their
-    items (`_annotator_variance`). Of a complete matrix the interval of the fixed annotators holds the kappa of all
-    raters in half to nine tenths of the studies, that of the sample in .93 to .99 (plan_crossed.md there).
+    value for all. The estimate does not use them. Without them few items have intervals that are too short, and
+    unanimous items one of width 0. Coverage from 10 items on, with the cells where it is too low:
+    benchmarks/results/agreement_intervals.md. With ``annotators="sample"`` each replicate is moved by a Student t
+    variable with the variance over annotators, which the pairs of annotators have beyond the noise of their items
+    (`_annotator_variance`). Of a complete matrix the interval of the fixed annotators holds the kappa of all raters in
+    half to nine tenths of the studies, that of the sample in .93 to .99 (plan_crossed.md there).
 
     References
     ----------

@@ -46,6 +46,8 @@ type CalibrateFor = Metric | Literal["each"]
 BLIND = ("majority", "em", "round_robin", "sampling", "dawid_skene")
 WITH_CROWD = ("calibrated_majority", "naive_bayes", "svm", "glm", "adaboost", "direct")
 METHODS = BLIND + WITH_CROWD
+# Weights of items that a block of draws holds at once, 8 MB; of more items than these one draw's.
+ITEMS_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,11 +281,17 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     branch = stream_apart(seed, "resampled systems")
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
+    at_once = max(1, ITEMS_AT_ONCE // n_items)
+
     def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
-        drawn = np.arange(job[0].start, job[0].stop)
+        block, rng = job
+        starts = range(block.start, block.stop, at_once)
+        return np.concatenate([some(np.arange(start, min(start + at_once, block.stop)), rng) for start in starts])
+
+    def some(drawn: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
         weights = np.ones((drawn.size, n_items))
         if items == "bootstrap":
-            place = job[1].integers(n_items, size=weights.shape) + n_items * np.arange(drawn.size)[:, None]
+            place = rng.integers(n_items, size=weights.shape) + n_items * np.arange(drawn.size)[:, None]
             weights = np.bincount(place.ravel(), minlength=weights.size).reshape(weights.shape).astype(float)
         if gold.shares is not None:
             return np.stack([(given @ (gold.shares * weight[:, None])).swapaxes(1, 2)[None] for weight in weights])

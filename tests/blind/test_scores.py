@@ -103,6 +103,16 @@ def test_soft_sets_of_sampling_are_the_mean_over_sets(metric, leave_one_out):
     assert (np.abs(soft - hard) < SIGMAS * 0.5 / np.sqrt(100 * 3000) + 1 / 300).all()
 
 
+@pytest.mark.parametrize("method", ["majority", "sampling", "round_robin"])
+def test_draws_do_not_depend_on_how_many_are_counted_at_once(method, monkeypatch):
+    systems = Systems.of(simulated(missing=0.2)[0], None, None, 0)
+    gold = make_pseudo_gold(systems, method, sets=20, seed=5)
+    together = counts_per_draw(gold, systems, 10, "bootstrap", 3)
+    for most in (1, 3 * systems.items.size):
+        monkeypatch.setattr("bayesagree.blind.scores.ITEMS_AT_ONCE", most)
+        assert (counts_per_draw(gold, systems, 10, "bootstrap", 3) == together).all()
+
+
 def test_fixed_items_leave_only_the_uncertainty_of_the_truth():
     systems, _, _ = simulated()
     fixed = blind_posterior(systems, method="majority", items="fixed", metrics=("accuracy",), draws=20, seed=1)
