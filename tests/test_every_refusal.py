@@ -33,6 +33,8 @@ REFUSED = {
     "conformal: coverage of one": (lambda: ba.conformalize(VOTES, SOFT, coverage=1.0), "coverage"),
     "conformal: correction of exact": (lambda: ba.conformalize(VOTES, SOFT, correction="ecdf"), "the exact form needs none"),
     "conformal: unknown method": (lambda: ba.conformalize(VOTES, SOFT, method="no"), "method='no' is not one of"),
+    "conformal: posterior of ratings": (lambda: ba.conformalize(ba.normal_inverse_gamma(RATED, draws=5, seed=1), SOFT), "take a posterior of labels or rankings"),
+    "conformal: regions of top labels": (lambda: ba.conformal.plausibility_regions(TOP, SOFT), "draw them without top_labels="),
     "conformal: hard labels": (lambda: ba.conformalize(VOTES, HARD), "score|hard"),
     "judges: raw rate of no share": (lambda: ba.judges.rogan_gladen(raw_rate=1.5, **RATE), r"raw_rate=1\.5 is not between 0 and 1"),
     "judges: sensitivity of no share": (lambda: ba.judges.rogan_gladen(raw_rate=0.5, **RATE | {"sensitivity": 1.5}), r"sensitivity=1\.5 is not between"),

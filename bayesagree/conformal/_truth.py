@@ -131,8 +131,9 @@ def _point(estimate: xr.DataArray) -> Plausibilities:
 
 def _posterior(tree: xr.DataTree) -> PlausibilityDraws:
     if "posterior" not in tree or "plausibility" not in tree["posterior"].data_vars:
-        found = ", ".join(map(str, tree["posterior"].data_vars)) if "posterior" in tree else "no posterior"
-        raise InputError(f"no plausibilities in this result ({found}); draw labels or rankings without top_labels=")
+        found = list(map(str, tree["posterior"].data_vars)) if "posterior" in tree else ["no posterior"]
+        way_out = "draw them without top_labels=" if "top_label" in found else "take a posterior of labels or rankings"
+        raise InputError(f"no plausibilities of labels in this result ({', '.join(found)}); {way_out}")
     items = np.asarray(tree["posterior"]["item"])
     categories = np.asarray(plausibility_draws(tree, slice(0))["category"])
 
