@@ -58,12 +58,8 @@ class CrowdSampler(Protocol):
         """Draw every unknown, so many times."""
         ...
 
-    def diagonal(self, rng: Rng) -> Floats:
-        """Return the probability of a right answer in each confusion row."""
-        ...
-
-    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
-        """Write whole confusion matrices."""
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Write accuracies, shape (annotator,), and confusion, (annotator, category, label) or of no annotators."""
         ...
 
     def hyperparameters(self) -> dict[str, Floats]:
@@ -168,13 +164,9 @@ class RowSampler(TruthSampler):
         known = self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence, prior
         sweep_truth(rng, times, *known, self.truth, self.weights, self.count, self.expected)
 
-    def diagonal(self, rng: Rng) -> Floats:
-        """Draw the confusion given the truth; return the probability of a right answer in each row."""
-        return self.confusion.diagonal(rng, self.weights)
-
-    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
-        """Write whole confusion matrices."""
-        self.confusion.expand(rng, right, out)
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Draw the confusion given the truth; write accuracies and whole matrices."""
+        self.confusion.write(rng, self.weights, self.prevalence, accuracy, confusion)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return the hyperparameters of the confusion."""
@@ -200,13 +192,12 @@ class AccuracySampler(TruthSampler):
             draw_truth(rng, self.cells, log_prevalence, self.log_prior, log_confusion, self.truth, self.expected)
             count_truth(self.cells, self.truth, self.weights, self.count)
 
-    def diagonal(self, rng: Rng) -> Floats:
-        """Return the accuracies."""
-        return self.accuracies.diagonal(rng)
-
-    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
-        """Write whole confusion matrices."""
-        self.accuracies.expand(rng, right, out)
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Write accuracies and whole confusion matrices."""
+        right = self.accuracies.diagonal()
+        write_accuracies(self.cells, right, self.prevalence, accuracy)
+        if confusion.size:
+            self.accuracies.expand(rng, right, confusion)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return no hyperparameters: annotators are independent."""
@@ -285,7 +276,7 @@ def run_chains(
 
 
 def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, rng: Rng) -> None:
-    cells, n_items = sampler.cells, sampler.n_items
+    n_items = sampler.n_items
 
     def slot(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         if draw == 0:
@@ -302,11 +293,12 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
     kept.spread += expected**2
     kept.monitored[draw] = expected[keep.monitored]
     slot("prevalence", (keep.n_labels,))[draw] = prevalence
-    right = sampler.diagonal(rng)
-    write_accuracies(cells, right, prevalence, slot("accuracy", (keep.n_annotators,))[draw])
+    accuracy, shape = slot("accuracy", (keep.n_annotators,))[draw], (keep.n_labels, keep.n_labels)
     if keep.confusion:
-        shape = (keep.n_annotators, keep.n_labels, keep.n_labels)
-        sampler.expand(rng, right, slot("confusion", shape, np.float32)[draw])
+        confusion = slot("confusion", (keep.n_annotators, *shape), np.float32)[draw]
+    else:
+        confusion = np.empty((0, *shape), np.float32)
+    sampler.write_annotators(rng, accuracy, confusion)
     for name, value in sampler.hyperparameters().items():
         slot(name, np.shape(value), value.dtype)[draw] = value
 

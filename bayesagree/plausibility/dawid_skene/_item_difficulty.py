@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import slice_step
 from bayesagree._numerics.types import Floats, Rng
+from bayesagree.plausibility.dawid_skene._confusion import write_accuracies
 from bayesagree.plausibility.dawid_skene._gibbs import Start, TruthSampler
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_candidate
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -67,16 +68,14 @@ class ItemDifficultySampler(TruthSampler):
             self.truth, self.ability, self.difficulty = 1 - self.truth, -self.ability, -self.difficulty
             count_truth(self.cells, self.truth, self.weights, self.count)
 
-    def diagonal(self, rng: Rng) -> Floats:
-        """Return the probability of a right answer to an item of difficulty 0, in each confusion row."""
-        return 1 / (1 + np.exp(-self.ability[self.cells.row_annotator]))
-
-    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
-        """Write whole confusion matrices for items of difficulty 0."""
-        accuracy = 1 / (1 + np.exp(-self.ability))
-        out[...] = ((1 - accuracy) / max(self.n_labels - 1, 1))[:, None, None]
-        diagonal = np.arange(self.n_labels)
-        out[:, diagonal, diagonal] = accuracy[:, None]
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Write accuracies and whole confusion matrices for items of difficulty 0."""
+        right = 1 / (1 + np.exp(-self.ability))
+        write_accuracies(self.cells, right[self.cells.row_annotator], self.prevalence, accuracy)
+        if confusion.size:
+            confusion[...] = ((1 - right) / max(self.n_labels - 1, 1))[:, None, None]
+            diagonal = np.arange(self.n_labels)
+            confusion[:, diagonal, diagonal] = right[:, None]
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return the difficulties of the items."""

@@ -103,13 +103,9 @@ class MixedMembershipSampler(CellItems):
         draw_plausibility(rng, self.cells, self.shape(), drawn)
         return drawn
 
-    def diagonal(self, rng: Rng) -> Floats:
-        """Draw the confusion; return the probability that an annotator gives the latent label, for each row."""
-        return self.confusion.diagonal(rng, self.weights)
-
-    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
-        """Write whole confusion matrices."""
-        self.confusion.expand(rng, right, out)
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Draw the confusion given the latent labels; write accuracies and whole matrices."""
+        self.confusion.write(rng, self.weights, self.prevalence, accuracy, confusion)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return alpha and the hyperparameters of the confusion."""

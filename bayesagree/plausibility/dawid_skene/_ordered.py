@@ -25,6 +25,7 @@ from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility.dawid_skene._confusion import write_accuracies
 from bayesagree.plausibility.dawid_skene._gibbs import CellItems
 from bayesagree.plausibility.dawid_skene._ordered_kernels import SLOPE_SD, chances, sweep_ordered
 from bayesagree.plausibility.informed.covariates import Covariates
@@ -100,14 +101,11 @@ class OrderedSampler(CellItems):
             sweep_ordered(rng, times, *args, *prior)
         self.shares = chances(self.tau, self.crowd[0] * self.u, ONE)
 
-    def diagonal(self, rng: Rng) -> Floats:
-        """Return Pr(same label as a typical annotator), given that one's label, in each confusion row."""
-        rows = self._confusion()[:, np.arange(self.tau.size - 1), np.arange(self.tau.size - 1)]
-        return rows[self.cells.row_annotator, self.cells.row_label]
-
-    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
-        """Write the probability of each label given that of a typical annotator."""
-        out[...] = self._confusion()[: self.n_annotators]
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Write Pr(same label as a typical annotator), and of each label given that of a typical annotator."""
+        drawn, label = self._confusion(), self.cells.row_label
+        write_accuracies(self.cells, drawn[self.cells.row_annotator, label, label], self.prevalence, accuracy)
+        confusion[...] = drawn[: len(confusion)]
 
     def _confusion(self) -> Floats:
         """Return Pr(label | label of a typical annotator) on a random item, shape (annotator, label, label)."""

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
-from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
+from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows, write_confusion
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, Start
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_accuracies, draw_prevalence, draw_rows
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_prevalence, draw_rows
 from bayesagree.plausibility.dawid_skene._pattern_kernels import (
     draw_patterns,
     sweep_patterns,
@@ -168,13 +168,10 @@ class PatternSampler:
             best = (self.chance * sp.special.betainc(zero + (size[:, None] - m), one + m, 0.5)[which]).sum(axis=1)
         return write_best(rng, self.of_item, best, out)
 
-    def diagonal(self, rng: Rng) -> Floats:
-        """Return the probability of a right answer in each confusion row."""
-        return draw_accuracies(rng, self.cells, self.confusion.rows, self.confusion.confusion)
-
-    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
-        """Write whole confusion matrices."""
-        self.confusion.expand(rng, right, out)
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Write accuracies and whole confusion matrices."""
+        rows, drawn = self.confusion.rows, self.confusion.confusion
+        write_confusion(rng, self.cells, rows, self.prevalence, drawn, accuracy, confusion)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return alpha where it is drawn, and the hyperparameters of the confusion."""
