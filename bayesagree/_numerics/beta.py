@@ -13,7 +13,7 @@ CANCELS = 1e-4
 SMALLEST = 1e-300
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False, error_model="python")
 def digamma(x):
     """Return the derivative of log Gamma at x > 0: recurrence to 10, then the asymptotic series, good to 1e-15."""
     value = 0.0

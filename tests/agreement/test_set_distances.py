@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import bayesagree as ba
 from bayesagree import InputError
-from bayesagree.agreement._coefficients import jaccard, masi
+from bayesagree.agreement._set_distances import jaccard, masi
 
 # The example of https://stats.stackexchange.com/questions/407453: labels of two coders for each of eleven items.
 CODERS = [
