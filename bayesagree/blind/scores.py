@@ -280,13 +280,11 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     # Another stream than the one that draws gold sets: items are resampled independently of them.
     branch = stream_apart(seed, "resampled systems")
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
-
     at_once = max(1, ITEMS_AT_ONCE // n_items)
 
     def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
-        block, rng = job
-        starts = range(block.start, block.stop, at_once)
-        return np.concatenate([some(np.arange(start, min(start + at_once, block.stop)), rng) for start in starts])
+        drawn, rng = np.arange(job[0].start, job[0].stop), job[1]
+        return np.concatenate([some(drawn[part], rng) for part in item_blocks(drawn.size, at_once)])
 
     def some(drawn: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
         weights = np.ones((drawn.size, n_items))
