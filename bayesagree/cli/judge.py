@@ -57,12 +57,14 @@ def judge(
     votes = table.iloc[:0] if people is None else _in_our_names(read_table(people), columns, columns.annotator, scale)
     settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.seed}
     test, title = {"epsilon": epsilon} | vars(sampling), f"May the judge replace a person (epsilon {epsilon:g})?"
-    if columns.rank in votes.columns or (columns.rating in votes.columns and columns.label not in votes.columns):
+    rated = columns.rating in votes.columns and columns.label not in votes.columns
+    if people is not None and (columns.rank in votes.columns or rated):
         humans = _answers(votes, columns, columns.annotator, scale)
         rows, notes = _tests(humans, _answers(table, columns, judge_column, scale, humans), test)
         shown = [_output.Table("settings", [settings], most=0), _output.Table("judges", rows, title)]
         return _output.show(shown, json=json, notes=notes)
-    named = ([] if people is None else [votes]) + ([table] if scale is None else [])
+    named = {} if people is None else {"people's labels": votes}
+    named |= {"the verdicts": table} if scale is None else {}
     known = _categories(named, columns.label) if named else []
     counted = _positive(positive, known) if known else None
     names: Any = {"item": columns.item, "annotator": judge_column, "duplicates": "keep"}
@@ -112,12 +114,12 @@ def _in_our_names(
     return table.rename(columns={their: our for our, their in zip(ours, found) if their != our})
 
 
-def _categories(tables: list["pd.DataFrame"], label: str) -> list[Any]:
+def _categories(tables: dict[str, "pd.DataFrame"], label: str) -> list[Any]:
     """Return the labels that people or judges gave, sorted."""
-    for table, whose in zip(tables, ("people's labels", "the verdicts")):
+    for whose, table in tables.items():
         if label not in table.columns:
             raise InputError(f"{whose} have no column {label!r}; name it with label=..., or give scores a --scale 1 10")
-    found = {value for table in tables for value in table[label].dropna().tolist()}
+    found = {value for table in tables.values() for value in table[label].dropna().tolist()}
     return sorted(found, key=lambda value: (str(type(value)), value))
 
 

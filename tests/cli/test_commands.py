@@ -312,6 +312,18 @@ def test_judge_chooses_items_for_people_and_takes_their_probabilities(run, folde
     assert "--choose N" in err
 
 
+def test_judge_chooses_items_by_scores(run, folder):
+    scores = pd.DataFrame({"item": range(9), "judge": "g", "rating": [k * 7 % 10 for k in range(9)]})
+    scores.to_csv(folder / "scored.csv", index=False)
+    code, out, err = run("judge", "scored.csv", *"--choose 4 --design doubt --scale 0 9 --json".split())
+    assert code == 0, err
+    assert sum(row["chosen"] for row in json.loads(out)["items"]) == 4
+    code, _, err = run("judge", "scored.csv", "--choose", "4")
+    assert code != 0
+    assert "the verdicts have no column 'label'" in err
+    assert "--scale" in err
+
+
 @pytest.mark.parametrize("kind", ["ratings", "rankings"])
 def test_judge_is_compared_with_ratings_and_rankings(run, folder, kind):
     rng = np.random.default_rng(2)
