@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Runs of `bayesagree.report` that take the side of a condition which no other run takes: pages without a section.
 
 Also the limits of these sections, just at them and just beyond.
@@ -76,7 +77,16 @@ def bounded(module: Any, limit: dict[str, int], *given: Any, **settings: Any) ->
 given = {"settings": SIMPLE, "groups": GROUPS}
 add("report of many labels", limited, annotators, {"MOST_LABELS": 47}, LABELS, HARD)(**given)
 for most in (48, 47):
-    add(f"section on groups {most}", bounded, annotators, {"MOST_LABELS": most}, annotators.group_results, LABELS, HARD, GROUPS)()
+    add(
+        f"section on groups {most}",
+        bounded,
+        annotators,
+        {"MOST_LABELS": most},
+        annotators.group_results,
+        LABELS,
+        HARD,
+        GROUPS,
+    )()
 
 
 def _stricter(shift: float) -> Any:
@@ -89,9 +99,13 @@ rated = {"threshold": 4.0, "plausibility": "normal_inverse_gamma"}
 strict = later(lambda: _stricter(1.4), "strict")
 add("report of levels", page, strict)(settings=rated)
 for shift in (0.1, 0.6):
-    add("section on levels", section, annotators.level_results, later(lambda s=shift: _stricter(s), f"{shift}"), None)(**rated)
+    add("section on levels", section, annotators.level_results, later(lambda s=shift: _stricter(s), f"{shift}"), None)(
+        **rated
+    )
 for name, most in (("MOST_ANNOTATORS", 4), ("MOST_ANNOTATORS", 3), ("MOST_RATINGS", 52), ("MOST_RATINGS", 51)):
-    add(f"section on levels {name}={most}", bounded, annotators, {name: most}, annotators.level_results, strict, None)(**rated)
+    add(f"section on levels {name}={most}", bounded, annotators, {name: most}, annotators.level_results, strict, None)(
+        **rated
+    )
 
 # Whether models may replace people is not asked of numbers, of models with gaps, or of annotators who share little.
 below = {"threshold": 3.0, "plausibility": "normal_inverse_gamma"}
@@ -124,7 +138,9 @@ def _of_two(items: Any) -> Any:
 
 add("report of two labels", page, TWO, later(lambda: _of_two(TWO().items)), settings=SIMPLE)()
 for given in (TWO, twice, alone):
-    add(f"section on areas {given.name}", section, models.area_results, given, later(lambda g=given: _of_two(g().items)))()
+    add(
+        f"section on areas {given.name}", section, models.area_results, given, later(lambda g=given: _of_two(g().items))
+    )()
 
 
 def _scaled(factor: float, shift: float) -> Any:
@@ -137,7 +153,13 @@ def _named_scores() -> Any:
 
 
 for factor, shift in ((1.0, 0.0), (1.0009, 0.0), (1.0011, 0.0), (1.3, -0.1), (0.9, 0.1 / 3)):
-    add("section on sets", section, models.set_results, MANY, later(lambda f=factor, s=shift: _scaled(f, s), f"{factor}"))()
+    add(
+        "section on sets",
+        section,
+        models.set_results,
+        MANY,
+        later(lambda f=factor, s=shift: _scaled(f, s), f"{factor}"),
+    )()
 for least in (40, 41):
     add(f"section on sets {least}", bounded, models, {"FEWEST": least}, models.set_results, MANY, MANY_SOFT)()
 
