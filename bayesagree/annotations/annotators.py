@@ -80,7 +80,7 @@ class Annotators:
         """
         if feature not in self.features:
             raise InputError(f"annotators have no feature {feature!r}; they have {shorten(self.features.columns, 20)}")
-        known = _in_quarters(self.features[feature]).reindex(list(annotators))
+        known = _in_quarters(self.features[feature]).astype(object).reindex(list(annotators))
         return np.array([UNKNOWN if pd.isna(v) else str(as_python(v)) for v in known], dtype=str)
 
     def levels(self, feature: str) -> list[str]:
