@@ -49,7 +49,8 @@ def read_spans(frame: Any) -> Marked:
         missing = [bool(pd.isna(value)) for value in (start, end, label)]
         if all(missing):
             continue
-        if any(missing) or start != int(start) or end != int(end) or not 0 <= start < end:
+        whole = [isinstance(at, int | float | np.number) and float(at).is_integer() for at in (start, end)]
+        if any(missing) or not all(whole) or not 0 <= start < end:
             raise InputError(
                 f"row {row}: start={start}, end={end}, label={label!r}: a span has a label and whole numbers "
                 "0 <= start < end; leave all three empty where an annotator marked nothing"

@@ -68,6 +68,8 @@ def test_spans_reach_models_of_annotators():
     [
         (("d", "ann", 3, 3, "PER"), "row 0: start=3, end=3, label='PER': a span has a label and whole numbers"),
         (("d", "ann", 1, 3, None), "leave all three empty where an annotator marked nothing"),
+        (("d", "ann", "one", 3, "PER"), "start=one, end=3, label='PER': a span has a label and whole numbers"),
+        (("d", "ann", 1, float("inf"), "PER"), "start=1, end=inf, label='PER': a span has a label and whole numbers"),
         (("d", None, 1, 3, "PER"), "row 0: document 'd', annotator None: every span names both"),
         (("d", "ann", *NONE), "there is no span: every document is empty"),
     ],
