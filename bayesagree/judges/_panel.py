@@ -15,6 +15,8 @@ from bayesagree.errors import InputError, as_python, shorten
 
 # System of every item where none is named.
 ALL = "all"
+# Standard deviation of numbers up to about 10 that are the same but for their rounding.
+SAME = 1e-9
 
 
 class Factor(NamedTuple):
@@ -133,8 +135,7 @@ def design(panel: Panel) -> Design:
 
     for _, factor in several if panel.judges.size else ():
         mean = np.bincount(factor.code, scaled.mean(axis=1)) / np.bincount(factor.code)
-        spread = mean.std() or 1.0
-        add(((mean - mean.mean()) / spread)[factor.code][:, None], [SLOPE], [f"mean verdict by {factor.name}"])
+        add(_standardised(mean[:, None])[factor.code], [SLOPE], [f"mean verdict by {factor.name}"])
     if panel.inclusion is not None:
         log_inclusion = np.log(np.maximum(panel.inclusion, LEAST_INCLUSION))[:, None]
         add(_standardised(log_inclusion), [SLOPE], ["log inclusion probability"])
@@ -208,7 +209,7 @@ def _standardised(verdict: Floats) -> Floats:
     mean = known.sum(axis=0) / np.maximum(present.sum(axis=0), 1)
     centred = np.where(present, verdict - mean, 0.0)
     spread = np.sqrt((centred**2).mean(axis=0))
-    return centred / np.where(spread > 0, spread, 1.0)
+    return centred / np.where(spread > SAME, spread, 1.0)
 
 
 def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:

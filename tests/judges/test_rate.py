@@ -346,3 +346,15 @@ def test_sensitivity_and_false_positive_rate_are_equal_where_verdicts_tell_nothi
     np.testing.assert_allclose(found["rate"], np.repeat(sp.stats.norm.cdf(level)[:, None], 2, axis=1))
     np.testing.assert_allclose(found["sensitivity"], 1 - found["specificity"])
     assert found["sensitivity"].std(axis=0).min() > 0.05  # items are weighted anew in every draw
+
+
+def test_predictors_that_are_the_same_but_for_rounding_are_zero():
+    said = np.random.default_rng(0).integers(0, 2, (7, 3))
+    same = Labels.from_matrix(np.vstack([said, said[::-1], said[[3, 1, 0, 2, 6, 5, 4]]]), annotators=[*"abc"])
+    constant = Ratings.from_matrix(np.full((21, 3), 0.3), scale=(0, 1), annotators=[*"abc"])
+    people = Labels.from_matrix([[0, 1], [1, 1]], items=[0, 8], labels=[0, 1])
+    for verdicts in (same, constant):
+        found = design(panel_of(verdicts, people, {i: "uvw"[i // 7] for i in range(21)}, 1, None))
+        at = [name.startswith("mean verdict") or (verdicts is constant and name in [*"abc"]) for name in found.names]
+        assert sum(at) == 1 + 3 * (verdicts is constant)
+        np.testing.assert_allclose(found.shared[:, np.flatnonzero(at)], 0, atol=1e-12)
