@@ -280,6 +280,8 @@ def of_items(truth: Truth, items: Any) -> Truth:
         values = plausibility_draws(truth).isel(item=place)
         return xr.DataTree.from_dict({"posterior": values.to_dataset(name="plausibility")})
     tree = xr.DataTree.from_dict({"posterior": known.isel(item=place)})
+    if "top_label" not in known:
+        return tree
     return tree.assign({"constant_data": xr.DataTree(xr.Dataset(coords={"category": labels_of(truth)}))})
 
 

@@ -161,3 +161,11 @@ def test_attributes_say_which_scores_are_best(name, attrs):
     found = Metric.of(name).attrs
     assert {key: found.get(key) for key in attrs} == attrs
     assert ("best" in found) == ("best" in attrs)
+
+
+def test_items_without_a_number_are_skipped_by_a_posterior_too():
+    numbers = np.linspace(1, 5, RATINGS.items.size)
+    given = {"all": numbers, "none of the first": np.append(np.nan, numbers[1:])}
+    skipped = score(POSTERIOR, Predictions.from_numbers(given), "mae", missing="skip")
+    rest = Predictions.from_numbers({name: values[1:] for name, values in given.items()}, items=RATINGS.items[1:])
+    np.testing.assert_allclose(skipped, score(POSTERIOR.isel(item=slice(1, None)), rest, "mae"))
