@@ -92,7 +92,7 @@ def _names(tree: xr.DataTree, dim: str) -> NDArray[Any]:
     for group in ("posterior", "constant_data", "posterior_parameters"):
         if group in tree and dim in tree[group].coords:
             return np.asarray(tree[group][dim])
-    raise InputError(f"the trace does not name its {dim}s: sample a model that has the coordinate {dim!r}")
+    raise InputError(f"the trace names no {dim}: sample a model that has the coordinate {dim!r}")
 
 
 def _with_diagnostics(tree: xr.DataTree) -> xr.DataTree:
