@@ -19,6 +19,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.results import plain
 from bayesagree.errors import InputError
 
 # At most this share of a run's time goes into writing its state.
@@ -44,13 +45,13 @@ class Checkpoint:
     """
 
     def __init__(self, result: Path, asked_for: Mapping[str, Any], seed: Any, *, state: Path | None = None) -> None:
-        if not isinstance(seed, int):
+        if not isinstance(seed, int | np.integer):
             raise InputError(f"seed={seed!r}: a run kept on disk needs a whole number to go on with")
         self.result, self.path = result, state or result.with_name(result.name + ".run")
         self._new = self.path.with_name(self.path.name + ".new")
         known = {name: fingerprint(v) if is_dataclass(v) else v for name, v in asked_for.items()}
         identity = known | {"seed": seed, "version": version("bayesagree")}
-        self.identity = json.dumps(identity, default=_plain, sort_keys=True)
+        self.identity = json.dumps(identity, default=plain, sort_keys=True)
         self._next_write = 0.0
 
     @property
@@ -111,10 +112,6 @@ class Checkpoint:
             f"{str(self.result)!r} belongs to another run ({shown}); call with the same arguments to go on, or name "
             "another file"
         )
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
 def fingerprint(data: Any) -> str:

@@ -35,8 +35,8 @@ def result_tree(
         "model": model,
         "engine": engine,
         "sampler": sampler or engine,
-        "seed": json.dumps(seed if isinstance(seed, int) else None),
-        "settings": json.dumps(settings, default=str),
+        "seed": json.dumps(int(seed) if isinstance(seed, int | np.integer) else None),
+        "settings": json.dumps(settings, default=plain),
     }
     datasets = {}
     for group, variables in groups.items():
@@ -49,6 +49,11 @@ def result_tree(
     tree = xr.DataTree.from_dict(datasets)
     tree.attrs.update(attrs)
     return tree
+
+
+def plain(value: Any) -> Any:
+    """Return numbers of NumPy as those of Python, and what else JSON does not know as text."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
 def settings_of(tree: xr.DataTree) -> dict[str, Any]:

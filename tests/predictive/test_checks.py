@@ -356,3 +356,11 @@ def test_replicates_need_their_draws():
         with_posterior_predictive(dirichlet(CROWD, draws=2, chains=1, top_labels=1), CROWD)
     with pytest.raises(InputError, match="has no prior predictive"):
         prior_predictive(RANKINGS, plausibility="prirn")
+
+
+def test_arguments_of_numpy_are_kept_as_numbers():
+    how = {"reliability": np.int64(1), "prior": np.array([0.5, 2.0, 1.5]), "seed": np.int64(3)}
+    given = dirichlet(CROWD, draws=5, chains=2, **how)
+    plain = dirichlet(CROWD, draws=5, chains=2, reliability=1, prior=[0.5, 2.0, 1.5], seed=3)
+    assert (given.attrs["settings"], given.attrs["seed"]) == (plain.attrs["settings"], plain.attrs["seed"])
+    xr.testing.assert_identical(log_likelihood(given, CROWD), log_likelihood(plain, CROWD))
