@@ -123,7 +123,7 @@ def _point(estimate: xr.DataArray) -> Plausibilities:
     if bad.any() or values.min() < 0:
         row = int((bad | (values.min(axis=1) < 0)).argmax())
         raise InputError(
-            f"item {as_python(items[row])!r}: plausibilities {shorten(values[row])} sum to {total[row]:g} or are "
+            f"item {as_python(items[row])!r}: plausibilities {shorten(values[row])} sum to {total[row]:.8g} or are "
             "negative; divide counts by their sum, and drop items without annotations"
         )
     return Plausibilities(items, categories, values)
