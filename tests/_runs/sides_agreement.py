@@ -31,7 +31,8 @@ said_twice = later(
     "said twice",
 )
 one_item = later(lambda: ba.Ratings.from_matrix([[1, 2, 4]], scale=(1, 5), step=1), "one item")
-one_label = later(lambda: ba.Labels.from_matrix([[*"xxxxx"], [*"xxxxx"], [*"xx"] + [None] * 3]), "one label")
+rows_of_x: Any = [["x"] * 5, ["x"] * 5, ["x", "x", None, None, None]]
+one_label = later(lambda: ba.Labels.from_matrix(rows_of_x), "one label")
 for data in (rated_twice, said_twice, one_item, one_label):
     for options in ({}, {"weights": "linear"}) if data is not one_item else ({},):
         add(f"agreement_table {data.name}", ag.agreement_table, data, seed=3)(**options)
@@ -196,11 +197,11 @@ for edges in ([[0, 1]], [0, 1], [0.1, 0.5, 1], [0, 0.5, 0.9], [0, 0.5, 0.5, 1], 
     add("BinnedBeta", lambda e: ag.BinnedBeta.dist(1.5, 2.5, e), edges)()
 
 
-def replicated(data: Any, likelihood: str) -> Any:
+def replicated(data: Any, likelihood: Any) -> Any:
     """Give replicates of continuous ratings, and the log density of the prior."""
     made = ba.common_agreement(data, item_mean="flat", likelihood=likelihood, keep_item_means=True, **FEW)
     return [pr.with_posterior_predictive(made, data, seed=1)["posterior_predictive"],
-            pr.with_log_likelihood(made, data, seed=1, draws=8).get("log_prior", "none")]  # fmt: skip
+            pr.with_log_likelihood(made, data, seed=1, draws=8).get("log_prior")]  # fmt: skip
 
 
 for data, likelihood in ((ENDS, "inflated"), (FINE, "inflated"), (FINE, "binned"), (LEVELS, "inflated")):

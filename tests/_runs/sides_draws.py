@@ -96,7 +96,7 @@ def scored(tree: Any) -> Any:
     found = [
         tried(lambda a=a, b=b, m=m: ba.evaluate(a(), b(), plausibility=tree, seed=3, metrics=[m])) for a, b, m in data
     ]
-    return [found, Trace.of(tree).tree.get("diagnostics", "none")]
+    return [found, Trace.of(tree).tree.get("diagnostics")]
 
 
 for name, make in TRACES.items():
@@ -122,9 +122,8 @@ for found in ({"r_hat": ("item", line), "ess": ("item", 90 * line)}, {"r_hat": (
               {"r_hat": ("part", line), "ess": ("part", line)}, {"r_hat": 1.2, "ess": 50.0}):  # fmt: skip
     add(f"diagnostics {sorted(found)}", with_diagnostics, **found)()
 
-block = DrawBlock(
-    np.array([4, 7, 9]), np.array([[[1], [0]], [[2], [2]], [[0], [1]]]), number=np.array([[0.5, 1], [2, 3], [4, 7]])
-)
+places: Any = np.array([4, 7, 9])
+block = DrawBlock(places, np.array([[[1], [0]], [[2], [2]], [[0], [1]]]), number=np.array([[0.5, 1], [2, 3], [4, 7]]))
 for inside in ([0, 2], [1], [0, 1, 2]):
     for items in (block.items, slice(4, 7)):
         add(
