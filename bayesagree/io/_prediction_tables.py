@@ -9,11 +9,8 @@ import pandas as pd
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, shorten
+from bayesagree.io.formats._guess import NAMES, is_number, nested, only_key, plain
 from bayesagree.io.formats._guess import Columns as Guess
-from bayesagree.io.formats._guess import is_number, nested, only_key, plain
-
-# Names of the column of the models; compared without case, spaces and underscores.
-MODELS = set(["model", "modelname", "modelid", "system", "systemname", "systemid", "classifier", "llm"])
 
 
 class Columns(NamedTuple):
@@ -27,7 +24,7 @@ class Columns(NamedTuple):
     def found(self, table: pd.DataFrame) -> "Columns":
         """Replace names that the table lacks by the only column that fits, by its name or by its cells."""
         item = Guess(item=self.item).by_name(table).item
-        models = [name for name in table.columns if plain(name) in MODELS]
+        models = [name for name in table.columns if plain(name) in NAMES["model"].split()]
         named = self.model != "model" or "model" in table.columns
         model = self.model if named or len(models) != 1 else models[0]
         if not {model, self.label, item} & {*table.columns}:

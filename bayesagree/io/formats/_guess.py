@@ -20,6 +20,7 @@ NAMES = {
     "label": "label labels answer annotation category class choice response judgment judgement verdict vote diagnosis",
     "rating": "rating score stars grade",
     "rank": "rank",
+    "model": "model modelname modelid system systemname systemid classifier llm",
 }
 # Names that may be those of items and of people.
 VAGUE = set(["id", "uid", "unit", "unitid"])
