@@ -51,6 +51,8 @@ class Groups:
         >>> dict(zip(groups.names.tolist(), groups.sizes().tolist()))
         {'f': 1, 'm': 1, 'unknown': 1}
         """
+        if not annotations.annotators_known:
+            raise InputError("groups need to know who annotated, and these are counts; read one row per annotation")
         names = [by] if isinstance(by, str) else list(by)
         if not names:
             features = shorten(annotators.features.columns, 20)

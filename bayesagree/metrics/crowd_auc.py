@@ -228,8 +228,6 @@ def auc(
     ----------
     Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
     """
-    if multiclass not in _COMPARED:
-        raise InputError(f"multiclass={multiclass!r} is not one of 'one_vs_rest', 'hand_till'")
     if multiclass is None and labels.categories.size != 2:
         raise InputError(
             f"auc without multiclass= needs two labels, got {labels.categories.size} ({shorten(labels.categories)}); "

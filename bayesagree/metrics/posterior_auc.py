@@ -93,7 +93,8 @@ def auc_posterior(
     Raises
     ------
     InputError
-        More than two labels, repeated annotations, other items, or annotators to resample who are not known.
+        More than two labels, repeated annotations, other items, annotators to resample who are not known, or
+        ``resample`` with "plausible_truth".
 
     Warns
     -----
@@ -121,12 +122,12 @@ def auc_posterior(
     order = ScoreOrder.of(label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))[-1])
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     if truth_is == "plausible_truth":
+        if tuple(resample) != ("item",):
+            raise InputError(f"resample={tuple(resample)!r} is for truth_is='labels', not for plausible truths")
         gamma, pseudo = positive(reliability, "reliability"), positive(prior, "prior")
         work = partial(_against_plausible_truths, order, (gamma * labels.counts() + pseudo).astype(np.float64))
-    elif truth_is == "labels":
-        work = partial(_against_labels, order, labels, _axes(resample, labels))
     else:
-        raise InputError(f"truth_is={truth_is!r} is not one of 'plausible_truth', 'labels'")
+        work = partial(_against_labels, order, labels, _axes(resample, labels))
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
     blocks = item_blocks(draws * chains, size)
     streams = block_generators(seed, len(blocks))

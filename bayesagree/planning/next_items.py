@@ -237,8 +237,6 @@ def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
     if goal is None:
         return "decision" if models > 1 else "metric" if models else "certainty"
     needed = {"certainty": 0, "metric": 1, "decision": 2}
-    if goal not in needed:
-        raise InputError(f"goal={goal!r} is not one of {', '.join(needed)}")
     if models < needed[goal]:
         raise InputError(f"goal={goal!r} needs {needed[goal]} models, there are {models}; pass predictions=")
     return goal

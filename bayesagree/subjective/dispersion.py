@@ -63,9 +63,9 @@ def dispersion_null(
     times = positive_int(permutations, "permutations")
     rng = np.random.default_rng(seed_sequence(seed))
     group, size = result["group_of"].to_numpy(), result.sizes["group"]
-    values = result["annotator_performance"].to_numpy()
+    values = result["annotator_performance"].transpose("model", "annotator")
     rows = []
-    for value in values:
+    for value in values.to_numpy():
         kept = (group >= 0) & ~np.isnan(value)
         scores, of_group = value[kept], group[kept]
         n = np.bincount(of_group, minlength=size)
@@ -80,7 +80,7 @@ def dispersion_null(
         rows.append((spread, null.mean(), low, high, p_value, excess))
     columns = ("spread", "null_mean", "null_lower", "null_upper", "p_value", "excess_spread")
     table = {name: ("model", np.array(column)) for name, column in zip(columns, zip(*rows))}
-    answer = xr.Dataset(table, {"model": result["model"]} if "model" in result.coords else None)
+    answer = xr.Dataset(table, {"model": values["model"]})
     answer["biased"] = answer["p_value"] <= significance
     return answer.assign_attrs(permutations=times, significance=significance, ci_kind="eti", ci_prob=ci_prob)
 
