@@ -36,7 +36,7 @@ from bayesagree import plausibility as pl
 from bayesagree import predictive as pr
 from bayesagree.annotations import Groups
 
-SHORT = {"tune": 4} | FEW
+SHORT: dict[str, Any] = {"tune": 4} | FEW
 # Crowds: which engine takes what, gold with each variant, items that have one label only.
 for engine in ("gibbs", "em"):
     for variant in ("full", "ordered", "votes", "one_coin", "auto"):
@@ -49,7 +49,7 @@ for variant in ("item_difficulty", "hierarchical", "class_conditional", "mixed_m
             add(f"dawid_skene gold {data.name}", ba.dawid_skene, data, gold=gold, **SHORT)(
                 variant=variant, candidates=candidates
             )
-missing = later(lambda: ba.Labels.from_matrix([[None, None], [None, None]], labels=["x", "y"]), "missing")
+missing = later(lambda: ba.Labels.from_matrix(np.full((2, 2), None), labels=["x", "y"]), "missing")
 one = later(lambda: ba.Labels.from_matrix([["x", None, "y"]], labels=["x", "y"]), "one item")
 alone = later(lambda: ba.Labels.from_matrix([["x"], ["y"], ["x"]], labels=["x", "y"]), "one annotator")
 single = later(lambda: ba.Labels.from_matrix([["x", "x"], ["x", None]], labels=["x"]), "one label")

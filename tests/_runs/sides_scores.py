@@ -192,7 +192,7 @@ add("annotate_next even", ba.annotate_next, even, n=3, seed=1)(goal="certainty")
 crowd = later(lambda: ba.dawid_skene(LABELS(), variant="full", tune=4, **FEW), "crowd")
 bare = later(lambda: ba.dawid_skene(LABELS(), variant="full", tune=4, confusion=False, **FEW), "bare")
 ends = later(lambda: ba.dawid_skene(LABELS(), variant="full", tune=4, top_labels=1, **FEW), "ends")
-golden = later(lambda: ba.dawid_skene(LABELS(), variant="full", tune=4, gold=GOLD, **FEW), "golden")
+golden = later(lambda: ba.dawid_skene(LABELS(), variant="full", tune=4, gold=GOLD(), **FEW), "golden")
 for tree in (crowd, bare, ends, golden, drawn, best, posterior):
     add(f"agreement_check {tree.name}", pr.agreement_check, LABELS, tree, seed=1)(replicates=2)
     add(f"with_log_likelihood {tree.name}", pr.with_log_likelihood, tree, LABELS, seed=1)(draws=5)
