@@ -315,7 +315,7 @@ def test_judge_chooses_items_for_people_and_takes_their_probabilities(run, folde
 def test_judge_chooses_items_by_scores(run, folder):
     scores = pd.DataFrame({"item": range(9), "judge": "g", "rating": [k * 7 % 10 for k in range(9)]})
     scores.to_csv(folder / "scored.csv", index=False)
-    code, out, err = run("judge", "scored.csv", *"--choose 4 --design doubt --scale 0 9 --json".split())
+    code, out, err = run("judge", "scored.csv", *["--choose", "4", "--design", "doubt", "--scale", "0", "9", "--json"])
     assert code == 0, err
     assert sum(row["chosen"] for row in json.loads(out)["items"]) == 4
     code, _, err = run("judge", "scored.csv", "--choose", "4")
