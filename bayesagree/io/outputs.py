@@ -236,7 +236,7 @@ def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
     """Rows of the contents in the order of the items, the name of the item first."""
     convert = getattr(contents, "to_pandas", None)
     table = contents if isinstance(contents, pd.DataFrame) else convert() if convert else None
-    if table is None:
+    if not isinstance(table, pd.DataFrame):
         raise InputError(f"contents must be a table, got {type(contents).__name__}")
     if item not in table.columns:
         raise InputError(f"contents has no column {item!r}; it has {shorten(table.columns)}: name it with item=...")

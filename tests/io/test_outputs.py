@@ -116,3 +116,9 @@ def test_a_table_too_wide_is_refused(monkeypatch):
     monkeypatch.setattr("bayesagree.annotations._container.MOST_CELLS", 5)
     with pytest.raises(SizeError, match="2 items x 3 annotators are 6 cells"):
         VOTES.to_matrix()
+
+
+def test_contents_that_become_no_table_are_refused(tmp_path):
+    items = pd.DataFrame({"item": [1], "gain": [0.1]})
+    with pytest.raises(InputError, match="contents must be a table, got Dataset"):
+        io.write_items(items, tmp_path / "t.json", contents=xr.Dataset())
