@@ -1,0 +1,103 @@
+# ruff: noqa: E501
+"""Runs of `bayesagree.io` that take the side of a condition which no other run takes: lists for tools, layouts, exports."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+import bayesagree as ba
+from _runs.files import chosen, listed, table_of, texts
+from _runs.recipe import FEW, add, later
+from _runs.world import LABELS
+from bayesagree import io
+from bayesagree.io.outputs import plain
+
+certain = xr.DataArray([0.4, 0.9, 0.2], dims="item", coords={"item": [*"abc"]})
+for items in (
+    certain,
+    certain.expand_dims(draw=2),
+    chosen.rename(columns={"item": "task"}),
+    pd.concat([chosen, chosen[1:]]),
+    [*"ab"],
+):
+    add("write_items of another", listed, items, "t.csv")()
+for name in ("t.json", "t.jsonl"):
+    for tool in ("label_studio", "prodigy", "paper"):
+        add("write_items by tool", listed, chosen, name)(tool=tool)
+add("write_items with contents", listed, chosen, "t.csv")(contents=xr.Dataset())
+for frame in (
+    texts[:3],
+    texts.rename(columns={"item": "id"}),
+    pd.concat([texts, texts[4:5]]),
+    [1, 2],
+    texts.assign(more=np.nan),
+):
+    add("write_items with contents", listed, chosen, "t.json")(contents=frame)
+add("plain", lambda: json.dumps([plain(v) for v in (
+    None, pd.NA, pd.NaT, float("nan"), float("inf"), 2.5, True, 7, "x", np.arange(3), {1: (2, pd.NA)}, Path("p"), pd.Timestamp("2020-01-02"))]))()  # fmt: skip
+one = later(lambda: ba.dirichlet(LABELS(), draws=1, chains=1, seed=3), "one")
+for tree in (one, later(lambda: ba.dirichlet(LABELS(), top_labels=2, **FEW), "top")):
+    add("summary_table of another", io.summary_table, tree)(group="posterior")
+for result in (
+    xr.DataArray([1, 2], dims="k", name="v"),
+    pd.DataFrame({"a": [1, 2]}, index=pd.Index([*"xy"], name="i")),
+    pd.DataFrame({"a": [1]}, index=["x"]),
+    3,
+):
+    add("write_table of another", table_of, result, "t.csv")()
+add(
+    "summary_table of names",
+    io.summary_table,
+    xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"x": (("chain", "draw"), [[1.0, 3.0]]), "s": ("k", [*"ab"]), "n": ((), 4)})}
+    ),
+)()
+
+
+def given(text: str, name: str, reader: Any = io.read_predictions, **options: Any) -> Any:
+    """Read a file that holds a text."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_text(text)
+        return reader(path, **options)
+
+
+def rows(*lines: str) -> str:
+    """Join lines of a table."""
+    return "\n".join(lines) + "\n"
+
+
+for title, text, options in (
+    ("scores", rows("model,item,score", "A,i,.2", "A,j,.7", "B,i,.4", "B,j,.1"), {"labels": ["no", "yes"]}),
+    ("score is a label", rows("model,item,score", "A,i,1", "A,j,1"), {"labels": ["score"]}),
+    ("numbers", rows("model,item,v", "A,i,1.5", "A,j,2.5"), {"numbers": True}),
+    ("numbers by model", rows("item,A,B", "i,1.5,3", "j,2.5,4"), {"numbers": True}),
+    ("sides", rows("model,item,below,at_or_above", "A,i,.2,.8", "A,j,.6,.4"), {"numbers": True}),
+    ("words by model", rows("item,A,B", "i,x,y", "j,y,y"), {}),
+    ("words by model, labels", rows("item,A,B", "i,x,y", "j,y,y"), {"labels": ["A", "B"]}),
+    ("a model alone", rows("item,A", "i,x", "j,y"), {}),
+    ("no model of it", rows("item,A,B,note", "i,x,y,one", "j,y,y,two"), {}),
+    ("lacking label", rows("model,item,x,y", "A,i,.3,.7"), {"labels": [*"xyz"]}),
+    ("no label", rows("model,item", "A,i"), {}),
+    ("no label of one", rows("model,item,label,x", "A,i,x,", "A,j,y,", "B,i,,.5"), {}),
+    ("no label of some", rows("model,item,label", "A,i,x", "A,j,y", "B,i,", "B,j,x"), {}),
+    ("numbered", rows("model,item,0,1", "A,i,.2,.8"), {}),
+    ("quantiles", rows("model,item,0.1,0.5,0.9", "A,i,1,2,3"), {"numbers": True}),
+    ("no quantiles", rows("model,item,0.1,0.5,1.9", "A,i,1,2,3"), {"numbers": True}),
+):  # fmt: skip
+    add(f"read_predictions {title}", given, text, "t.csv")(**options)
+for title, text, name, options in (
+    ("semicolons", rows("item;annotator;label", "i;u;x", "j;u;y,z"), "t.csv", {}),
+    ("semicolons, a comma in the head", rows("item,annotator,label;x", "i,u,x"), "t.csv", {}),
+    ("empty", "", "t.csv", {}),
+    ("uneven", rows("item,annotator,label", "i,u,x", "j,u,y,z,w"), "t.csv", {}),
+    ("no json", '{"a": [1,', "t.json", {}),
+    ("deep", "[" * 100_000, "t.json", {}),
+    ("lines", '{"item": "i", "annotator": "u", "label": {"x": 2, "y": 0}}\n{"item": "j", "annotator": "u", "label": {}}\n', "t.jsonl", {}),
+):  # fmt: skip
+    add(f"read_export {title}", given, text, name, io.read_export)(**options)
