@@ -148,15 +148,13 @@ def common_agreement(
         single = problem.single_ratings("engine='nuts'")
         given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}
         tree = _sampled_tree(single, problem, given, request)
-    elif engine == "exact" and annotator_effects != "none":
+    elif annotator_effects != "none":
         single = problem.single_ratings("annotator_effects")
         check_effects(annotator_effects, single, likelihood)
         means = checked_prior(single, item_mean, truth_sd, likelihood)
         tree = sample_effects(single, means, likelihood, prior, annotator_effects, request)
-    elif engine == "exact":
-        tree = _exact_tree(problem, request)
     else:
-        raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
+        tree = _exact_tree(problem, request)
     found = limits.Interval.of(tree)
     claim = decision(found.lower, found.upper)
     if annotator_effects == "none":

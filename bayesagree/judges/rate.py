@@ -209,8 +209,6 @@ def _fit(
     columns = weighted_columns(made, prior), made.own
     if engine == "nuts":
         return Fit(*sample_model(data, target, prior, run, seed, sampler)), *columns
-    if engine != "gibbs":
-        raise InputError(f"engine={engine!r} is not one of 'gibbs', 'nuts'")
     first, *streams = seed.spawn(1 + run["chains"])
     length = {name: run[name] for name in ("draws", "tune", "thin")}
     rngs = [np.random.Generator(np.random.SFC64(stream)) for stream in streams]
