@@ -93,10 +93,8 @@ class EvaluationSpecification:
             if not isinstance(shares, Mapping) or not all(isinstance(share, Real) for share in shares.values()):
                 raise InputError(f"target distribution of {name!r} is {shares!r}; shares are numbers that sum to 1")
             total = sum(map(float, shares.values()))
-            if not abs(total - 1) <= 1e-6:  # NaN, and no shares at all, are neither
-                raise InputError(f"target distribution of {name!r} sums to {total:g}; shares must sum to 1")
-            if (least := min(shares.values())) < 0:
-                raise InputError(f"target distribution of {name!r} has a share of {least:g}; shares are 0 or more")
+            if not abs(total - 1) <= 1e-6 or min(shares.values()) < 0:  # NaN and no shares at all are neither
+                raise InputError(f"target distribution of {name!r} is {shares!r}; shares are 0 or more and sum to 1")
 
     @classmethod
     def from_json(cls, text: str) -> "EvaluationSpecification":

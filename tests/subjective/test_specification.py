@@ -104,7 +104,7 @@ def test_data_as_declared_have_no_gaps(data):
 
 def test_bad_declarations(data):
     labels, people = data
-    with pytest.raises(InputError, match=r"'gender' sums to 0.9"):
+    with pytest.raises(InputError, match=r"'gender' is .*; shares are 0 or more and sum to 1"):
         EvaluationSpecification("x", annotators={"gender": {"f": 0.5, "m": 0.4}})
     with pytest.raises(InputError, match="fairness='equal'"):
         EvaluationSpecification("x", fairness="equal")  # pyright: ignore[reportArgumentType]
