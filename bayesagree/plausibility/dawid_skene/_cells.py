@@ -216,3 +216,33 @@ def _candidates(
     code, _ = distinct(owner * n_labels + truth, known.size * n_labels)
     start = np.searchsorted(code, np.arange(known.size + 1) * n_labels)
     return start, (code % n_labels).astype(np.int32)
+
+
+@numba.njit(cache=True, nogil=True)
+def write_items(cells, plausibility, whole, out):
+    """Write the whole plausibilities, shape (item, category), or the best labels of each item, shape (item, rank).
+
+    Labels that cannot be true follow in their order.
+    """
+    for i in range(cells.item_start.size - 1):
+        first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
+        if whole:
+            for c in range(first, last):
+                out[i, cells.candidate[c]] = plausibility[c]
+            continue
+        depth, best = min(out.shape[1], last - first), first
+        if out.shape[1] == 1:  # to sort would take as long as to draw the item
+            for c in range(first + 1, last):
+                if plausibility[c] > plausibility[best]:
+                    best = c
+            out[i, 0] = cells.candidate[best]
+            continue
+        order = np.argsort(-plausibility[first:last], kind="mergesort")
+        for r in range(depth):
+            out[i, r] = cells.candidate[first + order[r]]
+        label = 0
+        for r in range(depth, out.shape[1]):
+            while (cells.candidate[first:last] == label).any():
+                label += 1
+            out[i, r] = label
+            label += 1

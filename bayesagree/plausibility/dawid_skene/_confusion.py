@@ -27,7 +27,6 @@ class ConfusionRows:
     def __init__(
         self, cells: AnnotationCells, prior: DawidSkenePrior, n_labels: int, n_annotators: int, *, learnt: bool = False
     ) -> None:
-        self.cells = cells
         row, base = cells.row_of_cell(), prior.confusion(n_labels)
         people = np.flatnonzero(cells.row_annotator < n_annotators)
         order = people[np.argsort(cells.row_label[people], kind="stable")]
@@ -48,12 +47,6 @@ class ConfusionRows:
             log_sd=float(prior.concentration_sd),
         )
         self.confusion = np.empty(cells.cell_label.size)
-
-    def write(
-        self, rng: Rng, weights: Floats, prevalence: Floats, accuracy: Floats, confusion: NDArray[np.float32]
-    ) -> None:
-        """Draw the rows given the annotations of each cell; write accuracies and whole matrices."""
-        draw_confusion(rng, self.cells, weights, self.rows, prevalence, self.confusion, accuracy, confusion)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return concentration and mean row of the population, where they are learnt."""

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,10 +12,9 @@ from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree._numerics.draws import log_dirichlet_draw
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.draws.blocks import label_dtype
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, write_accuracies
+from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, write_items
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, draw_confusion, write_accuracies
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
-    NOTHING,
     count_truth,
     draw_truth,
     items_with_repeats,
@@ -30,8 +28,25 @@ from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 CONDITIONAL_SHARE = 2.0**-10
 
 
+class Written(NamedTuple):
+    """Where a draw is written.
+
+    Attributes
+    ----------
+    whole, items
+        Of items the whole plausibilities, shape (item, category), or the best labels, (item, rank).
+    accuracy, confusion
+        Of annotators, shapes (annotator,) and (annotator, category, label); confusion may be of no annotators.
+    """
+
+    whole: bool
+    items: NDArray[Any]
+    accuracy: Floats
+    confusion: NDArray[np.float32]
+
+
 class CrowdSampler(Protocol):
-    """One chain: `sweep` moves it, the rest reads its present draw."""
+    """One chain: `sweep` and `draw` move it, the rest reads its present draw."""
 
     cells: AnnotationCells
 
@@ -50,16 +65,12 @@ class CrowdSampler(Protocol):
         """Number of items: those of the cells, or those that the cells count."""
         ...
 
-    def write_items(self, rng: Rng, top_labels: int | None, out: NDArray[Any]) -> None:
-        """Write the present draw of the plausibilities, shape (item, category), or the best labels, (item, rank)."""
-        ...
-
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
         ...
 
-    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
-        """Write accuracies, shape (annotator,), and confusion, (annotator, category, label) or of no annotators."""
+    def draw(self, rng: Rng, times: int, out: Written) -> None:
+        """Sweep so many times and write the draw."""
         ...
 
     def hyperparameters(self) -> dict[str, Floats]:
@@ -106,10 +117,19 @@ class CellItems(ABC):
     def plausibility(self, rng: Rng) -> Floats:
         """Return the present draw of each item's plausibilities, shape (candidate,)."""
 
-    def write_items(self, rng: Rng, top_labels: int | None, out: NDArray[Any]) -> None:
-        """Write the present draw of the plausibilities, shape (item, category), or the best labels, (item, rank)."""
-        write = write_plausibility if top_labels is None else best_labels
-        write(self.cells, self.plausibility(rng), out)
+    @abstractmethod
+    def sweep(self, rng: Rng, times: int = 1) -> None:
+        """Draw every unknown, so many times."""
+
+    @abstractmethod
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Write accuracies, shape (annotator,), and confusion, (annotator, category, label) or of no annotators."""
+
+    def draw(self, rng: Rng, times: int, out: Written) -> None:
+        """Sweep so many times and write the draw."""
+        self.sweep(rng, times)
+        write_items(self.cells, self.plausibility(rng), out.whole, out.items)
+        self.write_annotators(rng, out.accuracy, out.confusion)
 
 
 class TruthSampler(CellItems):
@@ -158,7 +178,7 @@ class RowSampler(TruthSampler):
             return self._sweep(rng, times, np.empty(0))
         for _ in range(times):
             self.draw_prevalence(rng)
-            self._sweep(rng, 1, np.maximum(np.exp(self.log_prior), NOTHING))
+            self._sweep(rng, 1, self.item_prior.mean)
 
     def _sweep(self, rng: Rng, times: int, prior: Floats) -> None:
         known = self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence, prior
@@ -166,7 +186,8 @@ class RowSampler(TruthSampler):
 
     def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
         """Draw the confusion given the truth; write accuracies and whole matrices."""
-        self.confusion.write(rng, self.weights, self.prevalence, accuracy, confusion)
+        rows, drawn = self.confusion.rows, self.confusion.confusion
+        draw_confusion(rng, self.cells, self.weights, rows, self.prevalence, drawn, accuracy, confusion)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return the hyperparameters of the confusion."""
@@ -264,8 +285,7 @@ def run_chains(
         kept = ChainDraws({}, np.zeros(sampler.cells.candidate.size), np.empty((draws, keep.monitored.size)))
         kept.spread = np.zeros_like(kept.expected)
         for draw in range(draws):
-            sampler.sweep(rng, thin)
-            _record(sampler, keep, kept, draw, draws, rng)
+            _record(sampler, keep, kept, draw, draws, thin, rng)
             if progress is not None:
                 progress(1)
         kept.expected /= draws
@@ -275,7 +295,7 @@ def run_chains(
     return list(map_blocks(run, block_generators(seed, chains), client))
 
 
-def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, rng: Rng) -> None:
+def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, thin: int, rng: Rng) -> None:
     n_items = sampler.n_items
 
     def slot(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
@@ -284,51 +304,19 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
         return kept.variables[name]
 
     if keep.top_labels is None:
-        out = slot("plausibility", (n_items, keep.n_labels))
+        items = slot("plausibility", (n_items, keep.n_labels))
     else:
-        out = slot("top_label", (n_items, keep.top_labels), label_dtype(keep.n_labels))
-    sampler.write_items(rng, keep.top_labels, out[draw])
-    expected, prevalence = sampler.expected, sampler.prevalence
-    kept.expected += expected
-    kept.spread += expected**2
-    kept.monitored[draw] = expected[keep.monitored]
-    slot("prevalence", (keep.n_labels,))[draw] = prevalence
+        items = slot("top_label", (n_items, keep.top_labels), label_dtype(keep.n_labels))
+    prevalence = slot("prevalence", (keep.n_labels,))
     accuracy, shape = slot("accuracy", (keep.n_annotators,))[draw], (keep.n_labels, keep.n_labels)
     if keep.confusion:
         confusion = slot("confusion", (keep.n_annotators, *shape), np.float32)[draw]
     else:
         confusion = np.empty((0, *shape), np.float32)
-    sampler.write_annotators(rng, accuracy, confusion)
+    sampler.draw(rng, thin, Written(keep.top_labels is None, items[draw], accuracy, confusion))
+    expected, prevalence[draw] = sampler.expected, sampler.prevalence
+    kept.expected += expected
+    kept.spread += expected**2
+    kept.monitored[draw] = expected[keep.monitored]
     for name, value in sampler.hyperparameters().items():
         slot(name, np.shape(value), value.dtype)[draw] = value
-
-
-@numba.njit(cache=True, nogil=True)
-def write_plausibility(cells, plausibility, out):
-    """Write one draw as a matrix, shape (item, category)."""
-    for i in range(cells.item_start.size - 1):
-        for c in range(cells.candidate_start[i], cells.candidate_start[i + 1]):
-            out[i, cells.candidate[c]] = plausibility[c]
-
-
-@numba.njit(cache=True, nogil=True)
-def best_labels(cells, plausibility, out):
-    """Write the best labels of each item, shape (item, rank); labels that cannot be true follow in their order."""
-    for i in range(cells.item_start.size - 1):
-        first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
-        depth, best = min(out.shape[1], last - first), first
-        if out.shape[1] == 1:  # to sort would take as long as to draw the item
-            for c in range(first + 1, last):
-                if plausibility[c] > plausibility[best]:
-                    best = c
-            out[i, 0] = cells.candidate[best]
-            continue
-        order = np.argsort(-plausibility[first:last], kind="mergesort")
-        for r in range(depth):
-            out[i, r] = cells.candidate[first + order[r]]
-        label = 0
-        for r in range(depth, out.shape[1]):
-            while (cells.candidate[first:last] == label).any():
-                label += 1
-            out[i, r] = label
-            label += 1

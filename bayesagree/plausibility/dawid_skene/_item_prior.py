@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import NOTHING
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.prior import InformedPrior
 
@@ -111,6 +112,11 @@ class DrawnPrior:
         move_slopes(rng, self.theta, self.root, regression.known, known, regression.precision)
         write_log_prior(self.theta, regression.columns, cells, self.log_prior)
         return self.log_prior
+
+    @property
+    def mean(self) -> Floats:
+        """Prior of each candidate, shape (candidate,), with a little for labels that underflowed."""
+        return np.maximum(np.exp(self.log_prior), NOTHING)
 
     def prevalence(self) -> Floats:
         """Return the mean prior of all items, (category,)."""

@@ -22,25 +22,24 @@ Sources: Stutz et al., section 3; Dawid and Skene (1979); Antoniak, Annals of St
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats, Rng
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, write_items
 from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
-from bayesagree.plausibility.dawid_skene._gibbs import CellItems, start_truth
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import NOTHING, items_with_repeats
+from bayesagree.plausibility.dawid_skene._gibbs import Written, start_truth
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import items_with_repeats
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
+    draw_items_and_annotators,
     draw_new,
-    draw_plausibility,
     sweep_mixed_membership,
     sweep_with_means,
 )
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
-class MixedMembershipSampler(CellItems):
+class MixedMembershipSampler:
     """One chain: latent labels, confusion, alpha and the prevalence, or the prior of each item, are drawn in turn."""
 
     def __init__(
@@ -53,59 +52,42 @@ class MixedMembershipSampler(CellItems):
         rng: Rng,
         item_prior: DrawnPrior | None = None,
     ) -> None:
-        self.cells, self.prior, self.alpha, self.item_prior = cells, prior, prior.ambiguity, item_prior
+        self.cells, self.alpha, self.item_prior = cells, prior.ambiguity, item_prior
+        self.n_items, self.prevalence_shape = cells.n_items, prior.prevalence
         self.confusion = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=True)
-        self.repeats = items_with_repeats(cells, self.confusion.rows.row)
         # All annotations of an item start with one latent label, as under Dawid-Skene.
         self.choice = np.repeat(start_truth(cells, shares, rng), cells.sizes)
         self.sizes_above = np.cumsum(np.bincount(cells.sizes)[:0:-1])[::-1].astype(np.float64)
+        repeats = items_with_repeats(cells, self.confusion.rows.row)
+        ambiguity = float(np.log(prior.ambiguity)), float(prior.ambiguity_sd), self.sizes_above
+        self.known = cells, self.confusion.rows, repeats, *ambiguity
         self.weights, self.latent = np.empty(cells.cell_label.size), np.empty(cells.candidate.size)
         self.above = np.empty((n_labels, self.sizes_above.size))
-        self.prevalence = np.full(n_labels, 1 / n_labels)
+        self.prevalence, self.expected = np.full(n_labels, 1 / n_labels), np.empty(cells.candidate.size)
         count_latent(cells, self.choice, self.weights, self.latent, self.above)
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
-        ambiguity = float(np.log(self.prior.ambiguity)), float(self.prior.ambiguity_sd), self.sizes_above
         counted = self.choice, self.weights, self.latent, self.above
         if self.item_prior is None:
-            known = self.cells, self.confusion.rows, self.repeats, self.prior.prevalence, *ambiguity
-            self.alpha = sweep_mixed_membership(rng, times, *known, self.alpha, self.prevalence, *counted)
+            means = self.prevalence_shape, self.prevalence
+            self.alpha = sweep_mixed_membership(rng, times, *self.known, *means, self.alpha, *counted)
             return
         for _ in range(times):
-            self.item_prior.draw(rng, draw_new(rng, self.alpha * self.mean, self.latent))
-            self.prevalence = self.item_prior.prevalence()
-            self.alpha = sweep_with_means(
-                rng, self.cells, self.confusion.rows, self.repeats, *ambiguity, self.alpha, self.mean, *counted
-            )
+            self.item_prior.draw(rng, draw_new(rng, self.alpha * self.item_prior.mean, self.latent))
+            self.alpha = sweep_with_means(rng, *self.known, self.item_prior.mean, self.alpha, *counted)
 
-    @property
-    def mean(self) -> Floats:
-        """Mean of each item's plausibilities given prevalence or predictions, shape (candidate,)."""
-        if self.item_prior is None:
-            return np.maximum(self.prevalence[self.cells.candidate], NOTHING)
-        return np.maximum(np.exp(self.item_prior.log_prior), NOTHING)
-
-    def shape(self) -> Floats:
-        """Return the shapes of each item's Dirichlet given its latent labels, shape (candidate,)."""
-        return self.alpha * self.mean + self.latent
-
-    @property
-    def expected(self) -> Floats:
-        """Mean of each item's plausibilities given its latent labels, shape (candidate,)."""
-        cells = self.cells
-        shape = self.shape()
-        return shape / np.repeat(np.add.reduceat(shape, cells.candidate_start[:-1]), np.diff(cells.candidate_start))
-
-    def plausibility(self, rng: Rng) -> Floats:
-        """Draw lambda."""
-        drawn = np.empty(self.cells.candidate.size)
-        draw_plausibility(rng, self.cells, self.shape(), drawn)
-        return drawn
-
-    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
-        """Draw the confusion given the latent labels; write accuracies and whole matrices."""
-        self.confusion.write(rng, self.weights, self.prevalence, accuracy, confusion)
+    def draw(self, rng: Rng, times: int, out: Written) -> None:
+        """Sweep so many times, draw lambda and the confusion, and write them."""
+        self.sweep(rng, times)
+        means = self.prevalence[self.cells.candidate]
+        if self.item_prior is not None:
+            self.prevalence, means = self.item_prior.prevalence(), self.item_prior.mean
+        given = self.cells, self.confusion.rows, self.alpha * means + self.latent, self.weights, self.prevalence
+        plausibility = np.empty(means.size)
+        written = self.expected, plausibility, self.confusion.confusion, out.accuracy, out.confusion
+        draw_items_and_annotators(rng, *given, *written)
+        write_items(self.cells, plausibility, out.whole, out.items)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return alpha and the hyperparameters of the confusion."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesagree._numerics.draws import normalise_logs, slice_step
 from bayesagree._numerics.gamma import log_gamma_draw
+from bayesagree.plausibility.dawid_skene._confusion import draw_confusion
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     draw_position,
     draw_prevalence,
@@ -184,7 +185,7 @@ def draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
 
 @numba.njit(cache=True, nogil=True)
 def sweep_mixed_membership(
-    rng, times, cells, rows, repeats, prevalence_shape, log_mean, log_sd, sizes_above, alpha, prevalence,
+    rng, times, cells, rows, repeats, log_mean, log_sd, sizes_above, prevalence_shape, prevalence, alpha,
     choice, weights, latent, above,
 ):  # fmt: skip
     """Draw hyperparameters, names, prevalence, latent labels and alpha in turn, so many times; return alpha.
@@ -236,7 +237,7 @@ def ambiguity_density_of_items(u, mean, latent, sizes_above, log_mean, log_sd):
 
 @numba.njit(cache=True, nogil=True)
 def sweep_with_means(
-    rng, cells, rows, repeats, log_mean, log_sd, sizes_above, alpha, mean, choice, weights, latent, above
+    rng, cells, rows, repeats, log_mean, log_sd, sizes_above, mean, alpha, choice, weights, latent, above
 ):
     """Draw hyperparameters, latent labels and alpha in turn, given each item's mean, shape (candidate,); return alpha.
 
@@ -262,3 +263,19 @@ def draw_plausibility(rng, cells, shape, plausibility):
         for c in range(first, last):
             plausibility[c] = log_gamma_draw(rng, shape[c])
         normalise_logs(plausibility[first:last])
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_items_and_annotators(rng, cells, rows, shape, weights, prevalence, expected, plausibility, *annotators):
+    """Draw plausibilities given their shapes, shape (candidate,), and confusion; write both and what is expected.
+
+    In one call: to hand a generator over takes 20 us.
+    """
+    for i in range(cells.item_start.size - 1):
+        first, last, others = cells.candidate_start[i], cells.candidate_start[i + 1], 0.0
+        for c in range(first + 1, last):
+            others += shape[c]
+        for c in range(first, last):
+            expected[c] = shape[c] / (shape[first] + others)
+    draw_plausibility(rng, cells, shape, plausibility)
+    draw_confusion(rng, cells, weights, rows, prevalence, *annotators)

@@ -7,7 +7,7 @@ which leaves them a draw of the posterior together with confusion, prevalence an
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows, write_confusion
-from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, Start
+from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, Start, Written
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_prevalence, draw_rows
 from bayesagree.plausibility.dawid_skene._pattern_kernels import (
     draw_patterns,
@@ -153,25 +153,27 @@ class PatternSampler:
         """Number of items."""
         return self.of_item.size
 
-    def write_items(self, rng: Rng, top_labels: int | None, out: NDArray[np.float64]) -> None:
+    def draw(self, rng: Rng, times: int, out: Written) -> None:
+        """Sweep so many times and write the draw."""
+        self.sweep(rng, times)
+        self._write_items(rng, out.whole, out.items)
+        rows, drawn = self.confusion.rows, self.confusion.confusion
+        write_confusion(rng, self.cells, rows, self.prevalence, drawn, out.accuracy, out.confusion)
+
+    def _write_items(self, rng: Rng, whole: bool, out: NDArray[Any]) -> None:
         """Draw the plausibilities of every item, shape (item, category), or its best labels, shape (item, rank)."""
         zero, one = self.shape
         if self.alpha == 0:
             best = self.expected[1::2]
-            if top_labels is None:
+            if whole:
                 return write_truth(rng, self.of_item, best, CONDITIONAL_SHARE, out)
-        elif top_labels is None:
+        elif whole:
             return write_shares(rng, self.of_item, self.cells.item_start, zero, one, self.chance, out)
         else:
             size, which = np.unique(self.cells.sizes, return_inverse=True)
             m = np.minimum(np.arange(self.chance.shape[1]), size[:, None])
             best = (self.chance * sp.special.betainc(zero + (size[:, None] - m), one + m, 0.5)[which]).sum(axis=1)
         return write_best(rng, self.of_item, best, out)
-
-    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
-        """Write accuracies and whole confusion matrices."""
-        rows, drawn = self.confusion.rows, self.confusion.confusion
-        write_confusion(rng, self.cells, rows, self.prevalence, drawn, accuracy, confusion)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return alpha where it is drawn, and the hyperparameters of the confusion."""

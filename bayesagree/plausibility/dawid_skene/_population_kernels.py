@@ -283,10 +283,10 @@ def rename_labels(rng, cells, rows, weights, prevalence, place):
     for k in range(name.size):
         changed |= name[k] != k
     if changed:
-        prevalence[name] = prevalence.copy()
-        if rows.learnt:
-            kappa, phi = rows.kappa.copy(), rows.phi.copy()
-            for k in range(name.size):
+        before, kappa, phi = prevalence.copy(), rows.kappa.copy(), rows.phi.copy()
+        for k in range(name.size):
+            prevalence[name[k]] = before[k]
+            if rows.learnt:
                 rows.kappa[name[k]] = kappa[k]
                 for n in range(name.size):
                     rows.phi[name[k], n] = phi[k, n]

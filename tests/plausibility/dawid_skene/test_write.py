@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from bayesagree.plausibility.dawid_skene._gibbs import best_labels, write_plausibility
+from bayesagree.plausibility.dawid_skene._cells import write_items
 
 
 class Cells(NamedTuple):
@@ -21,7 +21,7 @@ SHARES = np.array([0.2, 0.5, 0.3, 1.0, 0.4, 0.2, 0.4])
 
 def test_labels_that_cannot_be_true_have_no_plausibility():
     out = np.zeros((3, 5))
-    write_plausibility(Cells(), SHARES, out)
+    write_items(Cells(), SHARES, True, out)
     assert out.tolist() == [[0, 0.2, 0, 0.5, 0.3], [1, 0, 0, 0, 0], [0.4, 0, 0.2, 0, 0.4]]
 
 
@@ -29,5 +29,5 @@ def test_labels_that_cannot_be_true_have_no_plausibility():
 def test_best_labels_come_first_and_impossible_ones_in_their_order(depth):
     """Of two that are equally plausible the first one."""
     out = np.full((3, depth), -1, np.int16)
-    best_labels(Cells(), SHARES, out)
+    write_items(Cells(), SHARES, False, out)
     assert out.tolist() == [row[:depth] for row in ([3, 4, 1, 0, 2], [0, 1, 2, 3, 4], [0, 4, 2, 1, 3])]
