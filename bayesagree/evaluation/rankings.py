@@ -9,7 +9,6 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,11 @@ from bayesagree._inference.streams import Seed, map_blocks
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.top_labels import share_of_most_frequent_set, truth_draws
 from bayesagree.errors import InputError
-from bayesagree.metrics.uncertainty_adjusted import average_overlap, set_accuracy, top_k_accuracy
-from bayesagree.plausibility.certainty import annotation_certainty, expected_risk, risk_certainty
+from bayesagree.metrics._scorer import Scorer, over_draws
+from bayesagree.metrics.registry import Metric
+from bayesagree.plausibility.certainty import expected_risk, risk_certainty
 from bayesagree.plausibility.plackett_luce._sampler import Unranked
 from bayesagree.plausibility.plackett_luce.likelihood import plackett_luce_ml
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
@@ -34,12 +35,7 @@ from bayesagree.plausibility.prirn import irn, prirn
 DEPTH = 3
 
 # The scores of the paper's figure 6.
-SCORES: Mapping[str, Callable[..., xr.DataArray]] = {
-    "top_3_accuracy": partial(top_k_accuracy, k=3),
-    "set_2_accuracy": partial(set_accuracy, k=2),
-    "set_3_accuracy": partial(set_accuracy, k=3),
-    "average_overlap_3": partial(average_overlap, k=3),
-}
+SCORES = ("top_3_accuracy", "set_2_accuracy", "set_3_accuracy", "average_overlap_3")
 
 # Relative difference below which two plausibilities of a point estimate are the same.
 TIE = 1e-5
@@ -107,6 +103,10 @@ def ranking_study(
     if not settings:
         raise InputError("there is no setting: give a reliability of PrIRN or of Plackett-Luce")
     common: dict[str, Any] = {"top_labels": DEPTH, "draws": draws, "chains": chains, "seed": seed}
+    estimate, metrics, point = irn(rankings), [Metric.named(name) for name in SCORES], {}
+    for metric in metrics:
+        score = over_draws(metric.record.pattern, estimate, predictions, metric.k, None)
+        point[metric.name] = (("model",), score.values.ravel())
 
     def row(setting: tuple[str, float]) -> dict[str, dict[str, NDArray[Any]]]:
         aggregation, reliability = setting
@@ -114,7 +114,7 @@ def ranking_study(
             tree = prirn(rankings, reliability=reliability, **common)
         else:
             tree = plackett_luce(rankings, reliability=int(reliability), unranked=unranked, **common)
-        return _setting(tree, predictions, risk)
+        return _setting(tree, predictions, metrics, risk)
 
     rows = []
     for found in map_blocks(row, settings):
@@ -133,10 +133,7 @@ def ranking_study(
         for group, dims in names.items()
         if rows[0][group]
     }
-    estimate = irn(rankings)
-    groups["point"] = {
-        name: (("model",), score(estimate, predictions).values.ravel()) for name, score in SCORES.items()
-    }
+    groups["point"] = point
     groups["annotation"] = _annotation_statistics(rankings) | {
         "tied_prirn": (("item",), _tied(estimate)),
         "tied_plackett_luce": (("item",), _tied(_maximum(rankings))),
@@ -194,17 +191,22 @@ def model_ranks(tree: xr.DataTree, metric: str) -> xr.DataArray:
 
 
 def _setting(
-    tree: xr.DataTree, predictions: Predictions, risk: Mapping[Any, float] | None
+    tree: xr.DataTree, predictions: Predictions, metrics: Sequence[Metric], risk: Mapping[Any, float] | None
 ) -> dict[str, dict[str, NDArray[Any]]]:
-    """Compute everything that one posterior contributes."""
-    certainty = {f"top_{k}": annotation_certainty(tree, k=k).values for k in range(1, DEPTH + 1)}
+    """Compute everything that one posterior contributes, in one pass over its draws."""
+    draws, shares = truth_draws(tree, DEPTH), []
+    scorer = Scorer(predictions.aligned(draws.items, draws.labels), metrics)
+    sums = np.zeros((scorer.n_components, scorer.n_models, draws.chains * draws.draws))
+    for block in draws.blocks:
+        best = [block.top_label[:, :, :k] for k in range(1, DEPTH + 1)]
+        shares.append([share_of_most_frequent_set(top, draws.labels.size) for top in best])
+        sums += scorer.sums(block)
+    certainty = {f"top_{k + 1}": share for k, share in enumerate(np.concatenate(shares, axis=1))}
     risks: dict[str, NDArray[Any]] = {}
     if risk is not None:
         risks = {"certainty": risk_certainty(tree, risk).values, "expected": expected_risk(tree, risk).values}
-    scores = {
-        name: score(tree, predictions).transpose("chain", "draw", "model").values for name, score in SCORES.items()
-    }
-    return {"posterior": scores, "certainty": certainty, "risk": risks}
+    scores = scorer.finish(sums, draws.items.size).swapaxes(1, 2).reshape(len(metrics), draws.chains, draws.draws, -1)
+    return {"posterior": dict(zip(SCORES, scores)), "certainty": certainty, "risk": risks}
 
 
 def _maximum(rankings: Rankings) -> xr.DataArray:

@@ -266,11 +266,8 @@ def over_draws(
         return per_draw(_shared_by_ties(scorer, truth)[:, None], draws, predictions, metric.name)
     total = np.zeros((predictions.models.size, draws.chains * draws.draws))
     for block in draws.blocks:
-        if weight is None:
-            total += scorer.score(block).total[0]
-        else:
-            weights = np.repeat(weight[block.items, None], block.top_label.shape[1], axis=1)
-            total += scorer.score(block, weights).weighted[0]
+        weights = None if weight is None else np.repeat(weight[block.items, None], block.top_label.shape[1], axis=1)
+        total += scorer.sums(block, weights)[0]
     whole = draws.items.size if weight is None else weight.sum()
     return per_draw(total / whole, draws, predictions, metric.name)
 
