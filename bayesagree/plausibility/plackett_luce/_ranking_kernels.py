@@ -126,6 +126,22 @@ def item_log_probability(log_worth, cases, item, gradient):
 
 
 @numba.njit(cache=True, nogil=True)
+def heights_and_slopes(points, cases, item, shapes):
+    """Return the log probability of all rankings of an item at log worths, shape (point, label), and its slopes.
+
+    To it is added sum(shape x - e^x), the log prior density of the log worths, where `shapes` are not all zero.
+    """
+    height, slope = np.empty(len(points)), np.zeros(points.shape)
+    for p in range(len(points)):
+        height[p] = item_log_probability(points[p], cases, item, slope[p])
+        for k in range(shapes.size if shapes.max() > 0.0 else 0):
+            worth = math.exp(points[p, k])
+            height[p] += shapes[k] * points[p, k] - worth
+            slope[p, k] += shapes[k] - worth
+    return height, slope
+
+
+@numba.njit(cache=True, nogil=True)
 def races_log_probability(named, rest, start, block, out):
     """Fill `out`, shape (sample, ranking), with log probabilities of rankings.
 

@@ -4,7 +4,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -13,8 +12,11 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, as_python, warn
 from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, choice_sets, read_cases
-from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, races_log_probability
+from bayesagree.plausibility.plackett_luce._ranking_kernels import heights_and_slopes, races_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import worth_prior
+
+# Newton's method: distance of the slopes whose difference is the curvature, and what rounding hides of the height.
+NUDGE, ROUNDING, MOST_STEPS = 1e-4, 1e-12, 200
 
 
 @checked
@@ -158,34 +160,35 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
 
 
 def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
-    """Maximise the log likelihood plus sum(shape x - e^x) over log worths x, the last for unnamed labels."""
-    penalised = shapes.any()
+    """Maximise the log likelihood plus sum(shape x - e^x) over log worths x, the last for unnamed labels.
 
-    def loss(x: Floats) -> tuple[float, Floats]:
-        gradient = np.zeros(x.size)
-        value = item_log_probability(x, cases, item, gradient)
-        if penalised:
-            value += float(shapes @ x - np.exp(x).sum())
-            gradient += shapes - np.exp(x)
-        return -value, -gradient
-
-    # Nearly flat ridges between groups of labels need many correction pairs and tight tolerances.
-    options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000, "maxcor": 20}
-    found = sp.optimize.minimize(loss, np.zeros(shapes.size), jac=True, method="L-BFGS-B", options=options)
-    if np.abs(found.jac).max() > 1e-4 * cases.multiplicity.sum():
-        raise ConvergenceError(f"item at position {item}: the likelihood was not maximised ({found.message})")
-    worth = np.exp(found.x - found.x.max())
+    Newton's method; the curvature is a difference of slopes.
+    """
+    n, x, slope = shapes.size, np.zeros(shapes.size), np.zeros((1, shapes.size))
+    around = NUDGE * np.concatenate([np.zeros((1, n)), np.eye(n), -np.eye(n)])
+    no_scale = 0.0 if shapes.any() else 1 / n  # the likelihood alone does not change with the scale of the worths
+    for _ in range(MOST_STEPS):
+        height, slope = heights_and_slopes(x + around, cases, item, shapes)
+        curvature = (slope[n + 1 :] - slope[1 : n + 1]) / (2 * NUDGE)
+        step = np.linalg.solve((curvature + curvature.T) / 2 + no_scale, slope[0])
+        rise = slope[0] @ step / (1 + abs(height[0]))
+        while rise > ROUNDING and heights_and_slopes(x + step[None], cases, item, shapes)[0] < height[0]:
+            step /= 2
+        x += step
+        if rise <= ROUNDING:
+            break
+    if np.abs(slope[0]).max() > 1e-4 * cases.multiplicity.sum():
+        raise ConvergenceError(f"item at position {item}: the likelihood was not maximised in {MOST_STEPS} steps")
+    worth = np.exp(x - x.max())
     return worth / worth.sum()
 
 
-def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int32]:
+def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int64]:
     """Return the component of each named label in the graph "some annotator ranks i in an earlier block than j".
 
     A label that a ranking does not name is in its last block if it was on offer, else in none.
     """
-    from scipy.sparse.csgraph import connected_components
-
-    above = np.zeros((n_named, n_named), dtype=bool)
+    above = np.eye(n_named, dtype=bool)
     for r in range(cases.ranking_start[item], cases.ranking_start[item + 1]):
         last = cases.block_start[r + 1] - cases.block_start[r]
         rank = np.full(n_named, last)
@@ -196,7 +199,9 @@ def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int3
             took_part[:] = False
             took_part[cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]]] = True
         above |= (rank[:, None] < rank) & took_part[:, None] & took_part
-    return connected_components(above, connection="strong")[1]
+    for _ in range(n_named.bit_length()):  # chains twice as long each time
+        above = above @ above
+    return np.unique((above & above.T).argmax(axis=1), return_inverse=True)[1]
 
 
 def _plausibility_values(rankings: Rankings, plausibility: xr.DataArray) -> tuple[Floats, list[str]]:
