@@ -15,6 +15,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.normal import ndtri
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import shorten, warn
 
@@ -84,11 +85,13 @@ def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str) -> None
 
 
 @lru_cache(maxsize=8)
-def _normal_scores(size: int) -> Floats:
-    """Return the normal quantiles of the ranks 1, 1.5, ..., `size`, by Blom's formula."""
-    from scipy.special import ndtri
-
-    return ndtri((np.arange(1, size + 0.5, 0.5) - 3 / 8) / (size + 1 / 4))
+@numba.njit(cache=True, nogil=True)
+def _normal_scores(size):
+    """Return the normal quantiles of the ranks 1, 1.5, ..., `size`, by Blom's formula; scipy.special loads slowly."""
+    out = np.empty(2 * size - 1)
+    for r in range(out.size):
+        out[r] = ndtri((1 + r / 2 - 3 / 8) / (size + 1 / 4))
+    return out
 
 
 @numba.njit(cache=True, nogil=True)
