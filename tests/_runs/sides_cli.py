@@ -159,7 +159,6 @@ certainty ranked.csv --reliability 1 {SAMPLED}
 certainty ranked.csv --reliability 1,3 {SAMPLED}
 certainty labels.csv --reliability 1,two
 certainty labels.csv --k 2 {SAMPLED}
-reliability labels.csv --streamed
 evaluate single.csv
 evaluate labels.csv single.csv {SAMPLED}
 evaluate labels.csv other.csv {SAMPLED} --predictions-item id --predictions-label says
