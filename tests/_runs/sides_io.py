@@ -101,3 +101,24 @@ for title, text, name, options in (
     ("lines", '{"item": "i", "annotator": "u", "label": {"x": 2, "y": 0}}\n{"item": "j", "annotator": "u", "label": {}}\n', "t.jsonl", {}),
 ):  # fmt: skip
     add(f"read_export {title}", given, text, name, io.read_export)(**options)
+
+
+def tasks(*results: list[tuple[str, list[str]]], truth: bool = False) -> Any:
+    """Read tasks of Label Studio, each with an annotation of several controls."""
+    rows = [
+        {"id": k, "data": {"text": "t"}, "annotations": [
+            {"id": 9, "completed_by": 3 + k % 2, "ground_truth": truth and k == 1, "result": [
+                {"from_name": name, "to_name": "text", "type": "choices", "value": {"choices": chosen}} for name, chosen in of]}]}
+        for k, of in enumerate(results)
+    ]  # fmt: skip
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "tasks.json"
+        path.write_text(json.dumps(rows))
+        return [io.read_export(path, question=question) for question in ("mood", "tone")]
+
+
+for truth in (False, True):
+    add("read_export of two controls", tasks, [("mood", ["sad"]), ("tone", ["loud"])], [("mood", ["glad"]), ("tone", ["low"])],
+        [("mood", ["sad"])], [])(truth=truth)  # fmt: skip
+    add("read_export of several choices", tasks, [("mood", ["sad", "glad"]), ("tone", ["loud"])], [("mood", ["glad", "sad"]),
+        ("tone", ["low", "loud"])], [("mood", ["sad", "glad"])])(truth=truth)  # fmt: skip

@@ -33,8 +33,11 @@ from bayesagree import planning as pn
 from bayesagree import predictive as pr
 from bayesagree import subjective as sj
 from bayesagree.annotations import Groups
+from bayesagree.evaluation.scoring import scores_another_annotator
 from bayesagree.evaluation.tables import given_notes
 from bayesagree.plausibility.dawid_skene import DawidSkenePrior
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
+from bayesagree.plausibility.informed.posterior import InformedDirichlet
 from bayesagree.subjective.group_truth import group_truth_tables
 from bayesagree.subjective.tables import disagreement_groups
 
@@ -283,3 +286,11 @@ for data, predictions in ((LABELS, SOFT), (MANY, MANY_SOFT), (COUNTS, SOFT), (OR
     who = MANY_AGES if data is MANY else AGES
     add(f"group_truth {data.name}", lambda d, p, a: group_truth_tables(
         d, p, Groups.by_features(d, a, ["age"]), draws=12, seed=1), data, predictions, who)()  # fmt: skip
+for metrics in (["accuracy"], ["roc_auc_ovr", "accuracy"], ["brier", "entropy_rank_correlation"], ["mae"], []):
+    for kind in (InformedDirichlet, Dirichlet):
+        add(f"scores_another_annotator {kind.__name__} {metrics}", scores_another_annotator, kind(), metrics)()
+for n in (3, 4, 5, 6):
+    add(
+        f"common_agreement of {n} labels",
+        lambda n=n: ba.common_agreement(ba.Labels.from_counts(np.eye(n, dtype=int)), seed=1),
+    )()  # pyright: ignore[reportArgumentType]
