@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import xarray as xr
 
 import bayesagree as ba
@@ -195,3 +196,19 @@ def read_twice(rows: list[tuple[str, str | None, str]]) -> Any:
 fine = [("i1", "ann", "x"), ("i1", "bob", "y"), ("i2", "ann", "x"), ("i3", "bob", "y"), ("i3", "ann", "y")]
 for k, row in enumerate((("i3", "bob", "x"), ("i3", None, "x"), ("i3", "cyn", "x"))):
     add(f"LabelPatterns of a sorted file {k}", read_twice, [*fine, row])()
+
+
+def broken(content: bytes, name: str) -> Any:
+    """Read patterns of a file that is none."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        return ba.LabelPatterns.from_file(path)
+
+
+for name in ("t.parquet", "t.csv", "t.txt", "t.csv.gz"):
+    for content in (b"", b"PAR1none", b"item,label\ni1,x\ni1,\xff\n"):
+        add(f"LabelPatterns of a broken {name} {content!r}", broken, content, name)()
+rows = pa.table({"item": ["i1", "i1", "i2"], "annotator": ["ann", "bob", "ann"], "label": ["x", "y", "x"]})
+for function in (ba.dirichlet, ba.common_agreement, ba.prirn, ba.evaluate):
+    add(f"{function.__name__} of a table of Arrow", function, rows)()
