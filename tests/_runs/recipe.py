@@ -108,7 +108,7 @@ def outcome(run: Callable[[], Any]) -> dict[str, Any]:
                 found.setdefault(re.sub(r"\(\d+\)", "", name), []).append(value)
         except (ValueError, RuntimeError, TypeError, AssertionError) as error:
             found["refused"] = [f"{type(error).__name__}: {error}"]
-    if warned := [str(one.message) for one in said if issubclass(one.category, UserWarning)]:
+    if warned := [str(one.message) for one in said if issubclass(one.category, UserWarning | RuntimeWarning)]:
         found["warnings"] = warned
     return {name: short(values) for name, values in found.items()}
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import xarray as xr
 
 import bayesagree as ba
+from _runs.models import densities
 from _runs.recipe import FEW, add, later
 from _runs.world import (
     AGES,
@@ -25,6 +26,7 @@ from _runs.world import (
     MANY_AGES,
     MANY_GOLD,
     MANY_HARD,
+    MANY_ORDERED,
     MANY_SOFT,
     NUMBERS,
     OFFERED,
@@ -36,6 +38,7 @@ from _runs.world import (
 from bayesagree import plausibility as pl
 from bayesagree import predictive as pr
 from bayesagree.annotations import Groups
+from bayesagree.plausibility.dawid_skene.posterior import DawidSkene
 
 SHORT: dict[str, Any] = {"tune": 4} | FEW
 # Crowds: which engine takes what, gold with each variant, items that have one label only.
@@ -212,3 +215,21 @@ for name in ("t.parquet", "t.csv", "t.txt", "t.csv.gz"):
 rows = pa.table({"item": ["i1", "i1", "i2"], "annotator": ["ann", "bob", "ann"], "label": ["x", "y", "x"]})
 for function in (ba.dirichlet, ba.common_agreement, ba.prirn, ba.evaluate):
     add(f"{function.__name__} of a table of Arrow", function, rows)()
+for labels in (ORDERED, MANY_ORDERED):
+    for models in (None, SOFT if labels is ORDERED else MANY_SOFT):
+        for variant in ("ordered", "full"):
+            add(f"model of {variant} {labels.name} {getattr(models, 'name', None)}", densities, lambda d, p, v=variant: DawidSkene(
+                variant=v, predictions=p).model(d), labels, models)()  # fmt: skip
+add("model of known truths", densities, lambda r: ba.common_agreement_model(
+    r, item_mean={k: 1 + 0.33 * j for j, k in enumerate(r.items.tolist())}, truth_sd=0.4), LEVELS)()  # fmt: skip
+compared = [[["a"], ["b"]], [["b"], ["a"]], [["c"], ["d"]], [["d"], ["c"]], [["a"], ["c"]]]
+for orders in (compared[:2], compared[:3], compared[:4], compared, [*compared, [["b"], ["d"]], [["a"], ["b"], ["c"]]]):
+    add(f"plackett_luce of {len(orders)} choices", ba.plackett_luce, later(
+        lambda o=orders: ba.Rankings.from_blocks([o], labels=[*"abcd"])), **SHORT)()  # fmt: skip
+crowded = later(
+    lambda: ba.Ratings.from_matrix(np.random.default_rng(2).integers(1, 6, (3, 1700)), scale=(1, 5), step=1), "crowded"
+)
+add("common_agreement crowded", ba.common_agreement, crowded, item_mean="flat", keep_item_means=True, **FEW)()
+for numbers in ([3_000_000, 10**400], [2**1023, 2**1024], [-(2**1024), 1], [1, 10**9]):
+    add(f"Ratings of {len(str(numbers))} digits", lambda v=numbers: ba.Ratings.from_long(
+        pd.DataFrame({"item": [*"ab"], "annotator": [*"uv"], "rating": pd.Series(v, dtype=object)}), scale=(0, 1e10)))()  # fmt: skip

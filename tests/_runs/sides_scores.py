@@ -294,3 +294,15 @@ for n in (3, 4, 5, 6):
         f"common_agreement of {n} labels",
         lambda n=n: ba.common_agreement(ba.Labels.from_counts(np.eye(n, dtype=int)), seed=1),
     )()  # pyright: ignore[reportArgumentType]
+said = later(lambda: pd.Series(np.where(LABELS().item_index % 4 == 0, None, LABELS().text()), pd.MultiIndex.from_arrays(
+    [LABELS().items[LABELS().item_index], LABELS().annotators[LABELS().annotator_index]])), "said")  # fmt: skip
+for other in ("x", "q"):
+    add(f"group_performance of {other} for some", lambda o=other: sj.group_performance(
+        LABELS(), {"A": said(), "B": said().replace("x", o)}, AGES(), ["age"]))()  # fmt: skip
+for metrics in (["accuracy", "brier"], ["accuracy", "f1_macro"], ["f1_macro", "accuracy"]):
+    add(
+        "evaluate batches",
+        lambda m=metrics: ba.evaluate(iter([(LABELS(), SOFT())]), metrics=m, plausibility="dirichlet", **FEW),
+    )()
+for annotators in ([1], [1, 3]):
+    add("plan models of one vote", ba.plan, LABELS, SOFT, **SMALL)(annotators=annotators)
