@@ -281,6 +281,8 @@ def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:
     if isinstance(result, xr.DataArray):
         result = result.to_dataset(name=str(result.name or "value"))
     if isinstance(result, xr.Dataset):
+        if not result.dims:  # of which xarray makes no table
+            return result.expand_dims("row").to_dataframe().reset_index(drop=True)
         return result.to_dataframe().reset_index()
     if not isinstance(result, pd.DataFrame):
         raise InputError(f"expected a table or a result of xarray, got {type(result).__name__}")

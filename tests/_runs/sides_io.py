@@ -45,6 +45,7 @@ for tree in (one, later(lambda: ba.dirichlet(LABELS(), top_labels=2, **FEW), "to
     add("summary_table of another", io.summary_table, tree)(group="posterior")
 for result in (
     xr.DataArray([1, 2], dims="k", name="v"),
+    xr.DataArray(2.5, coords={"model": "A"}, name="v"),
     pd.DataFrame({"a": [1, 2]}, index=pd.Index([*"xy"], name="i")),
     pd.DataFrame({"a": [1]}, index=["x"]),
     3,

@@ -22,6 +22,11 @@ def test_tables_come_back(tmp_path, ending):
     pd.testing.assert_frame_equal(back, table, check_dtype=False, rtol=1e-15)
 
 
+def test_a_value_without_dimensions_is_a_table_of_one_row(tmp_path):
+    ba.write_table(xr.DataArray(2.5, {"model": "A"}, name="kappa"), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "model,kappa\nA,2.5\n"
+
+
 def test_json_has_its_schema(tmp_path):
     table = pd.DataFrame({"item": ["a"], "n": [1], "share": [np.nan], "sure": [True]})
     ba.write_table(table, tmp_path / "t.json")
