@@ -45,7 +45,11 @@ add("blind_experiment some of the crowd", bl.blind_experiment, HARD, crowd=most,
 
 def log_prior(tree: Any, annotations: Any) -> Any:
     """Give the log prior density of what items share, if there is such."""
-    found = pr.with_log_likelihood(tree, annotations, seed=1, draws=10)
+    import pytensor
+
+    # Evaluated in Python: compiling the densities of all models takes a minute.
+    with pytensor.config.change_flags(mode="FAST_COMPILE", linker="py"):
+        found = pr.with_log_likelihood(tree, annotations, seed=1, draws=10)
     return found.get("log_prior", "none")
 
 
