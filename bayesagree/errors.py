@@ -3,7 +3,7 @@
 import math
 import os
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral
@@ -85,7 +85,7 @@ def shorten(values: object, most: int = 5) -> str:
 def as_python(value: object) -> object:
     """Python value of a numpy scalar, so that messages read 'q17' and not np.str_('q17')."""
     item = getattr(value, "item", None)
-    return item() if callable(item) else value
+    return item() if callable(item) and getattr(value, "size", 1) == 1 else value
 
 
 def positive_int(value: Any, name: str) -> int:
@@ -105,7 +105,7 @@ def positive(value: Any, name: str, *, zero: bool = False) -> float:
 
 def one_of[T](value: T, name: str, known: Collection[Any]) -> T:
     """One of the known values, or `InputError`."""
-    if value not in known:
+    if not isinstance(value, Hashable) or value not in known:
         raise InputError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
     return value
 

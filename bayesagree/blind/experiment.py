@@ -123,9 +123,9 @@ def blind_experiment(
     True
     """
     systems = Systems.of(predictions, crowd, positive, seed)
-    chosen = tuple(methods or _possible(systems))
+    chosen = tuple(_possible(systems) if methods is None or len(methods) == 0 else methods)
     unknown = [m for m in chosen if m not in METHODS]
-    if unknown or not metrics:
+    if unknown or len(metrics) == 0:
         raise InputError(
             f"unknown methods {shorten(unknown)}, or metrics={metrics!r} empty; there are {shorten(METHODS, 11)}"
         )

@@ -261,10 +261,10 @@ def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T
     >>> round(saving_bound(0.8, 0.8, 0.8), 3)
     1.36
     """
-    b, p = np.asarray(rate, np.float64), np.asarray(sensitivity, np.float64)
-    q = np.asarray(specificity, np.float64)
-    if not all(((one >= 0) & (one <= 1)).all() for one in (b, p, q)):
+    given = [np.asarray(one) for one in (rate, sensitivity, specificity)]
+    if not all(one.dtype.kind in "biuf" and ((one >= 0) & (one <= 1)).all() for one in given):
         raise InputError(f"rate={rate!r}, sensitivity={sensitivity!r} and specificity={specificity!r} lie in [0, 1]")
+    b, p, q = (one.astype(np.float64) for one in given)
     judged = b * p + (1 - b) * (1 - q)
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = b / (1 - b) * (p - judged) ** 2 / (judged * (1 - judged))

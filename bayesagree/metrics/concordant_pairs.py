@@ -152,7 +152,7 @@ def concordance(scores: Numbers, truth: Numbers) -> xr.DataArray:
     data, section 3.3.1; Wilcoxon / Mann-Whitney statistic for two values.
     """
     batch, values = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=np.float64)
-    if values.ndim != 1 or batch.ndim not in (1, 2) or batch.shape[-1] != values.size:
+    if values.ndim != 1 or batch.ndim not in (1, 2) or batch.shape[-1] != values.size or 0 in batch.shape[:-1]:
         raise InputError(
             f"scores have shape {batch.shape} and truth {values.shape}; they must be (model, item) or (item,), and "
             "(item,)"

@@ -7,7 +7,7 @@ it does not exist (``zero_division=nan`` of scikit-learn), micro as the ratio of
 true label.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numba
@@ -205,10 +205,10 @@ def positive_index(positive: Any, labels: Sequence[Any] | NDArray[Any]) -> int |
     """Return the position of the positive label: by default the last of two; None stands for the macro average."""
     if positive is None:
         return 1 if len(labels) == 2 else None
-    names = [as_python(label) for label in labels]
-    if as_python(positive) not in names:
-        raise InputError(f"positive={as_python(positive)!r} is not one of the labels ({shorten(labels)})")
-    return names.index(as_python(positive))
+    names, wanted = [as_python(label) for label in labels], as_python(positive)
+    if not isinstance(wanted, Hashable) or wanted not in names:
+        raise InputError(f"positive={wanted!r} is not one of the labels ({shorten(labels)})")
+    return names.index(wanted)
 
 
 def confusion_counts(

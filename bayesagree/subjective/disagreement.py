@@ -6,7 +6,7 @@ and people who think unlike most, without asking who they are.
 Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -170,6 +170,8 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArr
     if items is None:
         return np.ones(annotations.items.size, np.bool_)
     requested = list(items)
+    if bad := [item for item in requested if not isinstance(item, Hashable)]:
+        raise InputError(f"items= holds {bad[0]!r}, which names no item")
     position = pd.Index(annotations.items).get_indexer(pd.Index(requested))
     if (position < 0).any():
         raise InputError(f"item {as_python(requested[int(np.argmax(position < 0))])!r} has no annotation")
