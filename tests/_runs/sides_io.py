@@ -60,11 +60,11 @@ add(
 )()
 
 
-def given(text: str, name: str, reader: Any = io.read_predictions, **options: Any) -> Any:
-    """Read a file that holds a text."""
+def given(content: str | bytes, name: str, reader: Any = io.read_predictions, **options: Any) -> Any:
+    """Read a file that holds a text or bytes."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
-        path.write_text(text)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return reader(path, **options)
 
 
@@ -112,10 +112,8 @@ def tasks(*results: list[tuple[str, list[str]]], truth: bool = False) -> Any:
                 {"from_name": name, "to_name": "text", "type": "choices", "value": {"choices": chosen}} for name, chosen in of]}]}
         for k, of in enumerate(results)
     ]  # fmt: skip
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "tasks.json"
-        path.write_text(json.dumps(rows))
-        return [io.read_export(path, question=question) for question in ("mood", "tone")]
+    text = json.dumps(rows)
+    return [given(text, "tasks.json", io.read_export, question=question) for question in ("mood", "tone")]
 
 
 for truth in (False, True):
@@ -123,3 +121,27 @@ for truth in (False, True):
         [("mood", ["sad"])], [])(truth=truth)  # fmt: skip
     add("read_export of several choices", tasks, [("mood", ["sad", "glad"]), ("tone", ["loud"])], [("mood", ["glad", "sad"]),
         ("tone", ["low", "loud"])], [("mood", ["sad", "glad"])])(truth=truth)  # fmt: skip
+for content, labels in (
+    ([[[[0], [1, 2]], [[2]]]], [*"abc"]), ([[[["a"], [1]]]], ["a", 1, "c"]), ([[[["a"], ["c"]]]], [*"abc"]), ([[[[1], [7]]]], [1, 7, 9]),
+    ([[[[0], [3]]]], [*"abc"]), ([[[[-1], [2]]]], [*"abc"]), ([[[["a"], [1]]]], [*"abc"]),
+):  # fmt: skip
+    add(f"nested rankings {content} {labels}", lambda c=content, n=labels: given(
+        json.dumps(c), "cases.json", ba.read_annotations, labels=n, kind="rankings"))()  # fmt: skip
+
+
+def read_twice(rows: list[tuple[str, str | None, str]]) -> Any:
+    """Read patterns of a sorted file in which an annotator may come twice to an item, or be missing."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "sorted.parquet"
+        pd.DataFrame(rows, columns=["item", "annotator", "label"]).to_parquet(path)
+        return ba.LabelPatterns.from_file(path, annotator="annotator")
+
+
+fine = [("i1", "ann", "x"), ("i1", "bob", "y"), ("i2", "ann", "x"), ("i3", "bob", "y"), ("i3", "ann", "y")]
+for k, row in enumerate((("i3", "bob", "x"), ("i3", None, "x"), ("i3", "cyn", "x"))):
+    add(f"LabelPatterns of a sorted file {k}", read_twice, [*fine, row])()
+
+
+for name in ("t.parquet", "t.csv", "t.txt", "t.csv.gz"):
+    for content in (b"", b"PAR1none", b"item,label\ni1,x\ni1,\xff\n"):
+        add(f"LabelPatterns of a broken {name} {content!r}", given, content, name, ba.LabelPatterns.from_file)()

@@ -1,9 +1,6 @@
 # ruff: noqa: E501
 """Runs that take the side of a condition that the others leave out: posteriors and their parts."""
 
-import json
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -171,47 +168,6 @@ for least in (1, 2, 3, 4):
     add("Groups.merged", lambda n: uneven().merged(n), least)()
 for left_out in (["d"], ["a", "e"], ["z"]):
     add(f"Groups.without {left_out}", lambda g: uneven().without(g), left_out)()
-
-
-def read_blocks(cases: Any, labels: Any) -> Any:
-    """Read nested rankings from a file of JSON."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "cases.json"
-        path.write_text(json.dumps(cases))
-        return ba.read_annotations(path, labels=labels, kind="rankings")
-
-
-for content, labels in (
-    ([[[[0], [1, 2]], [[2]]]], [*"abc"]), ([[[["a"], [1]]]], ["a", 1, "c"]), ([[[["a"], ["c"]]]], [*"abc"]), ([[[[1], [7]]]], [1, 7, 9]),
-    ([[[[0], [3]]]], [*"abc"]), ([[[[-1], [2]]]], [*"abc"]), ([[[["a"], [1]]]], [*"abc"]),
-):  # fmt: skip
-    add(f"nested rankings {content} {labels}", read_blocks, content, labels)()
-
-
-def read_twice(rows: list[tuple[str, str | None, str]]) -> Any:
-    """Read patterns of a sorted file in which an annotator may come twice to an item, or be missing."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "sorted.parquet"
-        pd.DataFrame(rows, columns=["item", "annotator", "label"]).to_parquet(path)
-        return ba.LabelPatterns.from_file(path, annotator="annotator")
-
-
-fine = [("i1", "ann", "x"), ("i1", "bob", "y"), ("i2", "ann", "x"), ("i3", "bob", "y"), ("i3", "ann", "y")]
-for k, row in enumerate((("i3", "bob", "x"), ("i3", None, "x"), ("i3", "cyn", "x"))):
-    add(f"LabelPatterns of a sorted file {k}", read_twice, [*fine, row])()
-
-
-def broken(content: bytes, name: str) -> Any:
-    """Read patterns of a file that is none."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        path.write_bytes(content)
-        return ba.LabelPatterns.from_file(path)
-
-
-for name in ("t.parquet", "t.csv", "t.txt", "t.csv.gz"):
-    for content in (b"", b"PAR1none", b"item,label\ni1,x\ni1,\xff\n"):
-        add(f"LabelPatterns of a broken {name} {content!r}", broken, content, name)()
 rows = pa.table({"item": ["i1", "i1", "i2"], "annotator": ["ann", "bob", "ann"], "label": ["x", "y", "x"]})
 for function in (ba.dirichlet, ba.common_agreement, ba.prirn, ba.evaluate):
     add(f"{function.__name__} of a table of Arrow", function, rows)()
