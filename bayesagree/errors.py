@@ -88,6 +88,39 @@ def as_python(value: object) -> object:
     return item() if callable(item) and getattr(value, "size", 1) == 1 else value
 
 
+_WAYS = {
+    "Labels": "Labels.from_matrix(array) reads one column per annotator, Labels.from_counts(array) one per label, "
+    "read_annotations(table) a table or a file",
+    "Ratings": "Ratings.from_matrix(array, scale=(lowest, highest)) reads one column per annotator, "
+    "read_annotations(table, scale=...) a table or a file",
+    "Rankings": "Rankings.from_long(table) or Rankings.from_blocks(lists) makes them",
+    "Comparisons": "Comparisons.from_long(table) makes them",
+    "Predictions": "Predictions.from_labels({'name': labels}) or .from_scores({'name': scores}) makes them, "
+    "read_predictions(table) reads a table or a file",
+    "Annotators": "Annotators.from_table(table) reads one row per annotator",
+    "DataTree": "pass the whole result of a posterior such as dirichlet, or of evaluate",
+}
+
+
+def require(value: Any, kinds: type | tuple[type, ...], name: str) -> None:
+    """Refuse an argument of another kind, with the way to make one of the right kind.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels
+    >>> require([1, 2], Labels, "labels")
+    Traceback (most recent call last):
+    bayesagree.errors.InputError: labels=...: expected Labels, got list; Labels.from_matrix(array) reads one column \
+per annotator, Labels.from_counts(array) one per label, read_annotations(table) a table or a file
+    """
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(value, kinds):
+        names = ["None" if kind is type(None) else kind.__name__ for kind in kinds]
+        way_out = f"; {_WAYS[names[0]]}" if names[0] in _WAYS else ""
+        got = "None" if value is None else type(value).__name__
+        raise InputError(f"{name}=...: expected {' or '.join(names)}, got {got}{way_out}")
+
+
 def positive_int(value: Any, name: str) -> int:
     """Count of draws, chains, labels, ...: a whole number of at least 1, or `InputError`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:

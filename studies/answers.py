@@ -10,7 +10,6 @@ import scipy as sp
 import xarray as xr
 from typer import Option
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement.phi import common_agreement
@@ -23,7 +22,6 @@ from studies._command import Figures, Repeats, run, save_figures
 ITEM_MEANS = ("flat", "hierarchical")
 
 
-@checked
 def random_answers(
     *,
     n_annotators: Sequence[int] = (3, 5, 10, 20, 30, 50),
@@ -99,7 +97,6 @@ def random_answers(
     return xr.Dataset(data, coords, {"ci_kind": "hdi", "ci_prob": ci_prob, "n_items": n_items})
 
 
-@checked
 def plot_random_answers(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw how often random answers are called agreement, by the number of raters, with Jeffreys intervals.
 

@@ -15,7 +15,6 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from studies.auc_simulation import CASES, LEVELS
 
 DGT = "dgt_published"
@@ -40,7 +39,6 @@ def published_grid(tree: xr.DataTree) -> bool:
     return levels == [tuple(CASES), LEVELS, LEVELS] and study.sizes[RUN] > 1
 
 
-@checked
 def study_claims(tree: xr.DataTree) -> pd.DataFrame:
     """Check every claim of the paper's results section on a study with all published configurations.
 
@@ -53,7 +51,6 @@ def study_claims(tree: xr.DataTree) -> pd.DataFrame:
     return pd.DataFrame([claim(study) for claim in CLAIMS])
 
 
-@checked
 def committee_table(tree: xr.DataTree) -> pd.DataFrame:
     """Answer the paper's open question, whether SGT overtakes PGT where few annotators give many labels each.
 

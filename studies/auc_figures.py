@@ -9,7 +9,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.datasets.simulate._test_sets import rate_shapes
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import Panels, new_panels, one_panel, write_cells
@@ -21,7 +20,6 @@ REGIONS = (("very bad", "bad", "skewed"), ("bad", "average", "good"), ("skewed",
 """Names of the nine regions of annotator quality, by thirds of the true (rows) and false positive rate."""
 
 
-@checked
 def annotator_quality_regions(mean_tpr: float, mean_fpr: float) -> xr.DataArray:
     """Compute the probability of each of nine regions of annotator quality under `crowdsourced_binary`.
 
@@ -59,7 +57,6 @@ def _thirds(shape: float) -> NDArray[np.float64]:
     return above[:-1] - above[1:]
 
 
-@checked
 def plot_swap_errors(
     tree: xr.DataTree,
     case: str,
@@ -138,7 +135,6 @@ def plot_swap_errors(
     return panels
 
 
-@checked
 def plot_quality_regions(regions: xr.DataArray, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability of the nine regions of annotator quality, from very bad to very good.
 
@@ -178,7 +174,6 @@ def _region_text(value: float, row: int, column: int) -> str:
     return f"{REGIONS[row][column]}\n" + (f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}")
 
 
-@checked
 def plot_evaluations(
     tree: xr.DataTree,
     case: str,

@@ -30,7 +30,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
@@ -60,7 +59,6 @@ type Estimator = Callable[[CrowdsourcedBinary], ArrayLike]
 """An evaluation of every model from the labels of a problem, larger for better models."""
 
 
-@checked
 def label_level_auc(problem: CrowdsourcedBinary) -> Floats:
     """Return the area under the curve against the labels themselves, an estimator for `auc_study`.
 

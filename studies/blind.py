@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import xarray as xr
 from typer import Option
 
-from bayesagree._inference.arguments import checked
 from bayesagree.blind.cases import blind_case, read_blind_case
 from bayesagree.blind.experiment import blind_experiment
 from bayesagree.cli import _options, _output
@@ -30,7 +29,6 @@ TITLES = {
 }
 
 
-@checked
 def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "Axes":
     """Draw how well the vote of the systems matches the gold, by its threshold, one line for each metric.
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
@@ -24,7 +23,6 @@ FAMILIES = {"round_robin": "score & combine", "sampling": "score & combine", "di
 SHORT = {"accuracy": "ACC", "precision": "PRE", "recall": "REC", "specificity": "SPE"}
 
 
-@checked
 def blind_table(tree: xr.DataTree, number: int) -> pd.DataFrame:
     """Return one of the tables 2 to 9 of the paper, for the systems of an experiment.
 
@@ -68,7 +66,6 @@ def blind_table(tree: xr.DataTree, number: int) -> pd.DataFrame:
     return _TABLES[number](tree)
 
 
-@checked
 def overlap_summary(tree: xr.DataTree) -> pd.Series:
     """Return mean, sd, max and min of the overlap between different systems, as under table 2."""
     values = tree["systems"].to_dataset()["overlap"].values
@@ -76,7 +73,6 @@ def overlap_summary(tree: xr.DataTree) -> pd.Series:
     return pd.Series({"mean": pairs.mean(), "sd": pairs.std(ddof=1), "max": pairs.max(), "min": pairs.min()})
 
 
-@checked
 def vote_quality(
     predictions: Predictions,
     gold: Gold,

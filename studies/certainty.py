@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from typer import Option
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -22,7 +21,6 @@ from bayesagree.plots.plausibility import plot_rating_item
 from studies._command import Figures, run, save_figures
 
 
-@checked
 def certainty_by_reliability(
     annotations: Labels | Ratings,
     *,

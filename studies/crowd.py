@@ -10,7 +10,6 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.cli import _options, _output
@@ -27,7 +26,6 @@ SHARES = (0.15, 0.2)
 """Disagreement rates whose exceedance the paper reports."""
 
 
-@checked
 def crowd_setups(ratings: Ratings, *, setups: Mapping[Any, Mapping[Any, Any]] = SETUPS) -> xr.Dataset:
     """Return the CrowdTruth quality of items and annotators under several readings of one scale.
 
@@ -83,7 +81,6 @@ def _centred(ratings: Ratings) -> Ratings:
     return replace(ratings, rating=(ratings.rating - low) / ratings.step - 2, scale=(-2.0, 2.0), step=1.0)
 
 
-@checked
 def crowd_validation(
     quality: xr.Dataset,
     *,
@@ -148,7 +145,6 @@ def _known(scores: xr.DataArray, dim: str, judged: Mapping[Any, Any]) -> xr.Data
     return scores.sel({dim: list(judged)})
 
 
-@checked
 def accuracy_against(labels: Labels, gold: Gold) -> pd.Series:
     """Return the share of each annotator's labels that equal the gold, index annotator, NaN for who has none.
 
@@ -167,7 +163,6 @@ def accuracy_against(labels: Labels, gold: Gold) -> pd.Series:
     return pd.Series(share, pd.Index(labels.annotators, name="annotator"), name="accuracy")
 
 
-@checked
 def disagreement_without(labels: Labels, removed: Iterable[Any], *, shares: tuple[float, ...] = SHARES) -> pd.DataFrame:
     """Return how far annotators disagree with the majority, before and after some of them are removed.
 
@@ -210,7 +205,6 @@ def disagreement_without(labels: Labels, removed: Iterable[Any], *, shares: tupl
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-@checked
 def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw the CrowdTruth quality of items and annotators under each reading of the scale, and that of the labels.
 

@@ -10,7 +10,6 @@ import pandas as pd
 import scipy as sp
 from typer import Option
 
-from bayesagree._inference.arguments import checked
 from bayesagree.agreement._exact.patterns import collapse
 from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
 from bayesagree.agreement._exact.problem import prepare
@@ -265,7 +264,6 @@ def percent_agreement(ratings: Ratings) -> float:
     return float(observed_agreement(patterns.weight[None], counts, np.eye(counts.shape[1]))[0])
 
 
-@checked
 def plot_beta_shapes(
     *,
     phi: Sequence[float] = (-0.5, 0.0, 0.4, 0.8),

@@ -10,7 +10,6 @@ import xarray as xr
 from numpy.typing import NDArray
 from typer import Option
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement.coefficients import Level, krippendorff_alpha
@@ -23,7 +22,6 @@ from studies._command import Figures, Repeats, run, save_figures
 from studies.paradoxes import percent_agreement
 
 
-@checked
 def agreement_by_size(
     ratings: Ratings,
     *,
@@ -114,7 +112,6 @@ def _items(ratings: Ratings, kept: NDArray[np.int64]) -> Ratings:
     return replace(ratings, items=ratings.items[kept], item_index=place[ratings.item_index[rows]], **found)
 
 
-@checked
 def plot_agreement_by_size(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw Phi against the share of the items used, with its interval; beside it alpha and percent agreement.
 

@@ -9,7 +9,6 @@ import xarray as xr
 from numpy.typing import NDArray
 from typer import Option
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.cli import _options, _output
@@ -43,7 +42,6 @@ class ToyClasses:
     labels: Labels
 
 
-@checked
 def toy_classes(
     *,
     n_items: int = 50,
@@ -85,7 +83,6 @@ def toy_classes(
     return ToyClasses(x, share, Labels.from_matrix(drawn, labels=list(range(len(centres)))))
 
 
-@checked
 def plot_toy_classes(
     toy: ToyClasses, certainty: xr.DataArray, *, items: Sequence[int] = (), axes: Panels | None = None
 ) -> Panels:

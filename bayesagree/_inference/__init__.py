@@ -8,6 +8,5 @@
 - `kernel_ops`: what compiled kernels compute, as operations of PyMC models.
 - `random_draws`: random draws of distributions that PyMC lacks.
 - `predictive`: replicated annotations by PyMC; the record of a model's functions for predictive checks.
-- `arguments`, `kinds`: values of the wrong kind and unknown names of arguments, refused with the way out.
 - `docstrings`: descriptions of parameters that functions share.
 """

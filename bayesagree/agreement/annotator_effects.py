@@ -16,7 +16,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import block_generators, map_blocks
 from bayesagree._numerics.intervals import hdi
@@ -229,7 +228,6 @@ def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:
         )
 
 
-@checked
 def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     """Return the level of each annotator with its interval, strictest first.
 

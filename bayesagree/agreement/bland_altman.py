@@ -12,7 +12,6 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
@@ -22,7 +21,6 @@ from bayesagree.errors import InputError, as_python, probability, shorten
 FEWEST = 3
 
 
-@checked
 def limits_of_agreement(
     ratings: Ratings,
     predictions: Predictions | None = None,

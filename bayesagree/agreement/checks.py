@@ -13,7 +13,6 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.types import Floats
@@ -39,7 +38,6 @@ GRID = np.linspace(np.log(0.05), np.log(60), 141)
 EM_STEPS, EM_TOLERANCE = 500, 1e-7
 
 
-@checked
 def item_fit(
     ratings: Ratings,
     *,
@@ -113,7 +111,6 @@ def item_fit(
     return table.iloc[order][n[order] > 1].reset_index(drop=True)
 
 
-@checked
 def item_mean_check(
     ratings: Ratings, *, prior: AgreementPrior | None = None, draws: int = 1000, seed: Seed = None
 ) -> xr.Dataset:
@@ -253,7 +250,6 @@ def _moments(x: Floats, item: Any) -> tuple[Floats, Floats]:
     return mean, np.sqrt(np.bincount(item, (x - mean[item]) ** 2) / np.maximum(n - 1, 1))
 
 
-@checked
 def phi_clusters(
     ratings: Ratings, *, n_clusters: Sequence[int] = (1, 2, 3), folds: int = 10, seed: Seed = None
 ) -> xr.Dataset:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
@@ -56,7 +55,6 @@ class _Coefficients(pd.DataFrame):
         return "\n".join([numbers, *notes])
 
 
-@checked
 def agreement_table(
     annotations: AgreementData | Comparisons | Rankings,
     *,
@@ -190,7 +188,6 @@ def agreement_table(
     return _Coefficients([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
-@checked
 def krippendorff_alpha(
     annotations: AgreementData, *, level: Level = "nominal", distance: Distance | None = None
 ) -> float:

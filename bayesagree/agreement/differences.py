@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement._coefficients import (
@@ -30,7 +29,6 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 
 
-@checked
 def agreement_difference(
     annotations: Labels | Ratings,
     other: Labels | Ratings,

@@ -22,7 +22,6 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
@@ -109,7 +108,6 @@ class VarianceComponents:
         return climbed.x, drawn
 
 
-@checked
 def icc(
     ratings: Ratings, *, kind: str | None = None, k: int | None = None, ci_prob: float = 0.95, seed: Seed = None
 ) -> pd.DataFrame:
@@ -196,7 +194,6 @@ def correlation(kind: str, shares: Floats, k: int) -> Floats:
     return a / (a + (1 + (b if kind[0] == "2" else 0.0)) / k)
 
 
-@checked
 def icc_model(ratings: Ratings, *, two_way: bool = True) -> "pm.Model":
     """Build the PyMC model of `icc`: ``share_item`` and ``share_annotator`` are a / (a + 1) and b / (b + 1).
 

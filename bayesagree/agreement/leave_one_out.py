@@ -4,13 +4,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import shorten, warn
 from bayesagree.plausibility.prirn.inverse_ranks import inverse_ranks
 
 
-@checked
 def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
     """Share of an item's annotators who name the label that the others put on top.
 

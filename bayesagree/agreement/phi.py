@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement import limits
@@ -42,7 +41,6 @@ THIN = 10
 ERRORS = ("log_evidence", "log_evidence_error", "interval_error")
 
 
-@checked
 def common_agreement(
     ratings: Ratings | RatingPatterns,
     *,
@@ -173,7 +171,6 @@ def common_agreement(
     return tree
 
 
-@checked
 def common_agreement_model(
     ratings: Ratings,
     *,

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._coefficients import REPLICATES, weight_shape
@@ -14,7 +13,6 @@ from bayesagree.annotations.spans import Match, Span, read_spans
 from bayesagree.errors import InputError
 
 
-@checked
 def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: Seed = None) -> pd.DataFrame:
     """Mean F1 of pairs of annotators over the spans that they mark, with an interval over documents.
 

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import require_from
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
@@ -43,7 +42,6 @@ def decision(lower: float, upper: float) -> str:
     return "agreement" if lower > 0 else "disagreement" if upper < 0 else "undecided"
 
 
-@checked
 def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     """Return the summary of draws of Phi, also of a trace sampled from `common_agreement_model`.
 
@@ -86,7 +84,6 @@ def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     return summary.assign_attrs(decision=decision(float(summary["lower"]), float(summary["upper"])))
 
 
-@checked
 def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     """Return the posterior of Phi_first - Phi_second, of two groups of annotators or two rounds.
 

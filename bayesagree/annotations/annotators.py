@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations._columns import Table, column, eager_frame, encode, require_present, values_of
 from bayesagree.annotations._words import NO_ANSWER
 from bayesagree.errors import InputError, as_python, shorten
@@ -36,7 +35,6 @@ class Annotators:
     features: pd.DataFrame
 
     @classmethod
-    @checked
     def from_table(cls, frame: Any, *, annotator: str = "annotator") -> Self:
         """Read a table with one row per annotator, or with the features repeated on each of their annotations.
 

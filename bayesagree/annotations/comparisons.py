@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations._columns import (
     Duplicates,
@@ -66,7 +65,6 @@ class Comparisons(Displayed):
     order_known: bool = True
 
     @classmethod
-    @checked
     def from_long(
         cls,
         frame: Any,
@@ -148,7 +146,6 @@ class Comparisons(Displayed):
         return replace(self, **ordered, covariate_values=self.covariate_values[rows])
 
     @classmethod
-    @checked
     def from_batches(cls, batches: Iterable["Comparisons"]) -> Self:
         """Join comparisons that are read in parts, such as a file larger than memory: 20 bytes per row are kept.
 
@@ -196,7 +193,6 @@ class Comparisons(Displayed):
         return cls(**joined, covariates=parts[0].covariates, order_known=parts[0].order_known)._sorted()
 
     @classmethod
-    @checked
     def from_rankings(cls, rankings: Rankings) -> Self:
         """Read the pairs of each ranking: the label in the earlier block wins, labels of one block tie.
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes
 from bayesagree.annotations._columns import (
     Duplicates,
@@ -67,7 +66,6 @@ class Labels(MarkedLabels, OrderedCategories, Values):
     ordered: bool | None = None
 
     @classmethod
-    @checked
     def from_long(
         cls,
         frame: Any,
@@ -128,7 +126,6 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         return cls._sorted(items, annotators, known, codes, checked_order(ordered, labels, known))
 
     @classmethod
-    @checked
     def from_matrix(
         cls,
         array: ArrayLike,
@@ -167,7 +164,6 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         return cls._sorted(items_, annotators_, known, rows_, checked_order(ordered, labels, known))
 
     @classmethod
-    @checked
     def from_counts(
         cls,
         array: ArrayLike,

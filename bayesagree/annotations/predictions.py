@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations import _model_outputs as outputs
 from bayesagree.annotations._columns import (
@@ -65,7 +64,6 @@ class Predictions(Categorical, Displayed):
         return found | {"categories": names(self.categories), "predicted": "labels", "missing": missing}
 
     @classmethod
-    @checked
     def from_scores(
         cls,
         scores: Mapping[str, Any],
@@ -114,7 +112,6 @@ class Predictions(Categorical, Displayed):
         return cls(models, items_, labels_, array, None)
 
     @classmethod
-    @checked
     def from_labels(
         cls, predicted: Mapping[str, Any], *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
     ) -> Self:
@@ -138,7 +135,6 @@ class Predictions(Categorical, Displayed):
         return cls(models, items_, known, None, codes.reshape(table.shape))
 
     @classmethod
-    @checked
     def from_numbers(cls, numbers: Mapping[str, Any], *, items: Sequence[Any] | None = None) -> Self:
         """Read numbers in the units of ratings: one per item and model, or a predictive distribution of each item.
 
@@ -169,7 +165,6 @@ class Predictions(Categorical, Displayed):
         return cls(models, first.items, THRESHOLD_LABELS, None, None, values, first.levels)
 
     @classmethod
-    @checked
     def from_estimators(
         cls,
         estimators: Mapping[str, Any],
@@ -213,7 +208,6 @@ class Predictions(Categorical, Displayed):
         return cls.from_scores(tables, items=names, labels=known.tolist(), probabilities=True)
 
     @classmethod
-    @checked
     def from_long(
         cls,
         frame: Any,

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes
 from bayesagree.annotations._choice_sets import ChoiceSets, offered_codes
 from bayesagree.annotations._columns import (
@@ -63,7 +62,6 @@ class Rankings(Categorical, Container):
     offered: ChoiceSets | None = None
 
     @classmethod
-    @checked
     def from_blocks(
         cls,
         cases: Sequence[Sequence[Sequence[Sequence[Any]]]],
@@ -134,7 +132,6 @@ class Rankings(Categorical, Container):
         return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block), chosen_from)
 
     @classmethod
-    @checked
     def from_long(
         cls,
         frame: Any,

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations._columns import (
     Duplicates,
@@ -61,7 +60,6 @@ class Ratings(Values):
     step: float | None
 
     @classmethod
-    @checked
     def from_long(
         cls,
         frame: Any,
@@ -95,7 +93,6 @@ class Ratings(Values):
         return cls._checked(items, annotators, item_codes[rows], annotator_codes[rows], values[rows], scale, step)
 
     @classmethod
-    @checked
     def from_matrix(
         cls,
         array: ArrayLike,

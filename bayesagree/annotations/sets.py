@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes
 from bayesagree.annotations.labels import Labels
 from bayesagree.errors import InputError, as_python, shorten
@@ -15,7 +14,6 @@ from bayesagree.errors import InputError, as_python, shorten
 JOIN = " + "
 
 
-@checked
 def label_sets(labels: Labels) -> Labels:
     """The set of labels that each annotator chose for each item, as one label.
 
@@ -59,7 +57,6 @@ def sets_and_members(labels: Labels) -> tuple[Labels, list[frozenset[Any]]]:
     return made, [frozenset(row.tolist()) for row in members]
 
 
-@checked
 def chosen_labels(labels: Labels, label: Hashable) -> Labels:
     """Whether each annotator chose one label for each item: the categories ``"no"`` and ``"yes"``.
 
@@ -92,7 +89,6 @@ def chosen_labels(labels: Labels, label: Hashable) -> Labels:
     return Labels._sorted(labels.items, labels.annotators, np.array(["no", "yes"]), rows, None)
 
 
-@checked
 def repeated_labels(labels: Labels) -> Labels:
     """The labels that one person gave to one item, where there are several: every such pair is an item.
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations._columns import column, eager_frame, values_of
 from bayesagree.errors import InputError, as_python, opening, require_file, shorten
 
@@ -120,7 +119,6 @@ def _overlapping(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-@checked
 def document_of(item: str) -> str:
     """Document of an item of `Labels.from_spans`: ``cluster={item: document_of(item) for item in labels.items}``.
 
@@ -186,7 +184,6 @@ class MarkedLabels:
     """Labels of what annotators marked: spans of text, pixels of images."""
 
     @classmethod
-    @checked
     def from_spans(
         cls,
         frame: Any,
@@ -242,7 +239,6 @@ class MarkedLabels:
         return maker.from_long(rows)
 
     @classmethod
-    @checked
     def from_masks(
         cls,
         masks: Any,

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
@@ -68,7 +67,6 @@ class Taxonomy:
         self._require([label])
         return [name for name in self._leaves if label in self.lineage[name]]
 
-    @checked
     def votes(self, labels: Labels) -> Rankings:
         """Votes as rankings of leaves: a label with others below it ties all of its leaves.
 

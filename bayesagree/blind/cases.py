@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
@@ -29,7 +28,6 @@ class BlindCase(NamedTuple):
     gold: Gold | None
 
 
-@checked
 def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
     """Load a public data set as a case for blind evaluation.
 
@@ -68,7 +66,6 @@ def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
     return BlindCase(predictions, None if name == "trec2011-teams" else labels, gold)
 
 
-@checked
 def read_blind_case(
     systems: str | Path,
     crowd: str | Path | None = None,

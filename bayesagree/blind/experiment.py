@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
@@ -45,7 +44,6 @@ PAPER_METRICS = ("accuracy", "precision", "recall", "specificity")
 type Progress = Callable[[int], Any]
 
 
-@checked
 def blind_experiment(
     predictions: Predictions,
     *,

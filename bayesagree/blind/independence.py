@@ -9,7 +9,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
@@ -29,7 +28,6 @@ WEAK_PRIOR = DawidSkenePrior(strength=1.0, accuracy=0.8)
 MOST_SYSTEMS, REPLICATES = 6, 50
 
 
-@checked
 def independence_check(predictions: Predictions, *, draws: int = 250, chains: int = 4, seed: Seed = None) -> xr.Dataset:
     """Check that systems agree as often, and as unevenly, as independent errors would make them.
 
@@ -114,7 +112,6 @@ def independence_check(predictions: Predictions, *, draws: int = 250, chains: in
     return result.sel(model=predictions.models, other_model=predictions.models)
 
 
-@checked
 def jaccard_overlap(predictions: Predictions, *, positive: Any = None) -> xr.DataArray:
     """Measure the overlap of the items that two systems call positive: intersection over union.
 

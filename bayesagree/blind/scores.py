@@ -29,7 +29,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree.annotations import Labels
@@ -70,7 +69,6 @@ class PseudoGold:
     shares: NDArray[np.float64] | None = None
 
 
-@checked
 def blind_scores(
     predictions: Predictions,
     *,
@@ -146,7 +144,6 @@ def blind_scores(
     return xr.DataArray(scores, {"model": systems.models}, name=metric).sel(model=predictions.models)
 
 
-@checked
 def blind_posterior(
     predictions: Predictions,
     *,

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations.comparisons import OUTCOMES, Comparisons
 from bayesagree.comparisons._cells import Likelihood, cells_of
 from bayesagree.comparisons._density import DavidsonPrior, Density, Effect
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-@checked
 def davidson_model(
     comparisons: Comparisons,
     *,

@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.streams import Seed, map_blocks, one_blas_thread, seed_sequence
@@ -40,7 +39,6 @@ AXES = {
 ARENA_MEAN, ARENA_POINTS = 1000.0, 400 / np.log(10)
 
 
-@checked
 @one_blas_thread()
 def davidson(
     comparisons: Comparisons,

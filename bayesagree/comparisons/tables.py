@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import require_from, settings_of
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.ranks import rank_probabilities, rank_sets
@@ -19,7 +18,6 @@ type Scale = Literal["strength", "win_rate", "arena"]
 SCALES = ("strength", "win_rate", "arena")
 
 
-@checked
 def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob: float = 0.95) -> pd.DataFrame:
     """Models in order of their strengths, with intervals of the strength and of the place.
 
@@ -72,7 +70,6 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
     return table
 
 
-@checked
 def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     """What ties, places and annotators do to comparisons of two equal models.
 

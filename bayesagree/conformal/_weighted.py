@@ -17,7 +17,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError
 
@@ -104,7 +103,6 @@ def groups_of(by: ItemGroup, items: NDArray[Any]) -> NDArray[Any]:
     return found if found.dtype.kind in "iufb" else found.astype(str)
 
 
-@checked
 def certainty_groups(certainty: xr.DataArray, *, edges: tuple[float, ...] = (0.5, 0.8, 0.95)) -> xr.DataArray:
     """Group of each item by a number such as its annotation certainty or the confidence of a model.
 

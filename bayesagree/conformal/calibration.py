@@ -21,7 +21,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories as sampled
 from bayesagree.annotations.gold import ItemGroup
@@ -35,7 +34,6 @@ from bayesagree.errors import InputError, positive_int, shorten, warn
 type Method = Literal["exact", "monte_carlo", "majority"]
 
 
-@checked
 def conformalize(
     truth: Truth,
     predictions: Predictions,

@@ -13,7 +13,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations._model_outputs import positions
@@ -30,7 +29,6 @@ from bayesagree.errors import InputError, positive_int, probability, shorten
 QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 
 
-@checked
 def set_coverage(
     truth: Truth, sets: xr.DataArray, *, mass: float = 0.9, by: ItemGroup | None = None, ci_prob: float = 0.95
 ) -> pd.DataFrame:
@@ -115,7 +113,6 @@ def set_coverage(
     return pd.DataFrame(rows)
 
 
-@checked
 def cross_sets(
     truth: Truth, predictions: Predictions, *, folds: int = 2, seed: Seed = None, **options: Any
 ) -> xr.DataArray:
@@ -168,7 +165,6 @@ def cross_sets(
     return xr.DataArray(found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set")
 
 
-@checked
 def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:
     """Items with the largest sets, of each model.
 

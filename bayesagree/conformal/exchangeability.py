@@ -7,7 +7,6 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import settings_of
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
@@ -20,7 +19,6 @@ from bayesagree.errors import InputError
 _FEWEST = 5.0
 
 
-@checked
 def exchangeability_check(sets: ConformalSets, predictions: Predictions, *, truth: Truth | None = None) -> pd.DataFrame:
     """Tests of whether new items are like the calibration items, for each model.
 

@@ -13,7 +13,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, plausibility_of, scores_of
@@ -24,7 +23,6 @@ from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
 _ROUNDING = 1e-9
 
 
-@checked
 def conformalize_mass(
     truth: Truth,
     predictions: Predictions,

@@ -16,7 +16,6 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import PlausibilityDraws, Truth, plausibility_of, scores_of
@@ -89,7 +88,6 @@ class PlausibilityRegions:
         return self.radius.sel(model=predictions.models).values
 
 
-@checked
 def plausibility_regions(
     truth: Truth, predictions: Predictions, *, coverage: float = 0.9, distance: DistanceName = "tv"
 ) -> PlausibilityRegions:

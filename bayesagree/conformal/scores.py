@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, as_python, positive, positive_int
 
 type ScoreArray = NDArray[np.floating[Any]]
@@ -18,7 +17,6 @@ type ScoreArray = NDArray[np.floating[Any]]
 type Score = Literal["probability", "aps", "raps", "margin"] | Callable[[ScoreArray], ScoreArray]
 
 
-@checked
 def probability(scores: ScoreArray) -> ScoreArray:
     """Conformity of a label as its predicted probability: the smallest sets on average.
 
@@ -35,7 +33,6 @@ def probability(scores: ScoreArray) -> ScoreArray:
     return _of_items(scores)
 
 
-@checked
 def aps(scores: ScoreArray) -> ScoreArray:
     """Conformity as minus the probability of all labels that are at least as probable (adaptive prediction sets).
 
@@ -59,7 +56,6 @@ def aps(scores: ScoreArray) -> ScoreArray:
     return -_at_least_as_probable(scores)[0]
 
 
-@checked
 def raps(scores: ScoreArray, *, penalty: float = 0.01, free: int = 5) -> ScoreArray:
     """Conformity as that of `aps` less a penalty for every label beyond the first few (regularised sets).
 
@@ -87,7 +83,6 @@ def raps(scores: ScoreArray, *, penalty: float = 0.01, free: int = 5) -> ScoreAr
     return -(mass + positive(penalty, "penalty", zero=True) * np.maximum(rank - positive_int(free, "free"), 0))
 
 
-@checked
 def margin(scores: ScoreArray) -> ScoreArray:
     """Conformity as the lead of a label over the best other one; for any scores on one scale, also logits.
 

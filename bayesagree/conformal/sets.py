@@ -10,7 +10,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree, settings_of
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
@@ -280,7 +279,6 @@ def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float)
         )
 
 
-@checked
 def read_sets(path: str | Path, *, score: Score | None = None) -> ConformalSets:
     """Conformal sets from a file that `ConformalSets.save` wrote.
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets import _readers
@@ -69,7 +68,6 @@ class Dataset:
     source: str
 
 
-@checked
 def load(name: str) -> Dataset:
     """Load a public data set by its name.
 
@@ -100,7 +98,6 @@ def load(name: str) -> Dataset:
     return Dataset(name, entry.title, *content, source["licence"], source["citation"], source["url"])
 
 
-@checked
 def available() -> dict[str, str]:
     """List the data sets: name and one line about each.
 

@@ -1,14 +1,12 @@
 """The best labels of each draw, block of items by block: the form in which certainty and metrics take any posterior."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import DTypeLike, NDArray
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.errors import InputError, positive_int
 
@@ -60,24 +58,6 @@ class DrawBlock(NamedTuple):
         items: Any = self.items
         at = np.arange(items.start, items.stop)[inside] if isinstance(items, slice) else items[inside]
         return self._replace(items=at, **some)
-
-
-class Drawing(TypedDict, total=False):
-    """Arguments of a request for draws that the functions of posteriors hand on, with its defaults."""
-
-    draws: int
-    chains: int
-    seed: Seed
-    sampler: Sampler
-    max_bytes: int
-    client: Any
-    to: Destination
-
-
-class LabelDrawing(Drawing, total=False):
-    """The same of posteriors of labels, of which the best of each draw may be kept."""
-
-    top_labels: int | None
 
 
 class Schedule(NamedTuple):

@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.ranks import rank_probabilities, rank_sets
 from bayesagree.errors import InputError, shorten
@@ -16,7 +15,6 @@ from bayesagree.metrics.registry import full_name
 PAIR = ("model", "other_model")
 
 
-@checked
 def compare(result: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
     """Compare all models of an evaluation, draw by draw.
 
@@ -72,7 +70,6 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
     )
 
 
-@checked
 def practical_equivalence(
     result: xr.DataTree,
     *,

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import settings_of
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
@@ -30,7 +29,6 @@ class Claim(NamedTuple):
     """Row of `pair_table` of the two models: model, other_model, prob_better, difference, lower, upper."""
 
 
-@checked
 def assert_better(
     annotations: Annotations,
     predictions: Predictions,

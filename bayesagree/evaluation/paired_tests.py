@@ -7,7 +7,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
 
 type Multiplicity = Literal["none", "bonferroni", "holm", "benjamini_hochberg"]
@@ -51,7 +50,6 @@ class PairedTest(NamedTuple):
     p_value: NDArray[np.float64]
 
 
-@checked
 def paired_t_test(terms: NDArray[np.floating[Any]]) -> PairedTest:
     """Paired t test, two-sided, of the mean difference of the terms of each pair of models.
 
@@ -150,7 +148,6 @@ def adjusted(p_values: NDArray[np.floating[Any]], multiplicity: Multiplicity) ->
     return result
 
 
-@checked
 def copeland_rank(scores: ArrayLike | xr.DataArray, different: ArrayLike | None = None) -> xr.DataArray:
     """Rank of each model by the number of others that it beats minus the number that beat it.
 

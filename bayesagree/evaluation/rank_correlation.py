@@ -4,10 +4,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.arguments import checked
-from bayesagree._inference.kinds import Numbers
 from bayesagree.errors import InputError, warn
 
 type Measure = Literal["pearson", "spearman", "kendall", "swap_rate"]
@@ -21,8 +19,7 @@ class DependentCorrelationTest(NamedTuple):
     p_value: float
 
 
-@checked
-def correlation(scores_a: Numbers, scores_b: Numbers, *, measure: Measure = "kendall") -> float:
+def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = "kendall") -> float:
     """Correlation of two scorings (or rankings) of the same systems.
 
     Parameters
@@ -57,8 +54,7 @@ def correlation(scores_a: Numbers, scores_b: Numbers, *, measure: Measure = "ken
     return float(np.corrcoef(_compared(a, measure), _compared(b, measure))[0, 1])
 
 
-@checked
-def swap_rate(scores_a: Numbers, scores_b: Numbers) -> float:
+def swap_rate(scores_a: ArrayLike, scores_b: ArrayLike) -> float:
     """Return the share of all pairs of systems that two scorings put in strictly opposite order.
 
     A pair that is tied on either side is not swapped, but it stays among the K (K - 1)/2 pairs.
@@ -79,7 +75,6 @@ def swap_rate(scores_a: Numbers, scores_b: Numbers) -> float:
     return float(opposite.sum() / (a.size * (a.size - 1)))
 
 
-@checked
 def williams_test(
     r_xy: float, r_xz: float, r_yz: float, n: int, *, correction: Literal["williams", "hotelling"] = "williams"
 ) -> DependentCorrelationTest:
@@ -155,7 +150,7 @@ def _compared(scores: NDArray[Any], measure: Measure) -> NDArray[Any]:
     return side.sum(axis=1) if measure == "spearman" else side.ravel()
 
 
-def _pair(scores_a: Numbers, scores_b: Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
+def _pair(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     a, b = np.asarray(scores_a, dtype=float), np.asarray(scores_b, dtype=float)
     if a.ndim != 1 or a.shape != b.shape:
         raise InputError(f"two scorings of the same systems are needed, got shapes {a.shape} and {b.shape}")

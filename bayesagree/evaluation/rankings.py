@@ -15,7 +15,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import require_from, result_tree
 from bayesagree._inference.streams import Seed, map_blocks
 from bayesagree.agreement.leave_one_out import annotator_agreement
@@ -47,7 +46,6 @@ OPEN = 0.99
 RISE = 0.02
 
 
-@checked
 def ranking_study(
     rankings: Rankings,
     predictions: Predictions,
@@ -151,7 +149,6 @@ def ranking_study(
     return result
 
 
-@checked
 def certainty_correlation(tree: xr.DataTree) -> xr.DataArray:
     """Correlate the annotation certainty of the items between all settings, dims (setting, other_setting)."""
     require_from("ranking_study", tree, "certainty/top_1")
@@ -164,7 +161,6 @@ def certainty_correlation(tree: xr.DataTree) -> xr.DataArray:
     )
 
 
-@checked
 def saturated_items(tree: xr.DataTree, aggregation: str) -> NDArray[np.bool_]:
     """Return the ambiguous items whose certainty rises less than `RISE` between the highest reliabilities (figure 14).
 
@@ -181,7 +177,6 @@ def saturated_items(tree: xr.DataTree, aggregation: str) -> NDArray[np.bool_]:
     return (high - low < RISE) & (high < OPEN)
 
 
-@checked
 def model_ranks(tree: xr.DataTree, metric: str) -> xr.DataArray:
     """Rank the models by their expected score in each setting, 1 for the best, dims (setting, model)."""
     require_from("ranking_study", tree, "certainty/top_1", f"posterior/{metric}")

@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
@@ -42,7 +41,6 @@ from bayesagree.plausibility.registry import POSTERIORS, Plausibility, is_auto
     metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``. By default "
     "``top_1_accuracy``, of predicted numbers ``mae``.",
 )
-@checked
 def evaluate(
     annotations: Annotations | Iterator[tuple[Annotations, Predictions]],
     predictions: Predictions | None = None,

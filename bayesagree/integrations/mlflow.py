@@ -12,7 +12,6 @@ import mlflow
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Annotations, Labels, Predictions
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.errors import InputError, shorten
@@ -44,7 +43,6 @@ class Assessments(NamedTuple):
     left_out: dict[str, int]
 
 
-@checked
 def read_assessments(
     traces: Any,
     *,
@@ -120,7 +118,6 @@ def read_assessments(
     return Assessments(annotations, judges, programs.predictions(labels), known, left_out)
 
 
-@checked
 def log_result(result: xr.DataTree, *, report: str | Path | None = None, prefix: str = "") -> None:
     """Log a result of `evaluate` to the active run: metrics with intervals, their table, and a report.
 

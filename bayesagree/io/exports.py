@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from bayesagree._inference.arguments import called_like, checked
 from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, similar, spelling_key
@@ -60,7 +59,6 @@ class Export:
     notes: tuple[str, ...]
 
 
-@checked
 def read_annotations(
     path: Any,
     *,
@@ -151,13 +149,30 @@ def read_annotations(
     return export.annotations
 
 
-@called_like(read_annotations)
-def read_export(path: Any, **options: Any) -> Export:
+def read_export(
+    path: Any,
+    *,
+    format: str | None = None,
+    question: str | None = None,
+    kind: Kind | None = None,
+    item: str = "item",
+    annotator: str | None = "annotator",
+    label: str = "label",
+    rating: str = "rating",
+    rank: str = "rank",
+    scale: tuple[float, float] | None = None,
+    step: float | None = None,
+    labels: Sequence[Any] | int | None = None,
+    duplicates: Duplicates = "error",
+    na_values: Sequence[Any] = (),
+    merge_similar: bool = False,
+    ordered: bool | None = None,
+) -> Export:
     r"""Annotations, predictions, gold and features of annotators in one file of a tool, or in a table.
 
     Parameters
     ----------
-    path, **options
+    path, others
         As in `read_annotations`.
 
     Returns
@@ -185,6 +200,7 @@ def read_export(path: Any, **options: Any) -> Export:
     >>> export.contents.query("left_out")["what"].tolist()
     ['cancelled annotations']
     """
+    options = {name: value for name, value in locals().items() if name != "path"}
     columns = spreadsheet.Columns(
         **{name: options.pop(name) for name in spreadsheet.Columns._fields if name in options}
     )

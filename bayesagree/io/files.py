@@ -19,7 +19,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, SizeError, opening, require_file, shorten
 from bayesagree.io import _prediction_tables
@@ -33,7 +32,6 @@ from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import arrow_frame, read_table, require_arrow
 
 
-@checked
 def read_predictions(
     path: Any,
     *,
@@ -113,7 +111,6 @@ def read_predictions(
         return _prediction_tables.READERS[layout](table, columns, labels, probabilities)
 
 
-@checked
 def write_result(tree: xr.DataTree, path: str | Path) -> None:
     """Write a result to netCDF (.nc) or zarr (.zarr), whole or not at all.
 
@@ -142,7 +139,6 @@ def write_result(tree: xr.DataTree, path: str | Path) -> None:
             tree.to_netcdf(temporary, engine="h5netcdf")
 
 
-@checked
 def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataTree:
     """Read a result that `write_result` wrote, unchanged and wholly into memory.
 
@@ -185,7 +181,6 @@ def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataT
             return tree.load()
 
 
-@checked
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`, for a file or a folder, and move it there only when all went well."""

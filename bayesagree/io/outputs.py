@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.io.files import atomic_path
@@ -22,7 +21,6 @@ type Tool = Literal["label_studio", "argilla", "prodigy", "doccano", "table"]
 TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 
 
-@checked
 def write_table(
     result: Any,
     path: str | Path,
@@ -115,7 +113,6 @@ def require_table(path: Path) -> None:
         require_arrow(path)
 
 
-@checked
 def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float = 0.95) -> pd.DataFrame:
     """Table of one group of a result, one row per variable and place: mean of the draws, sd, and HDI.
 
@@ -153,7 +150,6 @@ def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float
     return table[["variable", *(name for name in table.columns if name not in ("variable", *last)), *last]]
 
 
-@checked
 def write_items(
     items: Any,
     path: str | Path,

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations._words import MISSING_CELLS
 from bayesagree.errors import InputError, opening, shorten, warn
 from bayesagree.io._json import (
@@ -37,7 +36,6 @@ class Dialect(NamedTuple):
     skipped: int  # lines before the header
 
 
-@checked
 def read_table(path: str | Path) -> pd.DataFrame:
     r"""Read a table from CSV, TSV, Excel, Parquet or JSON Lines, plain or gzip (.gz), chosen by the ending of its name.
 

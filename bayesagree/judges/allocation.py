@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
@@ -26,7 +25,6 @@ from bayesagree.judges._panel import probabilities_of, verdict_values
 LEAST_DOUBT = 0.25
 
 
-@checked
 def label_allocation(
     verdicts: Labels | Ratings,
     *,

@@ -25,7 +25,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
@@ -50,7 +49,6 @@ class Wins(NamedTuple):
     person: NDArray[np.int64]
 
 
-@checked
 def alternative_annotator_test(
     labels: Labels | Ratings | Rankings,
     judges: Predictions,

@@ -6,7 +6,6 @@ import numpy as np
 import scipy as sp
 from numpy.typing import ArrayLike
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, probability
 from bayesagree.judges._panel import Panel
@@ -44,7 +43,6 @@ def _require_shares(**shares: float) -> None:
             raise InputError(f"{name}={value!r} is not between 0 and 1")
 
 
-@checked
 def rogan_gladen(
     raw_rate: float,
     n_items: int,
@@ -117,7 +115,6 @@ def rogan_gladen(
     return RateEstimate(estimate, float(ends[0]), float(ends[1]), error)
 
 
-@checked
 def calibration_allocation(
     n_labels: int, *, raw_rate: float, specificity: float, sensitivity: float, n_pilot: int = 10
 ) -> Allocation:
@@ -161,7 +158,6 @@ def calibration_allocation(
     return Allocation(float(n_labels - positives), float(positives))
 
 
-@checked
 def prediction_powered_mean(
     labels: ArrayLike,
     verdicts: ArrayLike,
@@ -232,7 +228,6 @@ def prediction_powered_mean(
     return RateEstimate(float(estimate), float(estimate - reach), float(estimate + reach), error)
 
 
-@checked
 def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T) -> T:
     """Largest factor by which a judge can stretch people's labels.
 

@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
@@ -31,7 +30,6 @@ PSEUDO, ATOMS = 4.0, 40
 FEW_ERRORS = 5
 
 
-@checked
 def n_effective(n_judges: int, correlation: float) -> float:
     """Number of judges with independent errors that a panel is worth.
 
@@ -59,7 +57,6 @@ def n_effective(n_judges: int, correlation: float) -> float:
     return float(_worth(n_judges, np.float64(correlation)))
 
 
-@checked
 def effective_judges(
     judges: Labels | Predictions, truth: Gold | xr.DataTree, *, draws: int = 1000, chains: int = 4, seed: Seed = None
 ) -> xr.DataTree:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-@checked
 def corrected_rate_model(
     verdicts: Labels | Ratings,
     people: Labels,

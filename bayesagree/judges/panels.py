@@ -9,7 +9,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
@@ -23,7 +22,6 @@ from bayesagree.judges.independence import known_truths, single_verdicts, weight
 MOST_JUDGES = 10
 
 
-@checked
 def best_panel(
     judges: Labels | Predictions,
     truth: Gold | xr.DataTree,

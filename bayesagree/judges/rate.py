@@ -27,7 +27,6 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
@@ -59,7 +58,6 @@ class Fit(NamedTuple):
     people: dict[str, Floats]
 
 
-@checked
 def corrected_rate(
     verdicts: Labels | Ratings,
     people: Labels,

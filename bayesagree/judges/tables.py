@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import require_from
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
@@ -20,7 +19,6 @@ FEW_VOTES = 100
 LEANING = 0.975
 
 
-@checked
 def judge_table(result: xr.DataTree) -> pd.DataFrame:
     """One row for each system and judge: raw and corrected rate, the judge's confusion, and savings.
 
@@ -62,7 +60,6 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     return rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
 
 
-@checked
 def warnings_of(result: xr.DataTree) -> list[str]:
     """Sentences on what a reader of corrected rates should know: few votes, a judge lenient to a system, a weak judge.
 
@@ -115,7 +112,6 @@ def warnings_of(result: xr.DataTree) -> list[str]:
     return sentences
 
 
-@checked
 def verdict_predictions(verdicts: Annotations, people: Annotations) -> Predictions:
     """Return what each judge answered on the items of people.
 
@@ -173,7 +169,6 @@ def _scores(part: pd.DataFrame, people: Annotations, judge: Any) -> pd.DataFrame
     return -ranks.fillna(ranks.max(axis=None) + 1)
 
 
-@checked
 def system_pairs(tree: xr.DataTree) -> pd.DataFrame:
     """Return the difference of each two systems: system, other_system, difference, lower, upper, prob_better.
 

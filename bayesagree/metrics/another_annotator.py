@@ -14,7 +14,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
 from bayesagree._numerics.types import Floats, Places
 from bayesagree.annotations.gold import ItemGroup
@@ -93,7 +92,6 @@ def _always(label: int, categories: NDArray[Any]) -> Predictions:
     return Predictions(np.array([ANOTHER_ANNOTATOR]), np.arange(BLOCK), categories, scores, None)
 
 
-@checked
 def human_ceiling(
     truth: Truth,
     metric: str,

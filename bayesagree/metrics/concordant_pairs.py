@@ -11,10 +11,8 @@ from typing import Any, NamedTuple, Self
 import numba
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.arguments import checked
-from bayesagree._inference.kinds import Numbers
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.types import Floats, Places
 from bayesagree.errors import InputError
@@ -115,8 +113,7 @@ class ScoreOrder(NamedTuple):
         return out
 
 
-@checked
-def concordance(scores: Numbers, truth: Numbers) -> xr.DataArray:
+def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
     """Share of item pairs that scores order as the truth does, in O(n log n) per model.
 
     Over the pairs of items with different truth, one minus the normalised Kendall tau distance; a pair with equal

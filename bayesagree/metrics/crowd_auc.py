@@ -21,7 +21,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
@@ -156,7 +155,6 @@ def _by_annotator(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats
     return Areas(values, labels.items[unlabelled == 0], labels.annotators[ignored])
 
 
-@checked
 def auc(
     labels: Labels,
     predictions: Predictions,

@@ -15,7 +15,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -146,7 +145,6 @@ REASONS = {
 }
 
 
-@checked
 def hard_label_scores(
     predictions: Predictions, gold: Gold, *, metric: Metric = "accuracy", positive: Any = None
 ) -> xr.DataArray:

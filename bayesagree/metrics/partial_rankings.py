@@ -18,14 +18,12 @@ from itertools import pairwise
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten, warn
 
 
-@checked
 def partial_average_overlap(
     rankings: Rankings, predictions: Predictions, *, k: int = 3, normalise: bool = True
 ) -> xr.DataArray:
@@ -80,7 +78,6 @@ def partial_average_overlap(
     return xr.DataArray(value, dims=("model", "item"), coords=coords, name=f"partial_average_overlap_{k}")
 
 
-@checked
 def annotator_overlap(rankings: Rankings, *, k: int = 3, normalise: bool = True) -> xr.DataArray:
     """Average overlap between the partial rankings of the annotators of each item.
 

@@ -9,7 +9,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree._numerics.types import Floats
@@ -34,7 +33,6 @@ FEW_ANNOTATORS = 5
 ATOMS = 40
 
 
-@checked
 def auc_posterior(
     labels: Labels,
     predictions: Predictions,

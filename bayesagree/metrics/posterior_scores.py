@@ -11,7 +11,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Advance, Floats, Places
 from bayesagree.annotations import Labels
@@ -33,7 +32,6 @@ from bayesagree.plausibility.informed.covariates import on_items_of
 SIDES = ("slice", "rest", "difference")
 
 
-@checked
 @each_group
 def score(
     truth: Truth | Labels,

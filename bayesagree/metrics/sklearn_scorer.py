@@ -8,7 +8,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -73,7 +72,6 @@ class Scorer:
         return dirichlet(counted, seed=self._seed), counted.items.tolist(), counted.categories.tolist()
 
 
-@checked
 def make_scorer(
     metric: AnyMetric,
     truth: Truth | None = None,

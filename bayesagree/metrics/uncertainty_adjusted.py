@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, truth_draws
@@ -144,7 +143,7 @@ def _rank_metric(name: str, default: int = DEFAULT_K):
     metric.__doc__ = inspect.cleandoc(metric.__doc__ or "").format(
         first=first, detail=detail, values=values, name=name, others=others, reference=METRICS[pattern].reference
     )
-    return checked(metric)
+    return metric
 
 
 top_k_accuracy = _rank_metric("top_k_accuracy", 1)
@@ -156,7 +155,6 @@ spearman_footrule = _rank_metric("spearman_footrule")
 
 
 @_shared
-@checked
 def per_item(
     truth: Truth, predictions: Predictions, *, metric: str = "top_1_accuracy", threshold: float | None = None
 ) -> xr.DataArray:
@@ -194,7 +192,6 @@ def per_item(
 
 
 @_shared
-@checked
 def expected_top_k_accuracy(
     truth: xr.DataTree, predictions: Predictions, *, k: int = 1, threshold: float | None = None
 ) -> xr.DataArray:
@@ -232,7 +229,6 @@ def expected_top_k_accuracy(
 
 
 @_shared
-@checked
 def accuracy_given_risk(
     truth: xr.DataTree,
     predictions: Predictions,
@@ -285,7 +281,6 @@ def accuracy_given_risk(
 
 
 @_shared
-@checked
 def top_k_in_top_m(
     truth: Truth,
     predictions: Predictions,

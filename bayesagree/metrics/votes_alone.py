@@ -29,7 +29,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, item_blocks, seed_sequence
 from bayesagree._numerics.types import Floats, Places
 from bayesagree.annotations import Labels
@@ -165,7 +164,6 @@ _MOST_PATTERNS = 3000
 _FINEST = 1e-2
 
 
-@checked
 def identified_accuracy(truth: Truth, predictions: Predictions, *, votes: int, seed: Seed = None) -> xr.Dataset:
     """Range of each model's accuracy over all distributions of the truth that give the same votes.
 

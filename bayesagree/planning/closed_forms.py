@@ -6,7 +6,6 @@ import numpy as np
 import scipy as sp
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, positive, positive_int
 
 
@@ -22,7 +21,6 @@ class TwoStage(NamedTuple):
         return np.asarray(self.between_items / n_items + self.within_items / (n_items * n_votes))
 
 
-@checked
 def two_stage_variance(sums: ArrayLike, votes: ArrayLike) -> TwoStage:
     """Variance components of votes of 0 and 1 (or any score a vote has), without bias, from a pilot.
 
@@ -66,7 +64,6 @@ def two_stage_variance(sums: ArrayLike, votes: ArrayLike) -> TwoStage:
     return TwoStage(max((between - within) / weight, 0.0), within)
 
 
-@checked
 def best_annotators_per_item(variances: TwoStage, *, item_cost: float, label_cost: float) -> float:
     """Number of votes per item, at least 1, with the least variance of a linear score for the money.
 
@@ -100,7 +97,6 @@ def best_annotators_per_item(variances: TwoStage, *, item_cost: float, label_cos
     return max(1.0, float(np.sqrt(item / label * variances.within_items / variances.between_items)))
 
 
-@checked
 def raters_for_reliability(reliability: float, target: float) -> float:
     """Number of raters whose mean has the reliability `target`, where one rating has `reliability`.
 
@@ -135,7 +131,6 @@ def raters_for_reliability(reliability: float, target: float) -> float:
     return target * (1 - reliability) / (reliability * (1 - target))
 
 
-@checked
 def items_for_icc(icc: float, annotators: int, width: float, *, ci_prob: float = 0.95) -> int:
     """Number of items for an interval of the intraclass correlation with a full width of `width`.
 

@@ -9,7 +9,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
@@ -51,7 +50,6 @@ REASONS = (
 )
 
 
-@checked
 def plan(
     annotations: Labels | Ratings,
     predictions: Predictions | None = None,

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Comparisons, Labels
 from bayesagree.annotations.missing_predictions import Missing
@@ -20,7 +19,6 @@ from bayesagree.plausibility.registry import Plausibility
 type Goal = Literal["decision", "metric", "certainty"]
 
 
-@checked
 def annotate_next(
     annotations: Labels | Comparisons,
     predictions: Predictions | None = None,
@@ -139,7 +137,6 @@ def annotate_next(
     return outlook.best_first(outlook.rise, kept, seed, outlook.votes)
 
 
-@checked
 def value_of_votes(
     annotations: Labels | Comparisons,
     predictions: Predictions | None = None,

@@ -17,7 +17,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import concentration_of, parameters_of
 from bayesagree._inference.streams import item_blocks, map_blocks
@@ -39,7 +38,6 @@ _shared = shared(
 
 
 @_shared
-@checked
 @each_group
 def label_certainty(
     truth: xr.DataTree, *, threshold: float | None = None, exact: bool = False, client: Any = None
@@ -89,7 +87,6 @@ def label_certainty(
 
 
 @_shared
-@checked
 @each_group
 def annotation_certainty(
     truth: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
@@ -148,7 +145,6 @@ def annotation_certainty(
 
 
 @_shared
-@checked
 @each_group
 def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataArray:
     """Entropy of each item's plausibilities, expected over the draws: ambiguity that annotations do not remove.
@@ -181,7 +177,6 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
 
 
 @_shared
-@checked
 def risk_certainty(
     truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
@@ -222,7 +217,6 @@ def risk_certainty(
 
 
 @_shared
-@checked
 def expected_risk(
     truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:

@@ -7,13 +7,13 @@ folder and one record here. The first record that fits a kind of annotations is 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked, unknown_argument
 from bayesagree._inference.predictive import HeldOutRecord, PredictiveRecord
 from bayesagree.annotations import Annotations, Labels, Predictions, Rankings, Ratings
 from bayesagree.draws.posterior import Posterior
@@ -204,7 +204,6 @@ GROUPS = PosteriorRecord(
 BY_NAME = ChainMap(POSTERIORS, {GROUPS.name: GROUPS})
 
 
-@checked
 def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
     """Return the record of a posterior, if it takes annotations of this kind."""
     if name not in BY_NAME:
@@ -218,7 +217,6 @@ def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
     return record
 
 
-@checked
 def fitting_posteriors(annotations: Annotations) -> list[PosteriorRecord]:
     """List the posteriors for annotations of this kind, the default first."""
     return [record for record in POSTERIORS.values() if isinstance(annotations, record.annotations)]
@@ -236,7 +234,6 @@ INFORMED = f"Votes and predictions together estimate the score against many anno
 FEWEST_ITEMS = 30
 
 
-@checked
 def default_posterior(
     annotations: Annotations, predictions: Predictions | None = None, given: Mapping[str, Any] = MappingProxyType({})
 ) -> Choice:
@@ -328,5 +325,7 @@ def specification_for(
     takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states")]
     unknown = [name for name in options if name not in takes]
     if unknown:
-        raise unknown_argument("evaluate", unknown[0], (*own, *takes))
+        near = get_close_matches(unknown[0], (*own, *takes), 1, 0.65)
+        way_out = f"did you mean {near[0]}=?" if near else f"{base.name} takes {', '.join(takes)}"
+        raise TypeError(f"evaluate() has no argument {unknown[0]}=; {way_out}")
     return replace(base, **options)

@@ -5,7 +5,6 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.draws.blocks import category_axis
@@ -14,7 +13,6 @@ from bayesagree.errors import one_of
 type TieRule = Literal["split", "first", "random", "exclude"]
 
 
-@checked
 def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None) -> xr.DataArray:
     """Give each item the label that most annotators chose.
 

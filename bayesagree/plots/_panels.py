@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, shorten
@@ -29,13 +28,13 @@ LINES = ("-", "--", ":", "-.")
 
 
 def on_axes[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """Check the arguments of a figure of one panel, and describe `axes` and what it returns in its docstring."""
-    return shared(**_ONE)(checked(function))
+    """Describe `axes` and what it returns in its docstring."""
+    return shared(**_ONE)(function)
 
 
 def on_panels[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     """Do the same for a figure of several panels."""
-    return shared(**_SEVERAL)(checked(function))
+    return shared(**_SEVERAL)(function)
 
 
 def new_panels(

@@ -20,7 +20,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
@@ -46,7 +45,6 @@ SHARES = 20
 MOST_PAIRS = 10_000
 
 
-@checked
 def annotator_table(result: xr.DataTree) -> pd.DataFrame:
     """Return the posterior accuracy, number of labels and warning flags of each annotator.
 
@@ -119,7 +117,6 @@ def _warn_of_another_crowd(
         )
 
 
-@checked
 def label_switching(result: xr.DataTree) -> float:
     """Return the share of draws in which some label is better explained by another label's confusion.
 
@@ -142,7 +139,6 @@ def label_switching(result: xr.DataTree) -> float:
     return sum(switched) / len(flat)
 
 
-@checked
 def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     """Find the connected parts of the item-annotator graph, shape (annotator,).
 
@@ -160,7 +156,6 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     return np.unique(part[n_items:], return_inverse=True)[1]
 
 
-@checked
 def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 200, seed: Seed = None) -> xr.Dataset:
     """Compare the agreement on items with that of annotators who err independently.
 
@@ -265,7 +260,6 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram", "pair"]}, {"pair": names})
 
 
-@checked
 def prior_sensitivity(
     labels: Labels,
     *,

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import Checks, GroupData, PredictiveRecord, Settings, prior_draws, replicate
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
@@ -45,7 +44,6 @@ _MODELS = {
 _OF_GROUPS = {"group_performance": "subjective.group_counts", "group_performance_normal": "subjective.group_values"}
 
 
-@checked
 def with_log_likelihood(
     result: xr.DataTree,
     annotations: Observed,
@@ -126,7 +124,6 @@ def with_log_likelihood(
     return _with(result, **groups)
 
 
-@checked
 def item_loo(result: xr.DataTree) -> Any:
     """Leave out one item at a time, for `arviz.compare`.
 
@@ -162,7 +159,6 @@ def item_loo(result: xr.DataTree) -> Any:
     return ELPDDataLOO(**found, scale="log", warning=False, good_k=0.7)
 
 
-@checked
 def with_posterior_predictive(
     result: xr.DataTree,
     annotations: Observed,
@@ -228,7 +224,6 @@ def with_posterior_predictive(
     )
 
 
-@checked
 def prior_predictive(
     annotations: Annotations, *, plausibility: str, draws: int = 250, seed: Seed = None, **options: Any
 ) -> xr.DataTree:

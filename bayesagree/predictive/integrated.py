@@ -7,7 +7,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive_int
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 NODES, REACH = 25, 4.0
 
 
-@checked
 def integrated_log_likelihood(
     result: xr.DataTree,
     model: "pm.Model",

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree._numerics.codes import distinct
@@ -34,7 +33,6 @@ from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 CI_PROB = 0.95
 
 
-@checked
 def reliability_curve(
     annotations: Labels | Rankings,
     reliabilities: Sequence[float] | None = None,

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import settings_of
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Comparisons, Labels
@@ -68,7 +67,6 @@ class ComparisonReport:
     version: str = field(default_factory=lambda: version("bayesagree"))
 
 
-@checked
 def comparison_report(
     comparisons: Comparisons,
     result: xr.DataTree,

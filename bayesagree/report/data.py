@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import MAX_BYTES, settings_of
 from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
@@ -119,7 +118,6 @@ class ReportData:
         return float((self.certainty.isel(reliability=0) < OPEN).mean())
 
 
-@checked
 def report_data(
     annotations: Annotations,
     predictions: Predictions | None = None,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bayesagree._inference.arguments import checked
 from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
 from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.draws.posterior import OF_ANNOTATIONS
@@ -28,7 +27,6 @@ TITLE = "How good are the models, when annotators disagree?"
 TITLE_WITHOUT_MODELS = "How far do annotators agree, and what stays open?"
 
 
-@checked
 def render(data: "ReportData | ComparisonReport", *, title: str | None = None) -> str:
     """Render a report as one HTML page: style, script and figures inside, nothing from a network.
 
@@ -85,7 +83,6 @@ def _context(data: ReportData) -> dict[str, Any]:
     } | views.sections(data)
 
 
-@checked
 def write_report(data: "ReportData | ComparisonReport", path: str | Path, *, title: str | None = None) -> None:
     """Write a report to an HTML file, whole or not at all."""
     page = render(data, title=title)

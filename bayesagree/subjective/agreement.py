@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
 from bayesagree._numerics.types import Floats
@@ -25,7 +24,6 @@ from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import as_groups
 
 
-@checked
 def group_agreement(
     annotations: Labels | Ratings,
     annotators: Annotators | Groups,
@@ -117,7 +115,6 @@ def group_agreement(
     return xr.Dataset(variables, dict.fromkeys(dims, groups.names), attrs)
 
 
-@checked
 def group_phi(
     ratings: Ratings,
     annotators: Annotators | Groups,

@@ -14,7 +14,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -29,7 +28,6 @@ SETUPS: dict[int, dict[int, Any]] = {
 }
 
 
-@checked
 def disagreement_rate(
     labels: Labels,
     *,
@@ -101,7 +99,6 @@ def disagreement_rate(
     return xr.DataArray(rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate", attrs)
 
 
-@checked
 def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     """Turn ratings into labels: by a mapping level -> label, or "below" and "at_or_above" a threshold.
 
@@ -139,7 +136,6 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     return Labels(ratings.items, ratings.annotators, known, *rows, ordered)
 
 
-@checked
 def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> A:
     """Return the annotations of all other items; the annotators stay, so that groups of them stay valid.
 

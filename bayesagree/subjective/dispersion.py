@@ -8,13 +8,11 @@ annotators and holds for every metric.
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import eti
 from bayesagree.errors import positive_int
 
 
-@checked
 def dispersion_null(
     result: xr.Dataset,
     *,
@@ -85,7 +83,6 @@ def dispersion_null(
     return answer.assign_attrs(permutations=times, significance=significance, ci_kind="eti", ci_prob=ci_prob)
 
 
-@checked
 def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, seed: Seed = None) -> xr.Dataset:
     """Draw mean and dispersion of all models together under a Bayesian bootstrap over annotators.
 

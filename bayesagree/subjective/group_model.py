@@ -27,7 +27,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import Checks, Observed, draws_of
 from bayesagree._inference.results import require_from, result_tree, settings_of
 from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
@@ -105,7 +104,6 @@ class GroupCounts(NamedTuple):
         return Checks(observed, log_likelihood, lambda rng: rng.binomial(total, rng.beta(a, b)))
 
 
-@checked
 def group_posterior(
     labels: Labels,
     predictions: ModelPredictions,
@@ -192,7 +190,6 @@ def group_posterior(
     )
 
 
-@checked
 def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     """Compute Pr(a model serves `group` worse than `other_group` by more than the margin).
 
@@ -210,7 +207,6 @@ def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     return (sign * (other - performance) > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
 
 
-@checked
 def group_summary(result: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     """Return posterior ``mean``, ``lower`` and ``upper`` (HDI) of every group's accuracy, dims (model, group)."""
     require_from("group_posterior", result, "posterior/performance")
@@ -222,7 +218,6 @@ def group_summary(result: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     return xr.Dataset({k: (tuple(coords), v) for k, v in table.items()}, coords, {"ci_kind": "hdi", "ci_prob": ci_prob})
 
 
-@checked
 def minimum_group_size(
     result: xr.DataTree, *, half_width: float = 0.05, labels_per_annotator: int = 10, ci_prob: float = 0.95
 ) -> xr.DataArray:
@@ -254,7 +249,6 @@ def minimum_group_size(
     return needed.copy(data=np.ceil(needed.values).astype(int)).assign_attrs(attrs)
 
 
-@checked
 def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) -> GroupCounts:
     """Count agreements of every model with each annotator of a group that has data for all models."""
     from bayesagree.subjective.disagreement import require_one_each
@@ -274,7 +268,6 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
     return GroupCounts(rows.models, groups.names[has_data], new[kept], agree[:, kept], total[:, kept])
 
 
-@checked
 def group_performance_model(
     counts: GroupCounts, model: str | int = 0, *, prior: GroupPrior | None = None
 ) -> "pm.Model":

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Codes, Floats
@@ -20,7 +19,6 @@ from bayesagree.plausibility.registry import default_posterior
 from bayesagree.subjective.disagreement import require_one_each
 
 
-@checked
 def group_permutation_test(labels: Labels, groups: Groups, *, permutations: int = 999, seed: Seed = None) -> xr.Dataset:
     """Compare the agreement within groups with that between them, and with groups drawn at random.
 
@@ -104,7 +102,6 @@ def _differences(labels: Labels, index: Codes, n_groups: int) -> Floats:
     return np.where(known, share, np.nan)
 
 
-@checked
 def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFrame:
     """List the items that each group sees differently from all others, with few false ones among them.
 

@@ -14,7 +14,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import Checks, Observed, draws_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
@@ -53,7 +52,6 @@ class GroupValues(NamedTuple):
         return Checks(observed, log_likelihood, lambda rng: mean + sd * rng.standard_normal(mean.shape))
 
 
-@checked
 def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int = 4, seed: Seed = None) -> xr.DataTree:
     """Draw the performance of every model for each group, for any metric, with partial pooling.
 
@@ -109,7 +107,6 @@ def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int
     )
 
 
-@checked
 def group_values(result: xr.Dataset) -> GroupValues:
     """Read the values of annotators who have one for every model from a result of `group_performance`."""
     group, values = result["group_of"].to_numpy(), result["annotator_performance"].to_numpy()
@@ -118,7 +115,6 @@ def group_values(result: xr.Dataset) -> GroupValues:
     return GroupValues(values[:, kept], group, used)
 
 
-@checked
 def normal_group_model(value: Floats, group: NDArray[np.int64]) -> "pm.Model":
     """Build the posterior of one model's performance in PyMC, from one value and one group per annotator.
 

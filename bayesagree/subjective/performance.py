@@ -19,7 +19,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
@@ -45,7 +44,6 @@ class ModelRows(NamedTuple):
     present: NDArray[np.bool_]
 
 
-@checked
 def group_performance(
     annotations: Labels | Ratings,
     predictions: ModelPredictions,
@@ -120,7 +118,6 @@ def group_performance(
     return dataset.assign(summarise(dataset["performance"]))
 
 
-@checked
 def annotator_performance(
     annotations: Labels | Ratings, predictions: ModelPredictions, *, metric: Metric | None = None
 ) -> xr.DataArray:
@@ -156,7 +153,6 @@ def summarise(performance: xr.DataArray) -> xr.Dataset:
     return xr.Dataset({"mean_performance": performance.mean("group"), "dispersion": 1 - performance.std("group")})
 
 
-@checked
 def left_out(result: xr.Dataset) -> xr.Dataset:
     """Compute mean and dispersion anew without each group: does a model look biased because of one group.
 

@@ -21,7 +21,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.annotations.groups import Groups
@@ -179,7 +178,6 @@ class SpecificationReport:
         return "\n\n".join(["# Evaluation specification", *(line for block in blocks for line in block)]) + "\n"
 
 
-@checked
 def check_specification(
     specification: EvaluationSpecification,
     annotations: Labels | Ratings,
@@ -245,7 +243,6 @@ def check_specification(
     return SpecificationReport(specification, distributions, composition, tuple(gaps), table, individual)
 
 
-@checked
 def individual_unfairness(
     annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str], *, at_least: float = 1.0
 ) -> xr.DataArray:

@@ -8,7 +8,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories, log_dirichlets
 from bayesagree.annotations import Labels, Rankings, Ratings
@@ -37,7 +36,6 @@ class SimulatedRatings:
     __repr__ = fields_in_short
 
 
-@checked
 def ratings(
     *,
     n_items: int,
@@ -122,7 +120,6 @@ class CrowdLabels:
     __repr__ = fields_in_short
 
 
-@checked
 def crowd_labels(
     *,
     n_items: int = 2000,
@@ -205,7 +202,6 @@ class RankedTestSet:
     __repr__ = fields_in_short
 
 
-@checked
 def rankings(
     *,
     n_items: int = 100,

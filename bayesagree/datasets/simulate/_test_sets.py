@@ -8,7 +8,6 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.annotations._display import fields_in_short
@@ -43,7 +42,6 @@ class LabelledTestSet:
     __repr__ = fields_in_short
 
 
-@checked
 def labelled_test_set(
     *,
     n_items: int = 400,
@@ -82,7 +80,6 @@ def labelled_test_set(
     return LabelledTestSet(truth, Labels.from_matrix(matrix, labels=labels), predictions)
 
 
-@checked
 def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, seed: Seed = None) -> Predictions:
     """Simulate models for annotations that have none: the annotators' shares, with more and more noise.
 
@@ -142,7 +139,6 @@ class SimulatedSystems(NamedTuple):
     __repr__ = fields_in_short
 
 
-@checked
 def simulated_systems(
     *,
     n_items: int = 500,
@@ -234,7 +230,6 @@ class CrowdsourcedBinary:
         return Predictions.from_scores(dict(zip(names, both)), labels=[0, 1], probabilities=True)
 
 
-@checked
 def crowdsourced_binary(
     *,
     n_items: int = 1000,

@@ -21,7 +21,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.multisets import multisets
 from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.annotations._columns import names_array, sort_rows
@@ -84,7 +83,6 @@ class LabelPatterns(Patterns, OrderedCategories):
     ordered: bool | None = None
 
     @classmethod
-    @checked
     def from_file(
         cls,
         path: str | Path,
@@ -149,7 +147,6 @@ class RatingPatterns(Patterns):
     step: float
 
     @classmethod
-    @checked
     def from_file(
         cls,
         path: str | Path,

@@ -23,7 +23,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import MAX_BYTES, check_size, require_from, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
@@ -40,7 +39,6 @@ from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 FLOOR = 1e-12
 
 
-@checked
 def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: int = MAX_BYTES) -> xr.DataTree:
     """Calibrate the label probabilities of a posterior against items whose true label is known.
 
@@ -111,7 +109,6 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: in
     )
 
 
-@checked
 def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     """Return how many gold items in all would narrow the 95 % interval of the mean confidence to a width.
 
@@ -154,7 +151,6 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     return bisect.bisect_left(range(enough + 1), True, key=lambda n: not too_wide(n))
 
 
-@checked
 def pool_with_votes(
     tree: xr.DataTree, labels: Labels, *, weight: float = 0.5, seed: Seed = None, max_bytes: int = MAX_BYTES
 ) -> xr.DataTree:
@@ -209,7 +205,6 @@ def pool_with_votes(
     )
 
 
-@checked
 def label_probability(tree: xr.DataTree) -> xr.DataArray:
     """Return the probability of each label, (item, category): the mean plausibility, or how often it was the best."""
     if "derived" in tree and "label_probability" in tree["derived"]:
@@ -264,7 +259,6 @@ def _redraw_truth(
     return {name: (("chain", "draw", "item", last), values)}, mean, confidence
 
 
-@checked
 def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10) -> xr.Dataset:
     """Compare confidence with accuracy on items whose true label is known: the data of a reliability diagram.
 

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.open_model import annotation_data
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-@checked
 def ordered_model(labels: Labels, *, gold: Gold | None = None, predictions: Predictions | None = None) -> "pm.Model":
     """Build the PyMC model of ``dawid_skene(labels, variant="ordered")``.
 

@@ -17,7 +17,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import check_size, require_from
 from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.draws import normalise_logs
@@ -63,7 +62,6 @@ def fit_batches(
     return estimate_tree(estimate, names, request.seed, settings)
 
 
-@checked
 def label_probability(truth: xr.DataTree, labels: Labels) -> xr.DataArray:
     """Pr(truth of item = label) under estimated prevalence and confusion, dims (item, category).
 

@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import sample_nuts, sampler_stats
 from bayesagree._inference.open_model import annotation_data, named_part, part
 from bayesagree.annotations import Labels
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "difficulty", "ambiguity")
 
 
-@checked
 def dawid_skene_model(
     labels: Labels,
     *,

@@ -35,7 +35,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, settings_of
 from bayesagree._inference.streams import Seed
@@ -136,7 +135,6 @@ class DawidSkene(Posterior):
         return dawid_skene_model(annotations, variant=self._variant("nuts"), prior=self.prior, gold=self.gold)
 
 
-@checked
 def dawid_skene(
     labels: "Labels | LabelBatches | Iterator[Labels]",
     *,

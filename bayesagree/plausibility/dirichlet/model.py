@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree.annotations import Labels
 from bayesagree.errors import positive
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-@checked
 def dirichlet_model(
     labels: Labels,
     *,

@@ -13,14 +13,14 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import handing_on
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.draws.blocks import LabelDrawing
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import positive
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
@@ -73,14 +73,18 @@ class Dirichlet(DirichletItems):
         return float(np.mean(total / (total + self.reliability * votes)))
 
 
-@handing_on(Request)
 def dirichlet(
     labels: Labels,
     *,
     reliability: float = 1.0,
     prior: Prior = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
-    **how: Unpack[LabelDrawing],
+    sampler: Sampler = None,
+    top_labels: int | None = None,
+    client: Any = None,
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Dirichlet posterior.
 
@@ -104,13 +108,8 @@ def dirichlet(
         ``"exact"`` draws independently; ``"nuts"`` samples `dirichlet_model` with PyMC.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
-    max_bytes
-        Largest result to keep in memory.
     client
         A `distributed.Client` to draw on instead of threads of this process: the same draws.
-    to
-        Path of a .zarr store that takes the draws block by block, for results larger than memory. A run that was
-        stopped goes on from there when called again; the result reads its draws from the store when they are used.
 
     Returns
     -------
@@ -139,4 +138,9 @@ def dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
-    return Dirichlet(reliability, prior).draw(labels, Request(engine=engine, **how))
+    return Dirichlet(reliability, prior).draw(
+        labels,
+        Request(
+            draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, top_labels=top_labels, client=client
+        ),
+    )

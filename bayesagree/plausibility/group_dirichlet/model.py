@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem, MembersOfGroups
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-@checked
 def group_dirichlet_model(
     labels: Labels,
     *,

@@ -34,7 +34,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence, stream_apart
@@ -242,7 +241,6 @@ def _warn(names: list[str], r_hat: np.ndarray[Any, Any], n_states: int) -> None:
         warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
 
 
-@checked
 def group_dirichlet(
     labels: Labels,
     *,

@@ -3,7 +3,6 @@
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -16,7 +15,6 @@ from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 FOLDS = 5
 
 
-@checked
 def informed_prior_mean(
     labels: Labels,
     predictions: Predictions,

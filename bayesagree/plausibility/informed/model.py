@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -35,7 +34,6 @@ def form_of(labels: Labels, form: Form | None, prior: InformedPrior | None) -> F
     return form or ("ordered" if stated else "nominal")
 
 
-@checked
 def informed_dirichlet_model(
     labels: Labels,
     predictions: Predictions,

@@ -22,18 +22,19 @@ Source: Minka (2000) for the likelihood, Angelopoulos et al. (2023) for predicti
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import handing_on
 from bayesagree._inference.checkpoint import fingerprint
+from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import check_size
+from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import LabelDrawing, label_dtype
+from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.convergence import diagnostics
 from bayesagree.draws.group_scores import beside_annotations_only
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
@@ -197,7 +198,6 @@ class InformedDirichlet(ItemPosterior):
         return beside_annotations_only(groups)
 
 
-@handing_on(Request)
 def informed_dirichlet(
     labels: Labels,
     predictions: Predictions,
@@ -205,8 +205,13 @@ def informed_dirichlet(
     exclude: Excluded = None,
     form: Form | None = None,
     prior: InformedPrior | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
-    **how: Unpack[LabelDrawing],
+    sampler: Sampler = None,
+    top_labels: int | None = None,
+    client: Any = None,
 ) -> xr.DataTree:
     """Plausibilities of each item, as votes and predictions together make them: an estimate of many annotators' shares.
 
@@ -244,8 +249,6 @@ def informed_dirichlet(
         Arguments of PyMC's sampler, for ``engine="nuts"``.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
-    max_bytes
-        Largest result to keep in memory.
     client
         A `distributed.Client` to draw on instead of threads of this process: the same draws.
     to
@@ -296,4 +299,9 @@ def informed_dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 90, 'category': 2}
     """
-    return InformedDirichlet(predictions, exclude, prior, form=form).draw(labels, Request(engine=engine, **how))
+    return InformedDirichlet(predictions, exclude, prior, form=form).draw(
+        labels,
+        Request(
+            draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, top_labels=top_labels, client=client
+        ),
+    )

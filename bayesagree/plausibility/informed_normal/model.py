@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-@checked
 def informed_normal_model(
     ratings: Ratings,
     predictions: Predictions,

@@ -18,17 +18,16 @@ Angelopoulos et al. (2023).
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import handing_on
 from bayesagree._inference.checkpoint import fingerprint
-from bayesagree._inference.streams import stream_apart
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import Drawing
 from bayesagree.draws.group_scores import beside_annotations_only
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request
 from bayesagree.draws.rating_posterior import RatingPosterior
@@ -140,14 +139,17 @@ def _warn_of_one_end(problem: NormalProblem) -> None:
         )
 
 
-@handing_on(Request)
 def informed_normal(
     ratings: Ratings,
     predictions: Predictions,
     *,
     prior: InformedNormalPrior | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
-    **how: Unpack[Drawing],
+    sampler: Sampler = None,
+    client: Any = None,
 ) -> xr.DataTree:
     """Mean of each item over many annotators, as ratings and predicted numbers together make it.
 
@@ -200,4 +202,6 @@ def informed_normal(
     >>> tree["posterior"]["mean"].mean(("chain", "draw")).values[:4].round(1).tolist()
     [4.4, 1.4, 3.0, 3.2]
     """
-    return InformedNormal(predictions=predictions, prior=prior).draw(ratings, Request(engine=engine, **how))
+    return InformedNormal(predictions=predictions, prior=prior).draw(
+        ratings, Request(draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, client=client)
+    )

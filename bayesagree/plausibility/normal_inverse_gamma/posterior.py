@@ -12,14 +12,14 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 """
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import handing_on
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
-from bayesagree.draws.blocks import Drawing
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import positive
@@ -85,14 +85,17 @@ class NormalInverseGamma(RatingPosterior):
         return draw
 
 
-@handing_on(Request)
 def normal_inverse_gamma(
     ratings: Ratings,
     *,
     reliability: float = 1.0,
     prior: NormalInverseGammaPrior | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
-    **how: Unpack[Drawing],
+    sampler: Sampler = None,
+    client: Any = None,
 ) -> xr.DataTree:
     """Draw the mean and variance of each item's ratings from their posterior.
 
@@ -104,7 +107,7 @@ def normal_inverse_gamma(
         Weight of a rating, in units of observations: gamma >= 0 multiplies the number of ratings and their scatter.
     prior
         By default `NormalInverseGammaPrior.for_scale`.
-    draws, chains, seed, engine, max_bytes, client, to
+    draws, chains, seed, engine, client
         As in `dirichlet`.
 
     Returns
@@ -125,4 +128,6 @@ def normal_inverse_gamma(
     >>> tree["posterior_parameters"]["location"].values.round(6).tolist()
     [0.861905]
     """
-    return NormalInverseGamma(reliability=reliability, prior=prior).draw(ratings, Request(engine=engine, **how))
+    return NormalInverseGamma(reliability=reliability, prior=prior).draw(
+        ratings, Request(draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, client=client)
+    )

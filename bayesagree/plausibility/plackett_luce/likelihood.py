@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, as_python, warn
@@ -19,7 +18,6 @@ from bayesagree.plausibility.plackett_luce._sampler import worth_prior
 NUDGE, ROUNDING, MOST_STEPS = 1e-4, 1e-12, 200
 
 
-@checked
 def plackett_luce_log_likelihood(
     rankings: Rankings,
     plausibility: xr.DataArray,
@@ -79,7 +77,6 @@ def plackett_luce_log_likelihood(
     )
 
 
-@checked
 def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competing: Competing = "all") -> xr.DataArray:
     """Find the plausibilities that make the rankings of each item most probable.
 

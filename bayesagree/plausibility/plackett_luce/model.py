@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.streams import Seed, block_generators
 from bayesagree._numerics.types import Integers
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-@checked
 def plackett_luce_model(
     rankings: Rankings,
     *,

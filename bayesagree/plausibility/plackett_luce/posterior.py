@@ -16,15 +16,16 @@ in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranke
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import handing_on
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.draws.blocks import LOCAL, LabelDrawing, Schedule, Stream, by_chain
+from bayesagree.draws.blocks import LOCAL, Schedule, Stream, by_chain
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request, Values
 from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.draws.top_labels import stream_of, truth_draws
@@ -132,7 +133,6 @@ class PlackettLuce(ItemPosterior):
         return f"raise tune={self.tune}, draws={request.draws} or thin={self.thin}"
 
 
-@handing_on(Request)
 def plackett_luce(
     rankings: Rankings,
     *,
@@ -142,10 +142,15 @@ def plackett_luce(
     unranked: Unranked = "exact",
     competing: Competing = "all",
     exponent: float = 1.0,
+    draws: int = 1000,
+    chains: int = 4,
     tune: int = 200,
     thin: int = 1,
+    seed: Seed = None,
     engine: Literal["gibbs", "nuts"] = "gibbs",
-    **how: Unpack[LabelDrawing],
+    sampler: Sampler = None,
+    top_labels: int | None = None,
+    client: Any = None,
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Plackett-Luce posterior.
 
@@ -180,8 +185,6 @@ def plackett_luce(
         ``"gibbs"`` is exact and fast; ``"nuts"`` samples `plackett_luce_model` with PyMC, the same posterior.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
-    max_bytes
-        Largest result to keep in memory.
     client, to
         As in `dirichlet`.
 
@@ -220,7 +223,12 @@ def plackett_luce(
     [[0.5, 0.3, 0.2, 0.1]]
     """
     specification = PlackettLuce(reliability, shape, rate, unranked, competing, exponent, tune, thin)
-    return specification.draw(rankings, Request(engine=engine, **how))
+    return specification.draw(
+        rankings,
+        Request(
+            draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, top_labels=top_labels, client=client
+        ),
+    )
 
 
 def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, one_of, positive
 from bayesagree.plausibility.dirichlet._draws import Concentration, Prior, prior_shape
@@ -22,7 +21,6 @@ type Ties = Literal["split", "full"]
 PRIOR = 0.01
 
 
-@checked
 def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     """Average partial rankings into one plausibility per item by inverse ranks.
 

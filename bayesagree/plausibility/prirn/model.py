@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Rankings
 from bayesagree.plausibility.dirichlet._draws import Prior
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, concentration
@@ -11,7 +10,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-@checked
 def prirn_model(
     rankings: Rankings, *, reliability: float = 1.0, prior: Prior = PRIOR, ties: Ties = "split"
 ) -> "pm.Model":

@@ -10,13 +10,13 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
-from bayesagree._inference.arguments import handing_on
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.draws.blocks import LabelDrawing
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, concentration
@@ -44,15 +44,19 @@ class PrIRN(DirichletItems):
         return prirn_model(annotations, **vars(self))
 
 
-@handing_on(Request)
 def prirn(
     rankings: Rankings,
     *,
     reliability: float = 1.0,
     prior: Prior = PRIOR,
     ties: Ties = "split",
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
-    **how: Unpack[LabelDrawing],
+    sampler: Sampler = None,
+    top_labels: int | None = None,
+    client: Any = None,
 ) -> xr.DataTree:
     """Draw plausibilities from the Dirichlet distribution around the inverse rank normalisation.
 
@@ -81,4 +85,9 @@ def prirn(
     >>> tree["posterior_parameters"]["concentration"].values.round(2).tolist()
     [[0.01, 20.01, 10.01]]
     """
-    return PrIRN(reliability, prior, ties).draw(rankings, Request(engine=engine, **how))
+    return PrIRN(reliability, prior, ties).draw(
+        rankings,
+        Request(
+            draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, top_labels=top_labels, client=client
+        ),
+    )

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, positive, positive_int
@@ -40,7 +39,6 @@ class Quality(NamedTuple):
     aqs: Floats
 
 
-@checked
 def crowdtruth(
     labels: Labels, *, closed: bool = True, tolerance: float = 1e-3, max_iterations: int = 1000
 ) -> xr.Dataset:

@@ -14,7 +14,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import require_from, result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree._numerics.types import Floats
@@ -24,7 +23,6 @@ from bayesagree.subjective.crowd_quality._judgments import Judgments
 from bayesagree.subjective.crowd_quality.quality import Quality, compare_vectors, solve
 
 
-@checked
 def crowdtruth_posterior(
     labels: Labels,
     *,
@@ -94,7 +92,6 @@ def crowdtruth_posterior(
     return result_tree(groups, coords, model="crowdtruth", engine="bootstrap", seed=seed, settings={"closed": closed})
 
 
-@checked
 def spammers(result: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     """List annotators by the probability that they label as if at random.
 
