@@ -1,8 +1,8 @@
 """Execute notebooks and keep their outputs.
 
-    uv run python notebooks/execute.py                       copies of all in build/notebooks
-    uv run python notebooks/execute.py 04 08 --to folder     copies of those whose names start with 04 or 08
-    uv run python notebooks/execute.py --store               the notebooks themselves (public data are needed)
+    uv run --group notebooks python notebooks/execute.py                       copies of all in build/notebooks
+    uv run --group notebooks python notebooks/execute.py 04 08 --to folder     copies of those whose names start with 04 or 08
+    uv run --group notebooks python notebooks/execute.py --store               the notebooks themselves (public data are needed)
 
 BAYESAGREE_DATA names the folder of the public data sets. `matplotlibrc` in this folder sets the resolution of the figures.
 """

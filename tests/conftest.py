@@ -5,6 +5,7 @@ Its examples are the same in every run; those of the profile `nightly` are new e
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -71,6 +72,21 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Done(stop.value.code or 0, *capsys.readouterr())
 
     return command
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--most-seconds", type=float, default=None, help="fail a test that takes longer, once warm")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Time a test by the clock and by its processor time, of which a busy machine makes only the first longer."""
+    most = item.config.getoption("--most-seconds")
+    clock, processor = time.perf_counter(), time.process_time()
+    yield
+    took = min(time.perf_counter() - clock, time.process_time() - processor)
+    if most is not None and took > most:
+        pytest.fail(f"took {took:.1f} s, and a default test at most {most:g}: make it smaller, or mark it long")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -12,7 +12,7 @@ import pytest
 import bayesagree as ba
 
 # Not imported here: collecting the tests would take seconds longer in each process.
-pytestmark = [pytest.mark.long, pytest.mark.skipif(find_spec("inspect_ai") is None, reason="no inspect_ai")]
+pytestmark = [pytest.mark.integrations, pytest.mark.skipif(find_spec("inspect_ai") is None, reason="no inspect_ai")]
 
 VOTES = [["yes", "yes", "yes"], ["no", "no", "yes"], ["yes", "no", "no"], ["no", "no", "no"]] * 5
 RNG = np.random.default_rng(5)

@@ -8,7 +8,7 @@ import pytest
 import bayesagree as ba
 from bayesagree.errors import InputError
 
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]  # warnings of MLflow's own dependencies
+pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("default")]  # warnings of MLflow's own dependencies
 
 HUMAN = {"ann": ["yes", "no", "yes"], "bob": ["yes", "yes", None]}
 JUDGE, PROGRAM = ["no", "no", "yes"], ["no", "yes", "yes"]
