@@ -31,7 +31,7 @@ from .conformal import conformalize
 from .datasets import simulate
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
 from .evaluation import assert_better, compare, evaluate
-from .io import LabelBatches, LabelPatterns, read_annotations, read_predictions, read_result, write_result, write_table
+from .io import read_annotations, read_predictions, read_result, write_result, write_table
 from .judges import alternative_annotator_test, corrected_rate, corrected_rate_model
 from .metrics import auc, make_scorer, score
 from .planning import annotate_next, plan
@@ -54,8 +54,6 @@ __all__ = [
     "Rankings",
     "Annotators",
     "Comparisons",
-    "LabelBatches",
-    "LabelPatterns",
     "Predictions",
     "read_annotations",
     "read_predictions",

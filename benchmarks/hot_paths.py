@@ -3,17 +3,13 @@
 Each takes the prices, and how many times smaller its problem is to be.
 """
 
-import tempfile
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import prices
-import pyarrow.parquet as pq
 from dawid_skene import big_crowd
 from informed_speed import Size, test_set
 from prices import Prices, generator, nanoseconds, price_of
-from stream import LEVELS, RATERS, write
 from timing import Spread
 
 from bayesagree import prirn
@@ -22,7 +18,6 @@ from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.blocks import best_labels
-from bayesagree.io.patterns import RatingPatterns
 from bayesagree.metrics import _distribution_kernels as terms
 from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
 from bayesagree.plausibility.dawid_skene import _em_kernels as passes
@@ -228,21 +223,7 @@ def soft_labels(price: Prices, small: int) -> HotPath:
     )
 
 
-def stream(price: Prices, small: int) -> HotPath:
-    with tempfile.TemporaryDirectory() as folder:
-        path, n_items = Path(folder) / "ratings.parquet", 2_000_000 // small
-        write(path, n_items)
-
-        def decode() -> None:
-            sum(b.num_rows for b in pq.ParquetFile(path).iter_batches(columns=["item", "rating"], use_threads=False))
-
-        floor = prices.price(decode, n_items * RATERS)
-        spent = nanoseconds(lambda: RatingPatterns.from_file(path, scale=(1, LEVELS), step=1), n_items * RATERS)
-    name = f"patterns of {n_items * RATERS:,} ratings in a Parquet file"
-    return HotPath(name, "rating", spent, floor, "pyarrow's decoding of the two columns")
-
-
 PATHS = [
-    best_of_few, best_of_many, full_draws, selection, gibbs, pairs, em, mixed_membership, informed, soft_labels, stream,
+    best_of_few, best_of_many, full_draws, selection, gibbs, pairs, em, mixed_membership, informed, soft_labels,
 ]  # fmt: skip
 ON_PUBLIC_DATA = (best_of_many, gibbs)

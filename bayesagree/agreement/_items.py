@@ -9,11 +9,10 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.patterns import RatingCounts, collapse_codes, collapsed
+from bayesagree.agreement._exact.patterns import RatingCounts, collapse_codes
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
-type AgreementData = Labels | Ratings | LabelPatterns | RatingPatterns
+type AgreementData = Labels | Ratings
 
 # Items that the base measure of the intervals counts for, pseudo-items that stand for it, and their seed. With a mass
 # of 1 the intervals of 10 items are too short. More pseudo-items cost time. With this seed, of 3000, the values drawn
@@ -33,7 +32,7 @@ class Items:
     Attributes
     ----------
     item, annotator, code
-        One row per annotation: positions of item, annotator (-1: unknown) and value; no rows for patterns.
+        One row per annotation: positions of item, annotator (-1: unknown) and value.
     n_named
         Number of items; those from this number on are the pseudo-items, if any item has two annotations.
     values
@@ -59,7 +58,7 @@ class Items:
     has_order: bool
     order_note: str
     patterns: RatingCounts
-    rated: Ratings | RatingPatterns | None
+    rated: Ratings | None
 
     def counts(self) -> Floats:
         """Return the dense (pattern, value) counts."""
@@ -109,33 +108,21 @@ class Items:
 
 
 def items_of(annotations: AgreementData) -> Items:
-    """Return the annotations item by item, or pattern by pattern, and the pseudo-items beside them."""
-    none: Any = np.empty(0, np.int64)
+    """Return the annotations item by item, and the pseudo-items beside them."""
     rated, has_order, order_note = None, True, ""
-    match annotations:
-        case RatingPatterns():
-            values: Any = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels)
-            code, numeric, rated = none, True, annotations
-        case Ratings():
-            values, code = _rating_values(annotations)
-            numeric, rated = True, None if annotations.has_repeats else annotations
-        case Labels():
-            values, numeric = _label_values(annotations)
-            code = annotations.label_index
-        case LabelPatterns():
-            code, (values, numeric) = none, _label_values(annotations)
-    if isinstance(annotations, LabelPatterns | Labels):
-        has_order = annotations.has_order
+    item, annotator = annotations.item_index, annotations.annotator_index
+    if isinstance(annotations, Ratings):
+        values, code = _rating_values(annotations)
+        numeric, rated = True, None if annotations.has_repeats else annotations
+    else:
+        values, numeric = _label_values(annotations)
+        code, has_order = annotations.label_index, annotations.has_order
         several = annotations.categories.size > 2  # two classes have the same coefficients in either order
         order_note = NUMBERS if annotations.ordered is None and has_order and several else ""
-    if isinstance(annotations, RatingPatterns | LabelPatterns):
-        patterns, item, annotator = collapsed(annotations), none, none
-    else:
-        item, annotator = annotations.item_index, annotations.annotator_index
-        if isinstance(annotations, Labels) and annotations.count.max(initial=1) > 1:
+        if annotations.count.max(initial=1) > 1:
             row = annotations.row_of_each()
             item, annotator, code = item[row], annotator[row], code[row]
-        patterns = collapse_codes(item, code, values, annotations.items.size)
+    patterns = collapse_codes(item, code, values, annotations.items.size)
     n_named = patterns.pattern_of_item.size
     rows, patterns = _with_pseudo_items((item, annotator, code), patterns)
     return Items(*rows, n_named, values, numeric, has_order, order_note, patterns, rated)
@@ -169,14 +156,12 @@ def _with_pseudo_items(rows: Rows, patterns: RatingCounts) -> tuple[Rows, Rating
         np.concatenate([patterns.pattern_of_item, n_patterns + new.pattern_of_item]),
         np.concatenate([patterns.group, new.group]),
     )
-    if item.size:
-        _, first = np.unique(patterns.pattern_of_item, return_index=True)
-        first = first[patterns.pattern_of_item[first] >= 0][template]
-        begin = np.searchsorted(item, first)
-        of = np.concatenate([annotator[b : b + n] for b, n in zip(begin, size)])
-        item, annotator = np.concatenate([item, n_named + new_item]), np.concatenate([annotator, of, of])
-        code = np.concatenate([code, new_code])
-    return (item, annotator, code), both
+    _, first = np.unique(patterns.pattern_of_item, return_index=True)
+    first = first[patterns.pattern_of_item[first] >= 0][template]
+    begin = np.searchsorted(item, first)
+    of = np.concatenate([annotator[b : b + n] for b, n in zip(begin, size)])
+    item, annotator = np.concatenate([item, n_named + new_item]), np.concatenate([annotator, of, of])
+    return (item, annotator, np.concatenate([code, new_code])), both
 
 
 def pseudo_codes(size: NDArray[np.int64], given: Floats) -> NDArray[np.int64]:
@@ -203,7 +188,7 @@ def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:
     return (ratings.scale[0] + (ratings.step or 1.0) * np.arange(ratings.n_levels)).astype(float), ratings.levels()
 
 
-def _label_values(labels: Labels | LabelPatterns) -> tuple[Floats, bool]:
+def _label_values(labels: Labels) -> tuple[Floats, bool]:
     """Return labels that are numbers as they are, others as their positions."""
     known = labels.categories
     return (known.astype(float), True) if labels.numeric else (np.arange(known.size, dtype=float), False)

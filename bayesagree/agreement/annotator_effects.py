@@ -29,7 +29,6 @@ from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, Request, phi_summary
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, warn
-from bayesagree.io.patterns.patterns import RatingPatterns
 
 type AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
 
@@ -204,7 +203,7 @@ def levels_matter(ratings: Ratings) -> bool:
     return share >= LEVELS_SHARE and p_value < LEVELS_P_VALUE
 
 
-def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:
+def warn_of_levels(ratings: Ratings) -> None:
     """Warn where annotators' levels explain much of the disagreement, or of the answers at an end."""
     if not isinstance(ratings, Ratings):
         return

@@ -23,10 +23,9 @@ from bayesagree.agreement._exact.likelihood import likelihood as build_likelihoo
 from bayesagree.agreement._exact.outright_ends import JointPosterior, joint_posterior
 from bayesagree.agreement._exact.posterior import Summary, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, prepare
-from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, misfits
+from bayesagree.agreement.checks import THRESHOLD, misfits
 from bayesagree.annotations import Ratings
 from bayesagree.errors import warn
-from bayesagree.io.patterns.patterns import RatingPatterns
 
 # Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005.
 FEWEST_ITEMS, CHECK_DRAWS = 20, 200
@@ -64,7 +63,7 @@ class Interval(NamedTuple):
 type Refit = Callable[[Ratings, ItemMean, Kind], xr.DataTree]
 
 
-def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:
+def warn_of_limits(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None:
     """Warn where the paper's own limits apply (Checco et al., sections 5.2 and 6.2), and of a forgotten step."""
     rated = problem.patterns.n_items
     if rated == 1:
@@ -97,7 +96,7 @@ def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mea
         )
 
 
-def warn_of_saturation(ratings: Ratings | RatingPatterns, problem: Problem) -> None:
+def warn_of_saturation(ratings: Ratings, problem: Problem) -> None:
     """Warn where no item has two different ratings: the grid, and not the annotators, ends Phi then."""
     patterns, levels = problem.patterns, ratings.n_levels
     several = (patterns.size > 1) & (patterns.group == 0) & ~_at_one_end(problem)
@@ -111,7 +110,7 @@ def warn_of_saturation(ratings: Ratings | RatingPatterns, problem: Problem) -> N
         )
 
 
-def warn_of_binning(ratings: Ratings | RatingPatterns, found: Interval) -> None:
+def warn_of_binning(ratings: Ratings, found: Interval) -> None:
     """Warn of a claim of agreement that random answers would support if people round to the nearest level."""
     levels = ratings.n_levels
     if levels is None or levels < 3 or not 0 < found.lower < (limit := phi_of_rounding(levels)):
@@ -149,9 +148,8 @@ def warn_of_misfits(
     if problem.patterns.n_items < FEWEST_ITEMS or problem.ratings.n_levels == 2:
         return
     chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
-    single = problem.sample(MOST_ITEMS, rng)
     m, s = (values[chosen] for values in hyper)
-    p_values = misfits(single, np.exp(y[chosen]), (m, s), shares[chosen], rng)
+    p_values = misfits(problem.ratings, np.exp(y[chosen]), (m, s), shares[chosen], rng)
     of_means = p_values.pop("item means")
     of_ends = {name: p for name, p in p_values.items() if p < ENDS_THRESHOLD}
     if of_ends and shares.any(axis=1).mean() > 0.5:  # outright ends: a misfit of the item means may follow from them
@@ -184,7 +182,7 @@ def warn_of_readings(joint: JointPosterior) -> None:
         )
 
 
-def warn_of_middle(ratings: Ratings | RatingPatterns, problem: Problem, found: Interval, ci_prob: float) -> None:
+def warn_of_middle(ratings: Ratings, problem: Problem, found: Interval, ci_prob: float) -> None:
     """Warn of a claim of agreement that depends on many answers in the middle, which may mean "do not know"."""
     counts, means = problem.patterns, problem.means
     inside = np.flatnonzero((counts.values > 0) & (counts.values < 1))
@@ -196,7 +194,7 @@ def warn_of_middle(ratings: Ratings | RatingPatterns, problem: Problem, found: I
         return
     at = int(middle[0])
     pile, near = given[at], given[[max(at - 1, 0), min(at + 1, given.size - 1)]].max()
-    if isinstance(ratings, RatingPatterns) or pile < max(1.5 * near, PILE * ratings.n_annotations):
+    if pile < max(1.5 * near, PILE * ratings.n_annotations):
         return
     others = prepare(ratings.select(ratings.unit() != 0.5), likelihood="binned", prior=means.prior)
     without = joint_posterior(others.means, "binned").phi.summary(ci_prob)

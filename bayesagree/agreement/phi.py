@@ -30,7 +30,6 @@ from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, Request, decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
-from bayesagree.io.patterns.patterns import RatingPatterns
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -42,7 +41,7 @@ ERRORS = ("log_evidence", "log_evidence_error", "interval_error")
 
 
 def common_agreement(
-    ratings: Ratings | RatingPatterns,
+    ratings: Ratings,
     *,
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
@@ -62,7 +61,7 @@ def common_agreement(
     Parameters
     ----------
     ratings
-        Ratings on a bounded scale, or the patterns of data larger than memory.
+        Ratings on a bounded scale.
     item_mean
         Prior of the item means: ``"hierarchical"`` (one Beta distribution for all items), ``"flat"`` (the paper's,
         biased to agreement below five ratings per item), or a mapping item -> known truth in units of the scale.
@@ -143,14 +142,12 @@ def common_agreement(
     options = {"model": "common_agreement", "engine": engine, "seed": seed, "settings": settings}
     request = Request(shape, ci_prob, keep_item_means, options, sampler)
     if engine == "nuts":
-        single = problem.single_ratings("engine='nuts'")
         given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}
-        tree = _sampled_tree(single, problem, given, request)
+        tree = _sampled_tree(ratings, problem, given, request)
     elif annotator_effects != "none":
-        single = problem.single_ratings("annotator_effects")
-        check_effects(annotator_effects, single, likelihood)
-        means = checked_prior(single, item_mean, truth_sd, likelihood)
-        tree = sample_effects(single, means, likelihood, prior, annotator_effects, request)
+        check_effects(annotator_effects, ratings, likelihood)
+        means = checked_prior(ratings, item_mean, truth_sd, likelihood)
+        tree = sample_effects(ratings, means, likelihood, prior, annotator_effects, request)
     else:
         tree = _exact_tree(problem, request)
     found = limits.Interval.of(tree)
@@ -165,8 +162,7 @@ def common_agreement(
             means = checked_prior(other, truth, truth_sd, kind)
             return sample_effects(other, means, kind, prior, annotator_effects, request._replace(keep_item_means=False))
 
-        single = problem.single_ratings("annotator_effects")
-        supported = limits.supported_with_levels(single, likelihood, claim, item_mean, refit)
+        supported = limits.supported_with_levels(ratings, likelihood, claim, item_mean, refit)
     tree["agreement"].attrs |= interval | {"decision": supported}
     return tree
 
@@ -281,7 +277,6 @@ def _sampled_tree(ratings: Ratings, problem: Problem, given: dict[str, Any], req
 def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
     """Return draws from the exact posterior, in the form of every result."""
     shape, options = request.shape, request.options
-    single = problem.single_ratings("keep_item_means=True") if request.keep_item_means else None
     likelihood = options["settings"]["likelihood"]
     rng = np.random.default_rng(seed_sequence(options["seed"]))
     joint = joint_posterior(problem.means, problem.kind)
@@ -295,9 +290,9 @@ def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
     if hyper is not None:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
         limits.warn_of_misfits(problem, y, hyper, shares, rng)
-    if single is not None:
-        low, high = single.scale
-        coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]
+    if request.keep_item_means:
+        low, high = problem.ratings.scale
+        coords["item"] = problem.ratings.items[problem.patterns.pattern_of_item >= 0]
         means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
     found = posterior.summary(request.ci_prob)

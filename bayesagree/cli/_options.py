@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from bayesagree.annotations.annotators import Annotators
     from bayesagree.annotations.predictions import Predictions
     from bayesagree.io.exports import Export
-    from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
 KINDS = ("labels", "ratings", "rankings", "comparisons")
 DUPLICATES = ("error", "keep", "first", "last")
@@ -181,21 +180,6 @@ class Source(Columns):
                     listed = ",".join(f"{end:g}" for end in value) if isinstance(value, tuple) else str(value)
                     given.append(shlex.quote(listed))
         return " ".join(given)
-
-    def stream(self) -> "LabelPatterns | RatingPatterns":
-        """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""
-        from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
-
-        if self.annotations is None:
-            raise InputError("--streamed reads a file: name it; a named data set fits the memory")
-        if self.scale is None:
-            names = label_names(self.labels)
-            known: Any = {"labels": names, "ordered": self.ordered}
-            return LabelPatterns.from_file(self.annotations, item=self.item, label=self.label, **known)
-        if self.step is None:
-            raise InputError("--streamed ratings need levels: pass --step; continuous ratings share no patterns")
-        columns = {"item": self.item, "rating": self.rating}
-        return RatingPatterns.from_file(self.annotations, scale=self.scale, step=self.step, **columns)
 
     def predictions(
         self, path: Path, columns: PredictionColumns | None = None, labels: Any = None, *, numbers: bool = False

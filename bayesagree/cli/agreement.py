@@ -14,7 +14,6 @@ def agreement(
     level: str | None = None,
     item_mean: str = "hierarchical",
     likelihood: str = "averaged",
-    streamed: bool = False,
     annotators: str = "fixed",
     item_features: Path | None = None,
     cluster: str | None = None,
@@ -29,7 +28,7 @@ def agreement(
     from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
     from bayesagree.cli.evaluate import item_groups
 
-    given: Any = source.stream() if streamed else source.read()[0]
+    given: Any = source.read()[0]
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
     chosen = _options.one_of(level or given.level, "--level", tuple(WEIGHTS_OF_LEVEL))
     groups = item_groups(item_features, source.item, {"cluster": cluster})
@@ -54,9 +53,8 @@ def _coefficients(
 ) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
     from bayesagree.annotations import Ratings
-    from bayesagree.io.patterns.patterns import RatingPatterns
 
-    rated = isinstance(given, Ratings | RatingPatterns)
+    rated = isinstance(given, Ratings)
     table = agreement_table(given, level=level, annotators=annotators, seed=seed, **groups)
     if rated and (item_mean, likelihood) != ("hierarchical", "averaged"):
         from bayesagree.agreement.phi import common_agreement

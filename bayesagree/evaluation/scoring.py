@@ -69,10 +69,10 @@ def evaluate(
     ----------
     annotations
         `Labels`, `Rankings` or `Ratings`, as the plausibility takes them. Or, for more items than fit into memory, an
-        iterator of pairs of annotations and predictions, each item in one pair, read once and one pair at a time
-        (`LabelBatches`, ``read_predictions(items=...)``). The score of a draw is then the mean of the pairs' scores,
-        weighted by their items: that of all items at once, whose truths are independent. What a plausibility learns
-        from all items (``"informed_dirichlet"``, ``"dawid_skene"``) it learns from each pair anew: make pairs large.
+        iterator of pairs of annotations and predictions, each item in one pair, read once and one pair at a time. The
+        score of a draw is then the mean of the pairs' scores, weighted by their items: that of all items at once, whose
+        truths are independent. What a plausibility learns from all items (``"informed_dirichlet"``,
+        ``"dawid_skene"``) it learns from each pair anew: make pairs large.
     predictions
         The models, on the same items and labels (``"informed_dirichlet"``: on these items, and more if there are). For
         ratings the labels are "below" and "at_or_above" the threshold.

@@ -4,7 +4,6 @@
 - `files`: annotations and predictions in; results as netCDF or zarr, out and in; `_prediction_tables`: layouts of
   tables of predictions.
 - `outputs`: results as tables, and lists of items for labelling tools.
-- `patterns`: annotations larger than memory: distinct items and their counts, batches of whole items.
 - `tables`: CSV, TSV, Parquet and JSON Lines as plain tables, with the place of every error; `_json`: files as bytes,
   lines and JSON; `_stores`: sizes and links of results before they are read.
 """

@@ -1,14 +1,10 @@
 from .exports import Export, read_annotations, read_export
 from .files import atomic_path, read_predictions, read_result, write_result
 from .outputs import summary_table, write_items, write_table
-from .patterns import LabelBatches, LabelPatterns, RatingPatterns
 from .tables import read_table
 
 __all__ = [
     "Export",
-    "LabelBatches",
-    "LabelPatterns",
-    "RatingPatterns",
     "atomic_path",
     "read_annotations",
     "read_export",

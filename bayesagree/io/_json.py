@@ -72,7 +72,7 @@ class _Unpacked(io.RawIOBase):
         if self.size > MOST_UNPACKED:
             raise InputError(
                 f"{str(self.path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; unpack it yourself if it is "
-                "what you expect, and stream it (bayesagree.io.patterns) if it does not fit the memory"
+                "what you expect"
             )
         buffer[: len(part)] = part
         return len(part)

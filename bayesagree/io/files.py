@@ -14,13 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import xarray as xr
-from numpy.typing import ArrayLike
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, SizeError, opening, require_file, shorten
+from bayesagree.errors import InputError, SizeError, opening, require_file
 from bayesagree.io import _prediction_tables
 from bayesagree.io._json import MOST_UNPACKED
 from bayesagree.io._stores import netcdf_arrays, zarr_arrays
@@ -29,7 +26,7 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import format_of
-from bayesagree.io.tables import arrow_frame, read_table, require_arrow
+from bayesagree.io.tables import read_table
 
 
 def read_predictions(
@@ -43,7 +40,6 @@ def read_predictions(
     score: str = "score",
     labels: Sequence[Any] | None = None,
     probabilities: bool = False,
-    items: ArrayLike | None = None,
     numbers: bool = False,
 ) -> Predictions:
     r"""Predictions of a table in one of five layouts, distinguished by the columns, or of an export of a tool.
@@ -70,10 +66,6 @@ def read_predictions(
         All possible labels in their order. In the wide layout: the columns to read, by default all others.
     probabilities
         Declare the scores to be probabilities: they must then sum to one.
-    items
-        Names of the items to read, of a Parquet file or a folder of them (extra ``scale``). Row groups without such an
-        item are skipped, so that batches of a large sorted file (`LabelBatches`) take the memory of a batch.
-
     numbers
         Read numbers in the units of ratings, unless the table has labels: one column of them, or several, which are
         samples of a predictive distribution, or its quantiles where their names are levels such as 0.05. Without a
@@ -82,8 +74,7 @@ def read_predictions(
     Raises
     ------
     InputError
-        A file that cannot be read, holds none of `items`, or breaks a rule of `Predictions`; the message names the file
-        and the layout.
+        A file that cannot be read or breaks a rule of `Predictions`; the message names the file and the layout.
     FileNotFoundError
         There is no such file.
 
@@ -95,7 +86,7 @@ def read_predictions(
     >>> read_predictions(path).hard_labels().tolist()
     [[0, 1]]
     """
-    file = File(path if items is None else _rows_of(path, item, items))
+    file = File(path)
     known = format_of(file, format)
     if format is not None or known is not None:
         wanted = Wanted(question, labels=labels, duplicates="keep")
@@ -203,40 +194,3 @@ def is_zarr(path: Path) -> bool:
     if path.suffix == ".zarr" and find_spec("zarr") is None:
         raise InputError(f"{str(path)!r}: .zarr needs pip install 'bayesagree[scale]'; or write to .nc")
     return path.suffix == ".zarr"
-
-
-def _rows_of(path: str | Path, column: str, wanted: ArrayLike) -> pd.DataFrame:
-    """Rows of a Parquet file, or of a folder of them, whose column holds one of the values.
-
-    Row groups that lie wholly outside the range of the values are not read.
-    """
-    path = Path(path)
-    require_file(path, folder=True)
-    if not path.is_dir() and path.suffix != ".parquet":
-        raise InputError(f"{str(path)!r}: rows of some items are read from Parquet files; convert it, or read it whole")
-    require_arrow(path)
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-
-    values = np.atleast_1d(np.asarray(wanted)).tolist()
-    if not values:
-        raise InputError(f"{str(path)!r}: items= names no item; name those to read, or leave it out to read all")
-    try:
-        first, last = min(values), max(values)
-    except TypeError as error:
-        raise InputError(f"{str(path)!r}: items= holds names of several kinds or a missing one ({error})") from error
-    with opening(path, "Parquet file"):
-        table = ds.dataset(path, format="parquet")
-        if column not in table.schema.names:
-            raise InputError(f"{str(path)!r}: there is no column {column!r}; it has {shorten(table.schema.names, 20)}")
-        field, kind = ds.field(column), table.schema.field(column).type
-        within = (field >= first) & (field <= last)
-        try:
-            rows = arrow_frame(table.to_table(filter=within & field.isin(pa.array(values))))
-        except pa.ArrowNotImplementedError as error:
-            raise InputError(
-                f"{str(path)!r}: column {column!r} holds {kind}, which {values[0]!r} of items= is not; use its names"
-            ) from error
-    if rows.empty:
-        raise InputError(f"{str(path)!r}: no row has one of the {len(values)} values in column {column!r}")
-    return rows

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.errors import InputError, shorten, warn
+from bayesagree.errors import InputError, one_of, shorten, warn
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
 
@@ -70,6 +70,7 @@ def write_table(
     >>> io.read_table(path).columns.tolist()
     ['variable', 'item', 'category', 'value', 'sd', 'lower', 'upper', 'ci_kind', 'ci_prob']
     """
+    one_of(formulas, "formulas", ("escape", "keep", "error"))
     table, path = _table(result, group, ci_prob), Path(path)
     require_table(path)
     if path.suffix in (".csv", ".tsv") and formulas != "keep":

@@ -17,7 +17,6 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, SizeError
-from bayesagree.io.patterns.patterns import LabelBatches
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.subjective.disagreement import recode, without_items
 
@@ -275,11 +274,6 @@ def test_copies_keep_the_order():
     models = Predictions.from_labels({"A": [*GRADES, "mild"]}, labels=GRADES)
     assert on_items_of(GRADED, models).items.size == 4
     assert on_items_of(GRADED, models).ordered
-
-
-def test_batches_keep_the_order(tmp_path):
-    GRADED.to_long().to_csv(tmp_path / "votes.csv", index=False)
-    assert all(part.ordered for part in LabelBatches(tmp_path / "votes.csv", labels=GRADES, ordered=True))
 
 
 def test_recoded_ratings_keep_their_order():

@@ -99,25 +99,6 @@ def test_bad_input_exits_with_2_and_one_message(run, files, tmp_path, args, mess
     assert not out.exists()
 
 
-@pytest.mark.parametrize(("name", "options"), [("ratings.csv", SCALE), ("labels.csv", ())])
-def test_a_streamed_file_gives_the_same_table(run, files, name, options):
-    whole = json.loads(run(files / name, *options, "--json")[1])["agreement"]
-    streamed = json.loads(run(files / name, *options, "--streamed", "--json")[1])["agreement"]
-    known = {row["coefficient"]: row["estimate"] for row in whole}
-    for row in streamed:
-        if row["estimate"] is not None:
-            assert row["estimate"] == pytest.approx(known[row["coefficient"]], abs=1e-6)
-    assert {"alpha_nominal", "fleiss_kappa"} <= {row["coefficient"] for row in streamed if row["estimate"] is not None}
-
-
-def test_streamed_data_need_a_sorted_file(run, files, tmp_path):
-    pd.read_csv(files / "labels.csv").iloc[::-1].to_csv(tmp_path / "labels.csv", index=False)
-    code, out, err = run(tmp_path / "labels.csv", "--streamed")
-    assert (code, out) == (2, "")
-    assert "is not sorted by item" in err
-    assert run("--data", "popquorn", "--streamed")[0] == 2
-
-
 def test_orders_are_stated_by_options(run, files, tmp_path):
     labels = files / "labels.csv"
     notes = {name: row["note"] for name, row in coefficients(run, labels).items()}
@@ -131,8 +112,6 @@ def test_orders_are_stated_by_options(run, files, tmp_path):
     assert "--ordered: the order of the labels 'a', 'b'" in error and "--labels" in error
     stated = coefficients(run, tmp_path / "words.csv", "--ordered", "--labels", "a,b,c,d,e")
     assert stated["alpha_ordinal"]["estimate"] == pytest.approx(coefficients(run, labels)["alpha_ordinal"]["estimate"])
-    streamed = coefficients(run, labels, "--streamed", "--unordered")
-    assert streamed["alpha_ordinal"]["estimate"] is None
 
 
 def coefficients(run, *args):

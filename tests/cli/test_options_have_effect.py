@@ -168,7 +168,7 @@ def test_an_option_changes_the_answer(document, plain, folder, base, option):
 ELSEWHERE = {
     "--json", "--output", "--force", "--data", "--format", "--question", "--kind", "--scale", "--step", "--labels",
     "--duplicates", "--no-annotator", "--missing-labels", "--merge-similar", "--ordered", "--label", "--rating",
-    "--rank", "--model", "--predictions-item", "--predictions-label", "--dask", "--allow-unmixed", "--streamed",
+    "--rank", "--model", "--predictions-item", "--predictions-label", "--dask", "--allow-unmixed",
     "--tool", "--contents", "--verdicts-item", "--verdicts-label", "--threshold", "--specification",
     "--simulated-models", "--people", "--annotators", "--item", "--annotator", "--new", "--crowd", "--risk",
     "--system", "--missing", "--epsilon", "--baseline", "--bins", "--rate-share", "--truth", "--phi", "--metric",

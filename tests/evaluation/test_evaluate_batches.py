@@ -1,18 +1,15 @@
 """Scores of batches of items against scores of all items at once."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets.simulate import labelled_test_set, noisy_models
+from bayesagree.datasets.simulate import noisy_models
 from bayesagree.errors import InputError
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
-from bayesagree.io.files import read_predictions
-from bayesagree.io.patterns.patterns import LabelBatches
 
 METRICS = ("top_1_accuracy", "total_variation")
 
@@ -105,26 +102,6 @@ def test_the_first_batch_chooses_the_posterior_of_all(data):
     assert "20 annotated items are too few" in settings_of(few)["choice"]
 
 
-def test_files_are_read_batch_by_batch(tmp_path):
-    made = labelled_test_set(n_items=200, seed=2)
-    votes, models = made.labels, made.predictions
-    table = votes.to_long().sort_values("item")
-    table.to_parquet(tmp_path / "votes.parquet")
-    who, item, label = (axis.ravel() for axis in np.indices(models.scores.shape))
-    columns = {"model": models.models[who], "item": models.items[item], "label": models.categories[label]}
-    scores = pd.DataFrame(columns | {"score": models.scores.ravel()}).sort_values("item", kind="stable")
-    scores.to_parquet(tmp_path / "scores.parquet", row_group_size=100)
-    names = votes.categories.tolist()
-    batches = LabelBatches(tmp_path / "votes.parquet", labels=names, rows=len(table) // 4)
-    pairs = [(own, read_predictions(tmp_path / "scores.parquet", items=own.items, labels=names)) for own in batches]
-    assert len(pairs) > 1
-    assert sum(said.items.size for _, said in pairs) == 200
-    for own, said in pairs:
-        np.testing.assert_allclose(said.aligned(own.items, votes.categories).scores, models.on_items(own.items).scores)
-    tree = evaluate(iter(pairs), draws=20, seed=1)
-    assert tree.attrs["settings"].count('"n_items": 200') == 1
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -160,27 +137,3 @@ def test_progress_counts_items(data):
     done = []
     evaluate(cut(data, [100]), draws=10, seed=1, progress=done.append)
     assert done == [100, 200]
-
-
-def test_predictions_of_some_items_need_parquet(tmp_path):
-    (tmp_path / "scores.csv").write_text("model,item,label\nA,1,x\n")
-    with pytest.raises(InputError, match="read from Parquet files"):
-        read_predictions(tmp_path / "scores.csv", items=np.array([1]))
-
-
-@pytest.mark.parametrize(
-    ("items", "column", "message"),
-    [
-        ([7, 8], "item", "no row has one of the 2 values in column 'item'"),
-        ([1], "task", "there is no column 'task'"),
-        ([], "item", "items= names no item; name those to read"),
-        (["a"], "item", "column 'item' holds int64, which 'a' of items= is not"),
-        ([1, None], "item", "items= holds names of several kinds or a missing one"),
-    ],
-)
-def test_predictions_of_no_item_are_refused(tmp_path, items, column, message):
-    table = pd.DataFrame({"model": ["A"], "item": [1], "label": ["x"]})
-    table.to_parquet(tmp_path / "scores.parquet")
-    assert read_predictions(tmp_path / "scores.parquet", items=[1, 9], labels=["x", "y"]).items.tolist() == [1]
-    with pytest.raises(InputError, match=message):
-        read_predictions(tmp_path / "scores.parquet", items=items, item=column)

@@ -42,14 +42,6 @@ def packed(path):
 BLOCKS = '{"labels": ["a", "b"], "cases": [[[["a"], ["b"]]]]}'
 
 
-def batches(path):
-    return list(io.LabelBatches(path, labels=["yes", "no"]))
-
-
-def rated(path):
-    return io.RatingPatterns.from_file(path, rating="item", item="item", scale=(0, 10), step=1)
-
-
 SEEDS = {
     "long.csv": (lambda path: TABLE.to_csv(path, index=False), io.read_annotations),
     "long.tsv": (lambda path: TABLE.to_csv(path, index=False, sep="\t"), io.read_annotations),
@@ -63,11 +55,6 @@ SEEDS = {
     "blocks.json": (lambda path: path.write_text(BLOCKS), io.read_annotations),
     "models.csv": (lambda path: MODELS.to_csv(path, index=False), io.read_predictions),
     "models.parquet": (lambda path: MODELS.to_parquet(path), io.read_predictions),
-    "batch.parquet": (lambda path: MODELS.to_parquet(path), lambda path: io.read_predictions(path, items=[1, 2])),
-    "patterns.csv": (lambda path: TABLE.to_csv(path, index=False), io.LabelPatterns.from_file),
-    "patterns.parquet": (lambda path: TABLE.to_parquet(path), io.LabelPatterns.from_file),
-    "levels.parquet": (lambda path: TABLE.to_parquet(path), rated),
-    "batches.parquet": (lambda path: TABLE.to_parquet(path), batches),
     "result.nc": (result, io.read_result),
     "result.zarr": (result, io.read_result),
 } | {

@@ -9,7 +9,6 @@ import h5py
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import xarray as xr
 from _exports import label_studio
@@ -23,37 +22,6 @@ from bayesagree.io import _json
 from bayesagree.subjective import EvaluationSpecification
 
 TREE = xr.DataTree.from_dict({"/posterior": xr.Dataset({"phi": (("chain", "draw"), np.arange(6.0).reshape(2, 3))})})
-
-
-@pytest.mark.parametrize("column", ["item", "label", "annotator"])
-def test_streamed_bytes_are_no_names(tmp_path, column):
-    """One Latin-1 byte made Arrow read the column as bytes, whose Python text became the names."""
-    path, names = tmp_path / "lat.csv", ["item", "annotator", "label"]
-    place = names.index(column)
-    names[place], names[2] = names[2], names[place]
-    path.write_bytes(",".join(names).encode() + b"\n1,a,caf\xe9\n2,a,x\n")
-    for read in (
-        lambda: io.LabelPatterns.from_file(path, annotator="annotator"),
-        lambda: list(io.LabelBatches(path, labels=["x"])),
-        lambda: io.RatingPatterns.from_file(path, rating="label", annotator="annotator", scale=(1, 5), step=1),
-    ):
-        with pytest.raises(InputError, match=rf"lat\.csv.*column '{column}' holds bytes, not UTF-8 text"):
-            read()
-
-
-def test_a_streamed_header_that_is_no_text_is_named(tmp_path):
-    path = tmp_path / "h.csv"
-    path.write_bytes(b"item,l\xe9bel\n1,x\n")
-    with pytest.raises(InputError, match=r"h\.csv"):
-        io.LabelPatterns.from_file(path)
-
-
-@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.struct([("a", pa.string())])])
-def test_streamed_lists_and_objects_are_no_names(tmp_path, kind):
-    cell = ["a"] if pa.types.is_list(kind) else {"a": "b"}
-    pq.write_table(pa.table({"item": [1], "label": pa.array([cell], kind)}), tmp_path / "n.parquet")
-    with pytest.raises(InputError, match=r"n\.parquet.*column 'label' holds (list|struct).*names and numbers are read"):
-        io.LabelPatterns.from_file(tmp_path / "n.parquet")
 
 
 @pytest.mark.parametrize("row", ["1,w\0,b", "1,v,b\0", "1\0,v,b"])
@@ -163,8 +131,6 @@ def test_folders_and_pipes_are_no_files(tmp_path, name):
     for path in (folder, pipe):
         with pytest.raises(InputError, match=rf"{name}' is not a regular file"):
             read(path)
-    with pytest.raises(InputError, match="is not a regular file"):
-        io.LabelPatterns.from_file(pipe)
 
 
 def test_tables_of_arrow_are_validated_before_use(tmp_path):

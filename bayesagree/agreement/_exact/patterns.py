@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from bayesagree._numerics.multisets import multisets, run_starts, words
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
 
 @dataclass(frozen=True)
@@ -60,17 +59,6 @@ def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Rating
     """Return the distinct patterns of ratings; items of different `group`, shape (item,), do not share one."""
     codes, values = _codes(ratings)
     return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
-
-
-def collapsed(patterns: LabelPatterns | RatingPatterns) -> RatingCounts:
-    """Return patterns counted while a file was read, without those that have no annotation."""
-    rated = np.flatnonzero(np.asarray(patterns.counts.sum(axis=1)).ravel())
-    n_values = patterns.counts.shape[1]
-    values = np.arange(n_values) / max(n_values - 1, 1)
-    counts, weight = patterns.counts[rated].astype(float), patterns.weight[rated].astype(float)
-    pattern_of_item = np.full(patterns.weight.size, -1, np.int64)
-    pattern_of_item[rated] = np.arange(rated.size)
-    return RatingCounts(values, sp.sparse.csr_array(counts), weight, pattern_of_item, np.zeros(rated.size, np.int64))
 
 
 def collapse_codes(

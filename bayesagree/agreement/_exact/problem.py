@@ -12,11 +12,10 @@ from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.item_means import ItemMeans, KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
-from bayesagree.agreement._exact.patterns import RatingCounts, collapse, collapsed
+from bayesagree.agreement._exact.patterns import RatingCounts, collapse
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, positive, shorten
-from bayesagree.io.patterns.patterns import RatingPatterns
 
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
 
@@ -64,23 +63,11 @@ class Problem:
     like: Likelihood
     means: ItemMeans
     kind: Kind
-    ratings: Ratings | RatingPatterns
-
-    def single_ratings(self, purpose: str) -> Ratings:
-        """Return the single ratings, or refuse patterns for a purpose that needs them."""
-        if isinstance(self.ratings, RatingPatterns):
-            raise InputError(f"{purpose} needs the single ratings, which patterns do not keep; pass Ratings")
-        return self.ratings
-
-    def sample(self, n: int, rng: np.random.Generator) -> Ratings:
-        """Return the single ratings, of patterns those of n random items."""
-        if isinstance(self.ratings, Ratings):
-            return self.ratings
-        return self.ratings.sample(min(n, self.ratings.n_items), rng)
+    ratings: Ratings
 
 
 def prepare(
-    ratings: Ratings | RatingPatterns,
+    ratings: Ratings,
     *,
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
@@ -88,14 +75,8 @@ def prepare(
     prior: AgreementPrior | None = None,
 ) -> Problem:
     """Return the checked ratings as the exact engine needs them."""
-    if isinstance(ratings, Ratings):
-        of_means = checked_prior(ratings, item_mean, truth_sd, likelihood)
-        counts = collapse(ratings, of_means.of_item)
-    else:
-        _check_likelihood(likelihood, ratings.step)
-        if not isinstance(item_mean, str):
-            raise InputError("patterns do not name their items: item_mean is 'hierarchical' or 'flat', or pass Ratings")
-        counts, of_means = collapsed(ratings), _prior_by_name(item_mean, truth_sd)
+    of_means = checked_prior(ratings, item_mean, truth_sd, likelihood)
+    counts = collapse(ratings, of_means.of_item)
     # Where truths are known, answers at the ends alone agree or disagree with them: no second reading is needed.
     known_ends = counts.share_of_ends == 1 and of_means.truth.size > 0
     if likelihood == "averaged" and (counts.share_of_ends == 0 or ratings.n_levels == 2 or known_ends):

@@ -57,8 +57,6 @@ from bayesagree.plausibility.informed.covariates import on_items_of
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesagree.io.patterns.patterns import LabelBatches
-
 
 @dataclass(frozen=True)
 class DawidSkene(Posterior):
@@ -136,7 +134,7 @@ class DawidSkene(Posterior):
 
 
 def dawid_skene(
-    labels: "Labels | LabelBatches | Iterator[Labels]",
+    labels: "Labels | Iterator[Labels]",
     *,
     variant: Variant = "auto",
     prior: DawidSkenePrior | None = None,
@@ -171,7 +169,7 @@ def dawid_skene(
         Single labels by known annotators. Repeated labels of one item by one annotator (``duplicates="keep"``) are
         separate judgments, as in the data of Dawid and Skene, where an anaesthetist judged each patient three times:
         every one of them counts in full. For files larger than memory, batches of them with the same categories, each
-        item in one batch (`LabelBatches`, or an iterator): ``engine="em"`` with ``variant="full"`` reads them once.
+        item in one batch of an iterator: ``engine="em"`` with ``variant="full"`` reads them once.
     variant
         What an annotator is; see the table of this module. ``"auto"`` is an average of "mixed_membership", of the same
         with a prior of accurate annotators (of three labels or more, where no `prior` is given) and of "votes",

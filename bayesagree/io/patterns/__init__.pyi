@@ -1,3 +1,0 @@
-from .patterns import LabelBatches, LabelPatterns, RatingPatterns
-
-__all__ = ["LabelBatches", "LabelPatterns", "RatingPatterns"]
