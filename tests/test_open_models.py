@@ -1,6 +1,6 @@
 """Every PyMC model: names of the user, what is observed as data, parts of one's own, traces that feed the rest."""
 
-import inspect
+import importlib
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,17 @@ from bayesagree._inference.random_draws import beta_variable, dirichlet_variable
 from bayesagree.plausibility import DawidSkenePrior
 from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
-pm: Any = pytest.importorskip("pymc")
+pytestmark = pytest.mark.nuts
+
+
+class Late:
+    """PyMC, imported when a test first uses it: collecting the tests imports nothing heavy."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("pymc"), name)
+
+
+pm: Any = Late()
 
 ITEMS, ANNOTATORS, CATEGORIES = ["owl", "fox", "elk"], ["ann", "bob"], ["no", "perhaps", "yes"]
 VOTES = [["no", "no"], ["yes", "perhaps"], ["yes", "yes"]]
@@ -119,58 +129,6 @@ def test_observed_values_are_those_of_the_annotations():
     assert sorted(zip(of, who)) == sorted(zip(RANKINGS.item_index, RANKINGS.annotator_index))
 
 
-def random_trace(model: Any, *, draws: int, chains: int, **_: Any) -> xr.DataTree:
-    """Return numbers of the shapes of a model's variables in the place of what NUTS draws."""
-    rng, found = np.random.default_rng(1), {}
-    for variable in [*model.free_RVs, *model.deterministics]:
-        dims = model.named_vars_to_dims.get(variable.name, ())
-        values = rng.gamma(1.0, size=(chains, draws, *(len(model.coords[dim]) for dim in dims)))
-        values = values / values.sum(axis=-1, keepdims=True) if dims[-1:] == ("category",) else values
-        coords = {dim: np.asarray(model.coords[dim]) for dim in dims}
-        found[variable.name] = xr.DataArray(values, coords, ("chain", "draw", *dims))
-    stats = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((chains, draws), bool))})
-    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(found), "sample_stats": stats})
-    tree.attrs["sampler"] = "random"
-    return tree
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("top", [None, 2])
-@pytest.mark.parametrize("name", ["dirichlet", "prirn", "plackett_luce", "normal_inverse_gamma"])
-def test_a_result_holds_what_nuts_drew(name, top, monkeypatch):
-    monkeypatch.setattr("bayesagree.draws.posterior.sample_nuts", random_trace)
-    annotations, how = OPENED[name][0], {"engine": "nuts", "draws": 5, "chains": 2, "seed": 1}
-    drawn = random_trace(built(name, own=False), draws=5, chains=2)["posterior"].to_dataset()
-    if name == "normal_inverse_gamma":
-        found = ba.normal_inverse_gamma(annotations, **how)
-        for variable in ("mean", "variance"):
-            np.testing.assert_allclose(found["posterior"][variable].values, drawn[variable].values)
-    else:
-        found = getattr(ba, name)(annotations, **how, top_labels=top)
-        if name == "plackett_luce":
-            # The model's own shares are of other random numbers: those of the result follow from the worths.
-            slots = drawn["slot"].values.tolist()
-            of_item = [[n for n, slot in enumerate(slots) if slot.startswith(f"{item}: ")] for item in ITEMS]
-            worth = drawn["worth"].transpose("chain", "draw", "slot").values
-            shares = np.zeros((2, 5, 3, 3))
-            for i, own in enumerate(of_item):
-                for n in own:
-                    label = slots[n].split(": ")[1]
-                    at = CATEGORIES.index(label) if label in CATEGORIES else 1  # of "owl" and "elk" one label is left
-                    shares[:, :, i, at] = worth[..., n] / worth[..., own].sum(axis=-1)
-        else:
-            shares = drawn["plausibility"].transpose("chain", "draw", "item", "category").values
-        if top is None:
-            np.testing.assert_allclose(found["posterior"]["plausibility"].values, shares)
-        else:
-            best = np.argsort(-shares, axis=-1)[..., :2]
-            wanted = found["posterior"]["top_label"].transpose("chain", "draw", "item", "rank").values
-            np.testing.assert_array_equal(wanted, best)
-    assert (found.attrs["engine"], found.attrs["sampler"]) == ("nuts", "random")
-    assert found["diagnostics"]["r_hat"].shape == (3,)
-    assert "diverging" in found["sample_stats"]
-
-
 def our_confusion():
     """The prior of the confusion matrices of `dawid_skene_model` under another name."""
     return pm.Dirichlet("rows", np.broadcast_to(ba.plausibility.DawidSkenePrior().confusion(3), (2, 3, 3)))
@@ -202,7 +160,6 @@ OURS = {
 }  # fmt: skip
 
 
-@pytest.mark.nuts
 @pytest.mark.parametrize("name", OURS)
 def test_a_model_opened_with_parts_equal_to_ours_is_ours(name):
     """Of three models the tests compare two, engine and NUTS of ours, by draws; the opened one has our density."""
@@ -226,7 +183,6 @@ def prior_as_trace(model: Any) -> xr.DataTree:
     return xr.DataTree.from_dict(groups)
 
 
-@pytest.mark.nuts
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "variable"),
@@ -256,7 +212,6 @@ def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(n
     assert np.isfinite(found[variable].values).any()
 
 
-@pytest.mark.nuts
 @pytest.mark.filterwarnings("ignore:The effect of Potentials")
 @EVERY
 def test_traces_feed_certainty_metrics_and_evaluate(name):
@@ -283,7 +238,6 @@ def test_traces_feed_certainty_metrics_and_evaluate(name):
         )
 
 
-@pytest.mark.nuts
 @pytest.mark.parametrize("likelihood", ["binned", "inflated"])
 @pytest.mark.parametrize("item_mean", ["hierarchical", "flat"])
 def test_collapsed_phi_has_the_evidence_of_the_exact_engine(likelihood, item_mean):
@@ -313,10 +267,3 @@ def test_collapsed_phi_has_the_evidence_of_the_exact_engine(likelihood, item_mea
 def test_what_cannot_be_collapsed_is_refused():
     with pytest.raises(ba.InputError, match="collapsed=True is for"):
         ba.common_agreement_model(RATINGS, annotator_effects="shift", collapsed=True)
-
-
-def test_every_prior_is_an_argument():
-    """Of each model a prior of the user's own: an object of shapes and scales, or a function."""
-    for name in {name.split(",")[0] for name in OPENED}:
-        parameters = inspect.signature(getattr(ba, f"{name}_model")).parameters
-        assert {"prior", "shape"} & set(parameters), name
