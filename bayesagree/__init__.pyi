@@ -45,7 +45,7 @@ from .plausibility.informed_normal import informed_normal, informed_normal_model
 from .plausibility.normal_inverse_gamma import normal_inverse_gamma, normal_inverse_gamma_model
 from .plausibility.plackett_luce import plackett_luce, plackett_luce_model
 from .plausibility.prirn import prirn, prirn_model
-from .subjective import crowdtruth, group_posterior
+from .subjective import group_posterior
 
 __all__ = [
     # annotations and predictions
@@ -107,7 +107,6 @@ __all__ = [
     "alternative_annotator_test",
     "blind_scores",
     "group_posterior",
-    "crowdtruth",
     # errors
     "InputError",
     "SizeError",

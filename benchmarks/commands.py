@@ -51,7 +51,6 @@ COMMANDS = [
     "blind said.csv --gold gold.csv",
     "rankings ranked.csv",
     "annotators labels.csv",
-    "crowdtruth labels.csv",
     "judge verdicts.csv --people labels.csv --system system --positive a",
     "subjective labels.csv scores.csv --annotators people.csv --group age",
     "plan labels.csv --n-items 50,100 --n-annotators 3,5 --target 0.9",

@@ -6,7 +6,7 @@ Each row is one public function in one world of known truth; `covered` is the sh
 value, with its Monte-Carlo error over data sets (the intervals of one set count as one value), `width` their mean
 width. Intervals are those of the function's defaults, with 4 x 250 draws where draws are made. Models of `compare`
 label right with probability .8 and .75 where the plausibility is Dirichlet(.3) over three labels, five votes per item.
-`reliability_curve` is scored at reliability 1, `spammers` by the quality of the same annotators on 5,000 items, and
+`reliability_curve` is scored at reliability 1, and
 `calibrate` by the expected accuracy of the best labels. `agreement_difference`: percent agreement, Fleiss' kappa and
 alpha of three annotators who are right with probability .9 in the second round and .75 in the first, on the same items
 or on others; prevalence .6 of two labels; the true difference is that of 40,000 items. `dispersion_null` is no interval
@@ -110,19 +110,6 @@ def curve(n: int, truth: float, rng: np.random.Generator) -> Held:
     """`reliability_curve` at reliability 1."""
     found = ba.predictive.reliability_curve(votes(n, rng), [1.0], seed=rng).isel(reliability=0)
     return [(float(found["lower"]), truth, float(found["upper"]))]
-
-
-def qualities(n: int, rng: np.random.Generator) -> Held:
-    """`spammers`: the interval of each annotator's quality."""
-
-    def labelled(size: int) -> ba.Labels:
-        truth = rng.integers(3, size=(size, 1))
-        return ba.Labels.from_matrix(np.where(rng.random((size, 5)) < right, truth, rng.integers(3, size=(size, 5))))
-
-    right = rng.uniform(0.4, 0.9, 5)
-    true = ba.subjective.crowdtruth(labelled(5000))["wqs"].to_series()
-    found = ba.subjective.spammers(ba.subjective.crowdtruth_posterior(labelled(n), seed=rng, **FEW))
-    return [(row.lower, float(true.loc[row.Index]), row.upper) for row in found.itertuples()]  # type: ignore[misc]
 
 
 def camps(n: int, rng: np.random.Generator) -> ba.Labels:
@@ -234,7 +221,6 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
     for n in (100, 300):
         yield "predictive.annotator_table", f"{n} items", partial(skill, n, "full", None)
         yield "predictive.reliability_curve", f"{n} items", lambda r, n=n: curve(n, log_score, r)
-        yield "subjective.spammers", f"{n} items", lambda r, n=n: qualities(n, r)
         yield "subjective.group_agreement", f"{n} items", lambda r, n=n: alphas(n, alpha, r)
         yield "plausibility.calibration_scores", f"{n} items", lambda r, n=n: bins(n, r)
         yield "plausibility.calibrate", f"{n} gold items", lambda r, n=n: calibrated(n, r)

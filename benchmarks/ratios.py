@@ -213,8 +213,8 @@ def em() -> list[Row]:
 
 
 def crowdtruth() -> list[Row]:
-    from bayesagree import crowdtruth
     from bayesagree.datasets import load
+    from bayesagree.subjective import crowdtruth
 
     labels = load("crowdtruth/rte").annotations
     crowdtruth(labels)

@@ -17,8 +17,7 @@ from bayesagree.datasets import load
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import MARKERS, Panels, new_panels
 from bayesagree.plots.subjective import plot_annotator_quality, plot_disagreement_by_quality
-from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
-from bayesagree.subjective.crowd_quality.quality import crowdtruth
+from bayesagree.subjective.crowd_quality import Judgments, Quality, crowdtruth
 from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
 from studies._command import Figures, flat, run, save_figures
 
@@ -163,6 +162,54 @@ def accuracy_against(labels: Labels, gold: Gold) -> pd.Series:
     return pd.Series(share, pd.Index(labels.annotators, name="annotator"), name="accuracy")
 
 
+def spammers(labels: Labels, *, deals: int = 20, seed: int | None = 1) -> pd.DataFrame:
+    """Return annotators whose quality is nearer to chance than to the average annotator, the worst first.
+
+    The chance level of an annotator is the quality of their own labels dealt at random over their own items: somebody
+    who always gives the same label sits exactly on it, however often the crowd happens to agree with them.
+
+    Parameters
+    ----------
+    labels
+        Labels by known annotators.
+    deals
+        Number of deals; chance is their mean.
+    seed
+        Of the deals.
+
+    Returns
+    -------
+    DataFrame
+        Index annotator; ``wqs``, ``chance_wqs``, ``n_items`` and ``spammer``, whether wqs is below the middle of chance
+        and the average annotator, each annotation counting once.
+
+    References
+    ----------
+    Balayn and Bozzon (2019), figure 3a, which sets spammers apart by hand.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> spammers(votes)["spammer"].to_dict()
+    {'z': True, 'x': False, 'y': False}
+    """
+    scores, judgments, rng = crowdtruth(labels), Judgments.of(labels), np.random.default_rng(seed)
+    quality = Quality(*(scores[name].values for name in Quality._fields))
+    who = judgments.annotator.tocsc().indices  # one annotator a judgment
+    places, dealt = np.argsort(who, kind="stable"), np.empty(who.size, np.int64)
+    chance = np.zeros(labels.annotators.size)
+    for _ in range(deals):
+        dealt[places] = np.lexsort((rng.random(who.size), who))
+        _, wwa, wsa = judgments.compared(judgments.marks[dealt], quality)
+        chance += wwa * wsa / deals
+    n_items = np.bincount(who, minlength=labels.annotators.size)
+    average = np.average(quality.wqs, weights=n_items)
+    index = pd.Index(labels.annotators, name="annotator")
+    table = pd.DataFrame({"wqs": quality.wqs, "chance_wqs": chance, "n_items": n_items}, index)
+    table = table[table["n_items"] > 0].assign(spammer=lambda t: t["wqs"] < (t["chance_wqs"] + average) / 2)
+    return table.sort_values(["spammer", "wqs"], ascending=[False, True])
+
+
 def disagreement_without(labels: Labels, removed: Iterable[Any], *, shares: tuple[float, ...] = SHARES) -> pd.DataFrame:
     """Return how far annotators disagree with the majority, before and after some of them are removed.
 
@@ -251,7 +298,6 @@ def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Pane
 
 def main(
     source: _options.Source,
-    sampling: _options.ShortSampling,
     threshold: float | None = None,
     figures: Figures = None,
     json: bool = False,
@@ -261,7 +307,7 @@ def main(
     The experiments of Balayn and Bozzon: set-ups need ratings on five levels, the validation a named data set with
     gold. Disagreement is of labels, or of ratings cut at the threshold (the middle of the scale by default).
 
-    Example: python -m studies.crowd --data popquorn --draws 20 --figures folder
+    Example: python -m studies.crowd --data popquorn --figures folder
     """
     given, _ = source.read()
     tables: list[_output.Table] = []
@@ -284,12 +330,11 @@ def main(
         mse = float(crowd_validation(quality, annotator_quality=accuracy)["wqs_mse"])
         row = {"annotators": len(accuracy), "wqs_mse": mse}
         tables.append(_output.Table("validation", [row], "WQS against the accuracy on gold"))
-    with _output.stderr().status("resampling items"):
-        people = spammers(crowdtruth_posterior(labels, **vars(sampling)))
-    removed = people.index[people["prob_spammer"].to_numpy() >= 0.5]
+    people = spammers(labels)
+    removed = people.index[people["spammer"].to_numpy()]
     without = flat(disagreement_without(labels, removed).rename_axis("spammers"))
     tables.append(_output.Table("disagreement", without, "Disagreement with the majority, spammers removed"))
-    drawn["figure-3a"] = lambda: plot_annotator_quality(quality["wqs"], people)
+    drawn["figure-3a"] = lambda: plot_annotator_quality(quality["wqs"], removed)
     drawn["figure-3b"] = lambda: plot_disagreement_by_quality(disagreement_rate(labels), quality["wqs"])
     _output.show(tables, json=json, notes=save_figures(figures, drawn))
 

@@ -83,7 +83,6 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "calibrate": lambda: ba.calibrate(ba.dawid_skene(labels(), **FEW), gold, seed=1),
         "blind_posterior": lambda: ba.blind.blind_posterior(predictions(2), method="sampling", **FEW),
         "auc_posterior": lambda: ba.metrics.auc_posterior(binary(), predictions(2), **FEW),
-        "crowdtruth_posterior": lambda: ba.subjective.crowdtruth_posterior(labels(), **FEW),
         "corrected_rate share": lambda: ba.corrected_rate(binary(), people(), positive=1, **FEW),
         "corrected_rate truth": lambda: ba.corrected_rate(
             binary(), people(), positive=1, target="truth", tune=5, **FEW

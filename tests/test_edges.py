@@ -14,7 +14,6 @@ from bayesagree import (
     agreement_table,
     annotation_certainty,
     common_agreement,
-    crowdtruth,
     dawid_skene,
     dirichlet,
     evaluate,
@@ -22,6 +21,7 @@ from bayesagree import (
     normal_inverse_gamma,
     plackett_luce,
     prirn,
+    subjective,
 )
 
 LABELS = {
@@ -120,14 +120,14 @@ def test_what_does_not_exist_is_refused():
         dawid_skene(LABELS["one label"])
     for name in ("one annotator", "one annotation"):
         with pytest.raises(InputError, match="no item was judged by two annotators"):
-            crowdtruth(LABELS[name])
+            subjective.crowdtruth(LABELS[name])
 
 
 @pytest.mark.parametrize("name", ["one item", "one label", "unanimous", "contradictory"])
 def test_crowdtruth_stays_between_0_and_1(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        quality = crowdtruth(LABELS[name])
+        quality = subjective.crowdtruth(LABELS[name])
     for variable in quality.data_vars.values():
         known = variable.values[~np.isnan(variable.values)]
         assert ((known >= -1e-12) & (known <= 1 + 1e-12)).all()

@@ -119,7 +119,6 @@ POSTERIORS = {
 OTHER_TREES = {
     "auc_posterior": "draws of a statistic given dirichlet or bootstrap weights; plain twin auc_plausible_truth",
     "blind_posterior": "scores against draws of dawid_skene or bootstrap weights",
-    "crowdtruth_posterior": "a bootstrap distribution, not a posterior",
     "evaluate": "scores against draws of a posterior",
     "calibrate": "draws of a posterior, re-weighted",
     "pool_with_votes": "draws of a posterior, joined with votes",

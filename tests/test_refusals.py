@@ -40,7 +40,6 @@ OF_OTHERS = {
     "group_posterior": [
         ba.subjective.group_summary, ba.subjective.prob_worse, ba.subjective.minimum_group_size,
     ],
-    "crowdtruth_posterior": [ba.subjective.spammers],
     "with_log_likelihood": [ba.predictive.item_loo],
 }  # fmt: skip
 

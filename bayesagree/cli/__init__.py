@@ -34,7 +34,6 @@ COMMANDS = {
     "preferences": "Show the strengths of models from comparisons of two.",
     "rankings": "Evaluate against rankings under PrIRN and Plackett-Luce.",
     "annotators": "Show accuracy and warning flags of the annotators.",
-    "crowdtruth": "Show the quality of annotators, items and labels by their agreement.",
     "judge": "Show what a language model's verdicts are worth, from people's votes on some.",
     "subjective": "Show how well each model predicts each group of annotators.",
     "plan": "Show what each number of items and annotators would show, and cost.",

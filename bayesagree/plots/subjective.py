@@ -1,7 +1,7 @@
 """Figures of groups of annotators: whom a model serves, who disagrees, who annotated."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -188,8 +188,8 @@ def plot_disagreement_by_quality(
 
     Examples
     --------
-    >>> from bayesagree import Labels, crowdtruth
-    >>> from bayesagree.subjective import disagreement_rate
+    >>> from bayesagree import Labels
+    >>> from bayesagree.subjective import crowdtruth, disagreement_rate
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
     >>> plot_disagreement_by_quality(disagreement_rate(votes), crowdtruth(votes)["wqs"]).get_xlabel()
     'quality WQS (annotators)'
@@ -213,17 +213,15 @@ def plot_disagreement_by_quality(
 
 
 @on_axes
-def plot_annotator_quality(
-    quality: xr.DataArray, table: "pd.DataFrame | None" = None, *, axes: "Axes | None" = None
-) -> "Axes":
-    """Draw the distribution of the annotators' CrowdTruth quality, with those that label as if at random apart.
+def plot_annotator_quality(quality: xr.DataArray, apart: Iterable[Any] = (), *, axes: "Axes | None" = None) -> "Axes":
+    """Draw the distribution of the annotators' CrowdTruth quality, some of them apart.
 
     Parameters
     ----------
     quality
         WQS of `crowdtruth` (annotator).
-    table
-        Result of `spammers`; annotators of probability 1/2 or more are drawn hatched.
+    apart
+        Names of annotators to draw hatched, such as those who label as if at random.
     {axes}
 
     {returns}
@@ -234,22 +232,22 @@ def plot_annotator_quality(
 
     Examples
     --------
-    >>> from bayesagree import Labels, crowdtruth
+    >>> from bayesagree import Labels
+    >>> from bayesagree.subjective import crowdtruth
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
     >>> plot_annotator_quality(crowdtruth(votes)["wqs"]).get_xlabel()
     'quality WQS'
     """
     known = quality.dropna("annotator")
     _, panel = one_panel(axes)
-    if table is None:
-        groups = {"annotators": known.values}
-    else:
-        random = known["annotator"].isin(list(table.index[table["prob_spammer"].to_numpy() >= 0.5])).values
-        groups = {"probably at random": known.values[random], "others": known.values[~random]}
+    named = known["annotator"].isin(list(apart)).values
+    groups = (
+        {"apart": known.values[named], "others": known.values[~named]} if named.any() else {"annotators": known.values}
+    )
     edges = np.linspace(0, 1, 21)
     names = [f"{name} ({values.size})" for name, values in groups.items()]
     panel.hist(list(groups.values()), bins=edges.tolist(), stacked=True, label=names, edgecolor="0.2")
-    for patches, hatch in zip(panel.containers, ("//", "") if table is not None else ("",)):
+    for patches, hatch in zip(panel.containers, ("//", "") if named.any() else ("",)):
         for patch in patches:
             patch.set_hatch(hatch)
     panel.set(xlabel="quality WQS", ylabel="annotators")

@@ -15,17 +15,15 @@ from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import ConvergenceError, InputError
 from bayesagree.report.settings import Case, ReportSettings
-from bayesagree.subjective.crowd_quality.resampling import crowdtruth_posterior, spammers
+from bayesagree.subjective.crowd_quality import crowdtruth
 from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
 from bayesagree.subjective.group_truth import group_truth_tables
 from bayesagree.subjective.performance import group_performance
 from bayesagree.subjective.tables import as_labels
 
-# Above this many labels the quality of annotators, which resamples items, would take longer than the report.
+# Above this many labels the truth of groups would take longer than the report.
 MOST_LABELS = 200_000
-# Most resamples of the items; a tenth of the draws of the report, since each solves for all qualities again.
-_RESAMPLES = 100
 _SHOWN = 15
 # Draws of each chain of the truth of groups: more would take longer than the rest of the page.
 MOST_DRAWS = 500
@@ -128,20 +126,23 @@ def level_results(case: Case) -> pd.DataFrame | None:
 
 
 def annotator_results(case: Case) -> pd.DataFrame | None:
-    """Compute the CrowdTruth quality of the most suspicious annotators; None unless several known ones share items.
+    """Compute the CrowdTruth quality of the worst annotators; None unless several known ones share items.
 
-    Rows are those of `spammers`, the annotator as a column.
+    Columns annotator, wqs and n_items, the number of items that others judged too.
     """
     given = case.annotations
     if not isinstance(given, Labels) or not given.annotators_known:
         return None
     if given.n_annotations > MOST_LABELS or given.annotators.size < 3:
         return None
-    resamples = max(2, min(_RESAMPLES, case.settings.draws // 10))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # items that one annotator labelled say nothing about agreement
         try:
-            tree = crowdtruth_posterior(given, draws=resamples, chains=1, seed=case.settings.seed)
+            scores = crowdtruth(given)
         except (InputError, ConvergenceError):
             return None
-    return spammers(tree).dropna(subset=["prob_spammer"]).reset_index().head(_SHOWN)
+    shared = scores["uqs"].notnull().values[given.item_index]
+    pairs = pd.DataFrame({"item": given.item_index[shared], "annotator": given.annotator_index[shared]})
+    n_items = pairs.drop_duplicates().groupby("annotator").size()
+    table = scores["wqs"].to_dataframe().reset_index().assign(n_items=n_items).dropna()
+    return table.sort_values("wqs", kind="stable").astype({"n_items": int}).head(_SHOWN)

@@ -125,8 +125,8 @@ def gold(data: ReportData, found: GoldScores) -> dict[str, Any]:
 
 
 def annotators(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
-    """Show the annotators whose labels are nearest to chance."""
-    rows = _rows(found, annotator=str, wqs=number, ends=interval, prob_spammer=probability, n_items=count)
+    """Show the annotators whose labels agree least with the others'."""
+    rows = _rows(found, annotator=str, wqs=number, n_items=count)
     return {"rows": rows, "all": count(data.annotations.annotators.size)}
 
 

@@ -1,5 +1,5 @@
 from .agreement import group_agreement, group_phi
-from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
+from .crowd_quality import crowdtruth
 from .disagreement import disagreement_rate, recode, without_items
 from .dispersion import dispersion_draws, dispersion_null
 from .group_model import (
@@ -31,7 +31,6 @@ __all__ = [
     "annotator_performance",
     "check_specification",
     "crowdtruth",
-    "crowdtruth_posterior",
     "disagreement_rate",
     "dispersion_draws",
     "dispersion_null",
@@ -52,6 +51,5 @@ __all__ = [
     "normal_group_posterior",
     "prob_worse",
     "recode",
-    "spammers",
     "without_items",
 ]

@@ -231,7 +231,6 @@ ARGUMENTS = {
     "next": "labels.csv models.csv --number 5",
     "conformal": "labels.csv shares.csv --coverage 0.8",
     "auc": "labels.csv scores.csv --draws 50",
-    "crowdtruth": "labels.csv --draws 20",
     "blind": "models.csv --gold gold.csv --draws 20 --metrics accuracy",
     "preferences": "games.csv --draws 50 --chains 2",
     "rankings": "cases.json --prirn 2 --plackett-luce 1 --draws 100",
@@ -256,7 +255,6 @@ TABLES = {
     "next": {"items"},
     "conformal": {"settings", "coverage", "thresholds", "widest"},
     "auc": {"settings", "auc"},
-    "crowdtruth": {"annotators", "items", "labels"},
     "blind": {
         "settings", "scores", "actual", "methods", "quality", "quality_correlation", "outliers", "overlap",
     },
@@ -542,10 +540,9 @@ def test_auc_of_a_file_of_scores_is_that_of_the_function(run, folder):
         (("auc", "labels.csv"), "there are no predictions"),
         (("auc", "labels.csv", "scores.csv", "--positive", "c"), "not one of a, b"),
         (("auc", "cases.json", "scores.csv"), "labels of two kinds"),
-        (("crowdtruth", "cases.json"), "is about labels"),
     ],
 )
-def test_auc_and_crowdtruth_say_what_they_need(run, args, message):
+def test_auc_says_what_they_need(run, args, message):
     code, _, err = run(*args)
     assert code == 2
     assert message in err

@@ -175,7 +175,7 @@ ELSEWHERE = {
     "--report",
 }  # fmt: skip
 """How files are read and written has tests beside the readers and writers, one file of options each."""
-OTHERS = {"demo", "contents", "doctor", "report", "plausibility", "crowdtruth", "blind"}
+OTHERS = {"demo", "contents", "doctor", "report", "plausibility", "blind"}
 
 
 def test_every_option_of_an_answer_is_tried():

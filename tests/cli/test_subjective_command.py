@@ -10,7 +10,7 @@ import pytest
 from bayesagree import Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.plots import plot_disagreement_by_quality, plot_group_heatmap, plot_group_intervals
-from bayesagree.subjective.crowd_quality.quality import crowdtruth
+from bayesagree.subjective import crowdtruth
 from bayesagree.subjective.disagreement import disagreement_rate
 from bayesagree.subjective.group_model import group_posterior
 from bayesagree.subjective.performance import group_performance

@@ -13,7 +13,7 @@ from bayesagree.report.data import _posterior, report_data
 from bayesagree.report.page import render
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.report.views import annotators, areas
-from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
+from bayesagree.subjective import crowdtruth
 
 FEW = ReportSettings(draws=300, chains=1, seed=3)
 SHORT = ReportSettings(draws=40, seed=1)
@@ -47,7 +47,7 @@ def test_areas_are_those_of_the_labels(case, data):
 
 
 def test_the_annotator_who_throws_a_coin_comes_first(case, data):
-    expected = spammers(crowdtruth_posterior(case[0], draws=30, chains=1, seed=3))
+    expected = crowdtruth(case[0])["wqs"].to_series().sort_values()
     assert data.annotators["annotator"].tolist() == expected.index.tolist()
     assert annotators(data, data.annotators)["rows"][0][0] == "coin"
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from bayesagree import InputError, Labels, Ratings, crowdtruth
-from bayesagree.subjective import recode
+from bayesagree import InputError, Labels, Ratings
+from bayesagree.subjective import crowdtruth, recode
 from studies.crowd import accuracy_against, crowd_setups, crowd_validation, disagreement_without
 
 
