@@ -1,7 +1,6 @@
 """The documentation without Sphinx: its examples and commands run, its links and names exist."""
 
 import importlib
-import inspect
 import json
 import re
 import shlex
@@ -10,7 +9,6 @@ import warnings
 from pathlib import Path
 
 import pytest
-from test_layers import FLOORS
 
 import bayesagree
 from bayesagree.cli import main
@@ -199,70 +197,9 @@ def test_every_public_name_is_in_the_reference():
     assert sorted(name for name in listed() if "." not in name) == sorted(bayesagree.__all__)
 
 
-def test_the_reference_opens_with_the_root_names_on_one_screen():
-    opening = (DOCS / "api.rst").read_text().split(".. autosummary::")[0]
-    assert sorted(re.findall(r":obj:`(\w+)`", opening)) == sorted(bayesagree.__all__)
-    assert len(opening.splitlines()) < 55
-
-
-def test_every_name_of_a_sub_package_is_in_the_reference_once():
-    in_reference = documented()
-    assert [thing.__name__ for thing in in_reference if sum(thing is other for other in in_reference) > 1] == []
-    missing = [
-        f"{package.stem}.{name}"
-        for package in sorted((ROOT / "bayesagree").iterdir())
-        if (package / "__init__.pyi").is_file() and package.stem not in ("plots", "cli")
-        for module in [importlib.import_module(f"bayesagree.{package.stem}")]
-        for name in module.__all__
-        if isinstance(thing := getattr(module, name), type) or inspect.isfunction(thing)
-        if not any(thing is other for other in in_reference)
-    ]
-    assert missing == []
-
-
-def test_the_architecture_names_every_folder_on_its_floor():
-    text = (ROOT / "ARCHITECTURE.md").read_text().partition("## What may import what")[2]
-    drawn = text.split("```")[1].splitlines()[1:]
-    assert [set(re.split(r",? +", line.partition("   ")[0])) for line in reversed(drawn)] == [set(f) for f in FLOORS]
-
-
-def used_by_readers():
-    """Yield module and name of what notebooks import, and all of two modules of checks."""
-    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        for module, names in re.findall(r"from bayesagree\.([a-z_.]+) import ([\w, ]+)", notebook.read_text()):
-            yield from ((module, name.strip()) for name in names.split(","))
-    for module in ("predictive.checks", "predictive.annotator_checks"):
-        yield from ((module, name) for name in vars(importlib.import_module(f"bayesagree.{module}")))
-
-
-def documented():
-    """Return the objects that the reference lists, whichever way leads to them."""
-    things = []
-    for name in listed():
-        thing = bayesagree
-        for part in name.split("."):
-            thing = (
-                getattr(thing, part) if hasattr(thing, part) else importlib.import_module(f"{thing.__name__}.{part}")
-            )
-        things.append(thing)
-    return things
-
-
-def test_what_readers_use_is_in_the_reference():
-    in_reference = documented()
-    missing = set()
-    for module, name in used_by_readers():
-        thing = getattr(importlib.import_module(f"bayesagree.{module}"), name)
-        own = getattr(thing, "__module__", "").startswith(f"bayesagree.{module}") and not name.startswith("_")
-        # Plots stand in the reference all together.
-        if inspect.isfunction(thing) and own and not module.startswith(("plots", "cli")) and thing not in in_reference:
-            missing.add(f"{module}.{name}")
-    assert missing == set()
-
-
 def test_continuous_integration_runs_the_first_commands_of_the_readme():
     box = blocks(README, "console")[0].splitlines()
-    first = [line.partition("#")[0].strip() for line in box]
+    first = [line.partition("#")[0].strip().removeprefix("pip install uv && ") for line in box]
     assert first == ["uv run bayesagree demo", "uv run pytest"]
     assert {f"run {command}" for command in first} <= set((ROOT / ".ci" / "run").read_text().splitlines())
 
@@ -272,10 +209,6 @@ def test_files_that_are_named_exist(page):
     folders = "bayesagree|benchmarks|docs|models|notebooks|studies|tests"
     files = re.findall(rf"`((?:{folders})/[\w./]+)`", page.read_text())
     assert [file for file in files if not (ROOT / file).exists()] == []
-
-
-def test_the_readme_fits_on_two_screens():
-    assert len(README.read_text().splitlines()) <= 90
 
 
 @pytest.mark.docs
@@ -289,9 +222,3 @@ def test_the_decision_tree_is_as_its_script_draws_it_and_names_functions():
     assert decision_tree.TARGET.read_text() == decision_tree.picture()
     shown = ", ".join(text for _, text, style in decision_tree.rows(decision_tree.TREE) if style == "name")
     assert set(re.findall(r"\w+", re.sub(r"\(.*?\)", "", shown))) <= set(bayesagree.__all__)
-
-
-def test_every_group_of_results_is_in_their_table():
-    rows = re.findall(r"^\| (`[^|]*) \|", (DOCS / "results.md").read_text(), re.MULTILINE)
-    schema = json.loads((ROOT / "tests" / "golden" / "schema.json").read_text())
-    assert {group for groups in schema.values() for group in groups} <= set(re.findall(r"`(\w+)`", " ".join(rows)))
