@@ -80,7 +80,7 @@ def score(
         weighted anew in every draw (Bayesian bootstrap; a function of the user's sees resampled clusters).
     proxy
         With `Labels` of some of the predicted items, chosen at random: a guess of the plausibilities of all items,
-        dims (item, category), such as `informed_prior_mean` makes; made without the votes that it is used with.
+        dims (item, category), such as the mean of models' probabilities; made without the votes that it is used with.
         Items without votes then count too, and the score stays right on average however wrong the guess is
         (prediction-powered inference [2]_, with the weight of least variance).
     thin
@@ -112,7 +112,7 @@ def score(
 
     See Also
     --------
-    human_ceiling, make_scorer, top_k_accuracy, evaluate, informed_prior_mean
+    human_ceiling, make_scorer, top_k_accuracy, evaluate
 
     References
     ----------

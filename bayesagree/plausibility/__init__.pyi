@@ -13,7 +13,7 @@ from .calibration import calibrate, calibration_scores, gold_items_needed, label
 from .dawid_skene import DawidSkene, DawidSkenePrior, ordered_model
 from .dirichlet import Dirichlet
 from .group_dirichlet import GroupDirichlet, GroupDirichletPrior
-from .informed import InformedDirichlet, InformedPrior, informed_prior_mean
+from .informed import InformedDirichlet, InformedPrior
 from .informed_normal import InformedNormal, InformedNormalPrior
 from .normal_inverse_gamma import NormalInverseGamma, NormalInverseGammaPrior
 from .plackett_luce import PlackettLuce, plackett_luce_log_likelihood, plackett_luce_ml
@@ -51,7 +51,6 @@ __all__ = [
     "group_dirichlet",
     "informed",
     "informed_normal",
-    "informed_prior_mean",
     "irn",
     "label_probability",
     "majority_vote",

@@ -1,7 +1,6 @@
 """The informed Dirichlet posterior: what the truth of items looks like is learnt from votes and predictions together.
 
 - `posterior`: `informed_dirichlet`, the draws; `_problem`: votes and covariates, and what is learnt from them.
-- `cross_fit`: `informed_prior_mean`, what predictions and the votes for other items say of an item.
 - `covariates`: what the predictions say of an item.
 - `ordered`: the form for labels that stand in an order, with few parameters.
 - `prior`: names, order and priors of the parameters.

@@ -1,4 +1,3 @@
-from .cross_fit import informed_prior_mean
 from .model import informed_dirichlet_model
 from .posterior import InformedDirichlet, informed_dirichlet
 from .prior import InformedPrior
@@ -8,5 +7,4 @@ __all__ = [
     "InformedPrior",
     "informed_dirichlet",
     "informed_dirichlet_model",
-    "informed_prior_mean",
 ]
