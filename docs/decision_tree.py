@@ -34,8 +34,8 @@ TREE = [
             (
                 "several labels, ranked, with ties",
                 [
-                    ("more annotators, same certainty", "prirn"),
                     ("more annotators, more certainty", "plackett_luce"),
+                    ("more annotators, same certainty", "prirn"),
                 ],
             ),
             ("a number on a bounded scale", "normal_inverse_gamma, informed_normal"),

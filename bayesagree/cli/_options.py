@@ -284,13 +284,13 @@ def name_or_trace(plausibility: str) -> "str | xr.DataTree":
 
 
 def posterior_of(
-    truth: Any, models: Any, plausibility: str | None, levels: tuple[float, ...], given: dict[str, Any]
+    truth: Any, models: Any, plausibility: str | None, levels: tuple[float, ...] | None, given: dict[str, Any]
 ) -> tuple[Any, Any]:
     """Return the requested plausibility, and the record of the posterior that it, or by default ``auto``, names."""
     from bayesagree.plausibility.registry import default_posterior, record_for
 
     chosen = name_or_trace(plausibility or "auto")
-    weighted = given | ({} if levels == (1.0,) else {"reliability": levels})
+    weighted = given | ({} if levels in (None, (1.0,)) else {"reliability": levels})
     return chosen, record_for(truth, chosen if plausibility else default_posterior(truth, models, weighted).name)
 
 

@@ -9,17 +9,12 @@ from bayesagree.cli.plausibility import posterior
 # Items on the screen: what fits without scrolling back; the document and the file have all.
 _SHOWN = 20
 
-RANKINGS = (
-    "Reliability, the number of annotators that one counts for, decides the certainty of rankings: compare "
-    "--reliability 1,3,10, or choose one with bayesagree reliability."
-)
-
 
 def certainty(
     source: _options.Source,
     sampling: _options.Sampling,
     plausibility: str | None = None,
-    reliability: str = "1",
+    reliability: str | None = None,
     k: int = 1,
     exact: bool = False,
     threshold: float | None = None,
@@ -30,12 +25,11 @@ def certainty(
 ) -> None:
     """Show the annotation certainty of the items, least certain first.
 
-    Certainty of rankings is decided by --reliability, which says what an annotation counts: give several values.
-
     Example: bayesagree certainty annotations.csv --reliability 1,3,10
     """
     import pandas as pd
 
+    from bayesagree._inference.results import settings_of
     from bayesagree.evaluation.tables import OPEN
     from bayesagree.plausibility.certainty import annotation_certainty
 
@@ -44,10 +38,18 @@ def certainty(
     if not hasattr(truth, "rating") and not exact:
         size["top_labels"] = k
     tables = []
-    for level in _options.numbers(reliability, "--reliability"):
+    for level in [None] if reliability is None else _options.numbers(reliability, "--reliability"):
         tree = posterior(truth, plausibility, reliability=level, **size)
         values = annotation_certainty(tree, k=k, threshold=threshold, exact=exact)
-        tables.append(pd.DataFrame({"item": truth.items, "reliability": level, "certainty": values.values}))
+        tables.append(
+            pd.DataFrame(
+                {
+                    "item": truth.items,
+                    "reliability": settings_of(tree).get("reliability", 1.0),
+                    "certainty": values.values,
+                }
+            )
+        )
     table = pd.concat(tables).sort_values(["reliability", "certainty", "item"], kind="stable")
     if tool is None:
         _output.write_table(table, output)
@@ -60,5 +62,4 @@ def certainty(
         _output.Table("certainty", summary.reset_index(), "Annotation certainty"),
         _output.Table("items", table, "Least certain items", most=_SHOWN),
     ]
-    notes = [RANKINGS] if truth.kind == "rankings" and summary.shape[0] == 1 else []
-    _output.show(shown, json=json, notes=notes)
+    _output.show(shown, json=json)

@@ -40,7 +40,7 @@ def compare(
     if source.annotations is not None and source.annotations.suffix in KEPT:
         kept, metric = read_result(source.annotations), metric or "top_1_accuracy"
     else:
-        given: dict[str, Any] = {"items": items, "missing": missing, "reliability": reliability or 1.0}
+        given: dict[str, Any] = {"items": items, "missing": missing, "reliability": reliability}
         kept, metric = _evaluated(*source.read(predictions, columns), metric, plausibility, given | vars(sampling))
     found = run(kept, metric=metric, reliability=reliability, ci_prob=ci_prob)
     pairs = pair_table(found).assign(ci_kind="hdi", ci_prob=ci_prob)
@@ -69,7 +69,8 @@ def _evaluated(
     metric = metric or default_metrics(models)[0]
     _options.one_of(options["items"], "--items", ("fixed", "bootstrap"))
     _options.one_of(options["missing"], "--missing", ("error", "skip", "wrong"))
-    levels = (options.pop("reliability"),)
+    weight = options.pop("reliability")
+    levels = None if weight is None else (weight,)
     chosen, record = _options.posterior_of(truth, models, plausibility, levels, {})
     another = scores_another_annotator(record.specification, [metric])
     options |= {"another_annotator": another, "reliability": levels}

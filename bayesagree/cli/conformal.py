@@ -78,7 +78,7 @@ def _truth(annotations: Any, plausibility: str | None, seed: int) -> Any:
         raise InputError("prediction sets are sets of labels, and these are ratings: read them with --kind labels")
     if plausibility is None and isinstance(annotations, Labels):
         return annotations
-    return posterior(annotations, plausibility, reliability=1.0, seed=seed)
+    return posterior(annotations, plausibility, reliability=None, seed=seed)
 
 
 def _rows(sets: "xr.DataArray") -> "pd.DataFrame":

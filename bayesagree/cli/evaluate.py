@@ -21,7 +21,7 @@ def evaluate(
     predictions: Path | None = None,
     simulated_models: int = 0,
     plausibility: str | None = None,
-    reliability: str = "1",
+    reliability: str | None = None,
     metrics: str | None = None,
     truth_is: str = "top",
     another_annotator: bool = False,
@@ -53,7 +53,7 @@ def evaluate(
     truth, models = source.read(predictions, columns)
     models = models or _simulated(truth, simulated_models, sampling.seed)
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
-    levels = tuple(_options.numbers(reliability, "--reliability"))
+    levels = None if reliability is None else tuple(_options.numbers(reliability, "--reliability"))
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
     groups = item_groups(item_features, source.item, {"by": by, "cluster": cluster})
     known = {} if gold is None else {"gold": _options.read_gold(gold, source, models.items)}
@@ -70,7 +70,7 @@ def evaluate(
     options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))
     options["another_annotator"] = another_annotator or (not known and scores_another_annotator(posterior, names))
     options |= known
-    with _output.progress("scoring", items_to_score(posterior, truth, models, levels)) as advance:
+    with _output.progress("scoring", items_to_score(posterior, truth, models, levels or (1.0,))) as advance:
         tree = run(truth, models, plausibility=model_of_truth, reliability=levels, progress=advance, **options)
     if output is not None:
         write_result(tree, output)

@@ -18,7 +18,7 @@ def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
     plausibility: str | None = None,
-    reliability: float = 1.0,
+    reliability: float | None = None,
     top_labels: int | None = None,
     output: Path | None = Path("plausibility.nc"),
 ) -> None:
@@ -36,7 +36,7 @@ def plausibility(
     typer.echo(f"{output}: {', '.join(map(str, tree['posterior'].data_vars))} ({sizes})", err=True)
 
 
-def posterior(truth: "Annotations", name: str | None, *, reliability: float, **options: Any) -> "xr.DataTree":
+def posterior(truth: "Annotations", name: str | None, *, reliability: float | None, **options: Any) -> "xr.DataTree":
     """Draw from the named posterior of the truth, or from the one that fits the annotations."""
     from bayesagree.draws.posterior import Request
     from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
@@ -46,7 +46,9 @@ def posterior(truth: "Annotations", name: str | None, *, reliability: float, **o
         raise InputError(
             f"{chosen.name} learns from predictions too; use bayesagree evaluate --plausibility {chosen.name}"
         )
-    if chosen.learns_reliability and reliability != 1:
+    if chosen.learns_reliability and reliability not in (None, 1):
         raise InputError(f"{chosen.name} learns the reliability of each annotator; leave --reliability at 1")
-    (specification,) = chosen.specification.passes([reliability])
+    specification = chosen.specification
+    if reliability is not None:
+        (specification,) = specification.passes([reliability])
     return specification.draw(truth, Request(**options))

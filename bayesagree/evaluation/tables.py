@@ -28,7 +28,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.annotations import Annotations, Labels
+from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import shorten
@@ -202,6 +202,11 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
     1 of 2 items are left out: a model predicts nothing for them.
     """
     notes = []
+    if isinstance(annotations, Rankings) and predictions is not None:
+        notes.append(
+            "Scores are what these rankings prove, no estimate of the score against many annotators: those of a model "
+            "that is better than these rankings come out too low."
+        )
     if np.bincount(annotations.item_index, getattr(annotations, "count", None)).max(initial=0) == 1:
         notes.append("No item has two annotations: how far annotators disagree is not known from them.")
     if predictions is None:

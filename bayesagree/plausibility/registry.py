@@ -153,16 +153,6 @@ _RECORDS = (
         reference=ANGELOPOULOS,
     ),
     PosteriorRecord(
-        PrIRN(),
-        title="probabilistic inverse rank normalisation (PrIRN)",
-        annotations=Rankings,
-        sentence="a Dirichlet distribution around the inverse rank normalisation (PrIRN)",
-        reference=STUTZ,
-        reliabilities=(10.0, 2.0, 50.0),
-        closed_form=True,
-        held_out=prirn_predictive.HELD_OUT,
-    ),
-    PosteriorRecord(
         PlackettLuce(),
         title="Plackett-Luce",
         annotations=Rankings,
@@ -171,6 +161,16 @@ _RECORDS = (
         reliabilities=(1.0, 3.0),
         predictive=plackett_luce_predictive.PREDICTIVE,
         held_out=plackett_luce_predictive.HELD_OUT,
+    ),
+    PosteriorRecord(
+        PrIRN(),
+        title="probabilistic inverse rank normalisation (PrIRN)",
+        annotations=Rankings,
+        sentence="a Dirichlet distribution around the inverse rank normalisation (PrIRN)",
+        reference=STUTZ,
+        reliabilities=(10.0, 2.0, 50.0),
+        closed_form=True,
+        held_out=prirn_predictive.HELD_OUT,
     ),
     PosteriorRecord(
         NormalInverseGamma(),
@@ -230,6 +230,10 @@ class Choice(NamedTuple):
 
 
 INFORMED = f"Votes and predictions together estimate the score against many annotators ({InformedDirichlet.name})."
+RANKINGS = (
+    f"Rankings determine the truth ({PlackettLuce.name}): all labels compete, and one that a ranking leaves out has "
+    "lost to those it names."
+)
 # Annotated items from which predictions inform the truth: of fewer the prior of a dozen parameters decides.
 FEWEST_ITEMS = 30
 
@@ -265,6 +269,8 @@ def default_posterior(
     if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_ITEMS and not set(given) - {"threshold"}:
         name = InformedNormal.name
         return Choice(name, f"Ratings and predictions together estimate the score against many annotators ({name}).")
+    if isinstance(annotations, Rankings):
+        return Choice(first, RANKINGS)
     if not isinstance(annotations, Labels):
         return Choice(first, f"{first} is the default for {type(annotations).__name__.lower()}.")
     informed = POSTERIORS["informed_dirichlet"].specification

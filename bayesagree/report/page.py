@@ -120,6 +120,8 @@ def _truth(data: ReportData) -> str:
     limit = settings.threshold
     question = "" if limit is None else f" The question is whether the mean is below {limit:g}."
     weight = f"reliability (weight of an annotation) {settings.reference:g}"
+    if record.name == "prirn":
+        weight = f"reliability {settings.reference:g} (the weight of all annotations of an item together)"
     if record.takes_predictions:
         weight = "annotators counting as exchangeable"
     elif record.reference is None:

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from markupsafe import Markup
 
+from bayesagree.annotations import Rankings
 from bayesagree.evaluation.tables import ITEMS_ARE, MOST_PRIOR
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.kinds import kind_of
@@ -121,6 +122,8 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
     else:
         question = f"How good is {{}}, given these {kind_of(data.annotations).given}?"
         method = f"The {scores.target}, under the {data.settings.record.title} model."
+        if isinstance(data.annotations, Rankings):
+            sentences.append(text("That is what these rankings prove, no estimate of the score against many readers."))
         if (scores.prior_share or 0) >= MOST_PRIOR:
             sentences.append(text("Votes are few: this is not an estimate of the score against many annotators."))
     beside.append((f"Against {_estimate(data)}", number(float(own["plug_in"])), ""))

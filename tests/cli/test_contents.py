@@ -61,8 +61,6 @@ def test_commands_run_as_they_are_printed(run, tmp_path, kind):
         fewer = ["--draws", 50] if kind in ("ordered", "comparisons") and "draws" in takes else []
         done = run(*words, *fewer, *(["-o", tmp_path / "page.html"] if words[0] == "report" else []))
         assert done.returncode == 0, done.stderr
-        if (kind, words[0]) == ("rankings", "certainty"):
-            assert "decides the certainty of rankings" in done.stdout
 
 
 def test_the_report_of_an_untouched_export(run, export, tmp_path):

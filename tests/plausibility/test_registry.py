@@ -110,9 +110,8 @@ def test_plausibilities_are_float64(record: PosteriorRecord) -> None:
     [
         ({"metric": "top_1_accuracy"}, "evaluate() has no argument metric=; did you mean metrics=?"),
         ({"priors": 1.0}, "evaluate() has no argument priors=; did you mean prior=?"),
-        ({"candidates": "all"}, "candidates= is an argument of dawid_skene"),
         ({"plausibility": "dawid_skene", "variants": "full"}, "has no argument variants=; did you mean variant=?"),
-        ({"plausibility": Dirichlet(), "variant": "full"}, "variant= is an argument of dawid_skene"),
+        ({"plausibility": Dirichlet(), "variant": "full"}, "variant=; dirichlet takes reliability, prior"),
     ],
 )
 def test_wrong_arguments_name_the_nearest(options: dict[str, Any], message: str) -> None:

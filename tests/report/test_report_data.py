@@ -182,8 +182,8 @@ def data_of(found, metric):
 def test_without_models_the_report_is_about_the_annotations():
     found = report_data(rankings(n_items=20, n_labels=5, seed=2).rankings)
     assert found.scores is None
-    assert found.settings.plausibility == "prirn"
-    assert found.certainty.sizes == {"reliability": 3, "item": 20}
+    assert found.settings.plausibility == "plackett_luce"
+    assert found.certainty.sizes == {"reliability": 2, "item": 20}
     assert all(item.predicted == () for item in found.open_items)
 
 

@@ -1,6 +1,6 @@
 """Rankings as the samplers read them: each item's few named labels, its distinct rankings, flat integer arrays."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +8,6 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Integers
 from bayesagree.annotations import Rankings
 from bayesagree.annotations._choice_sets import ChoiceSets
-from bayesagree.errors import InputError
-
-type Competing = Literal["all", "named"]
 
 
 class Cases(NamedTuple):
@@ -79,9 +76,9 @@ class Cases(NamedTuple):
         return table
 
 
-def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing = "all") -> Cases:
+def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
     """Group the rankings by item; `reliability` repeats every ranking so many times."""
-    choice = choice_sets(rankings, competing)
+    choice = rankings.offered
     label_start, ranking_start, block_start, entry_start, offered_start = [0], [0], [0], [0], [0]
     label: list[np.ndarray] = []
     entry: list[np.ndarray] = []
@@ -122,16 +119,6 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
     joined = np.concatenate(entry), np.concatenate(arrivals), np.concatenate(mean_rank_order)
     offers = np.asarray(offered_start), np.concatenate(offered)
     return Cases(*labels, *starts, *joined, rankings.categories.size, *offers)
-
-
-def choice_sets(rankings: Rankings, competing: Competing) -> ChoiceSets | None:
-    """Return what each ranking chose from, None for all labels."""
-    if competing not in ("all", "named"):
-        raise InputError(f"competing={competing!r} is not one of 'all', 'named'")
-    if competing == "all":
-        return rankings.offered
-    ranking = rankings.ranking_index()
-    return ChoiceSets.of(rankings.item_index[ranking], ranking, rankings.label_index)
 
 
 def _offered(choice: ChoiceSets, first: int, last: int) -> NDArray[np.int32]:

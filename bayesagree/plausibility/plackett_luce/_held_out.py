@@ -1,8 +1,8 @@
 """Plackett-Luce probability of each annotator's ranking given the other annotators of the item, by posterior draws."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy as sp
@@ -20,10 +20,10 @@ from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, WorthPr
 type Read = Callable[[Rankings], Problem]
 
 
-def refuse_choice_sets(rankings: Rankings, settings: Mapping[str, Any]) -> None:
+def refuse_choice_sets(rankings: Rankings) -> None:
     """Refuse rankings of few labels among many: replicates and held-out scores take all labels as on offer."""
-    if rankings.offered is not None or settings.get("competing", "all") != "all":
-        raise InputError("predictive checks of rankings take all labels as on offer; these have offered= or competing=")
+    if rankings.offered is not None:
+        raise InputError("predictive checks of rankings take all labels as on offer; these have offered=")
 
 
 class Jackknife(NamedTuple):
@@ -43,7 +43,7 @@ class RankingScores(NamedTuple):
 
 def jackknife(rankings: Rankings, held_out: NDArray[np.int64], *, earlier: bool = False) -> Jackknife:
     """Leave out each of the rankings `held_out` in turn, to predict it from the others of its item or the earlier."""
-    refuse_choice_sets(rankings, {})
+    refuse_choice_sets(rankings)
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     beside, which = [], []
     for h, r in enumerate(held_out):

@@ -11,7 +11,7 @@ from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.draws.pseudo_label import spread, top_labels
 from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, read_cases
+from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._stages import stages_of
 
@@ -65,10 +65,9 @@ class Problem(NamedTuple):
         reliability: int = 1,
         shape: float | None = None,
         unranked: Unranked = "exact",
-        competing: Competing = "all",
     ) -> Self:
         """Read rankings, each of them `reliability` times."""
-        cases = read_cases(rankings, positive_int(reliability, "reliability"), competing=competing)
+        cases = read_cases(rankings, positive_int(reliability, "reliability"))
         return cls(cases, worth_prior(cases, shape, unranked))
 
 

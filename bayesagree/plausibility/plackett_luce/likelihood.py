@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, as_python, warn
-from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, choice_sets, read_cases
+from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import heights_and_slopes, races_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import worth_prior
 
@@ -21,8 +21,6 @@ NUDGE, ROUNDING, MOST_STEPS = 1e-4, 1e-12, 200
 def plackett_luce_log_likelihood(
     rankings: Rankings,
     plausibility: xr.DataArray,
-    *,
-    competing: Competing = "all",
 ) -> xr.DataArray:
     """Compute the log probability of each ranking given plausibilities.
 
@@ -32,8 +30,6 @@ def plackett_luce_log_likelihood(
         Partial rankings with ties; tied and unranked labels may have come in any order, which is summed over.
     plausibility
         Dims item and label, and any others such as chain and draw; only ratios within an item matter.
-    competing
-        As in `plackett_luce_ml`.
 
     Returns
     -------
@@ -57,7 +53,7 @@ def plackett_luce_log_likelihood(
     [-0.955303]
     """
     values, dims = _plausibility_values(rankings, plausibility)
-    choice, item = choice_sets(rankings, competing), rankings.item_index
+    choice, item = rankings.offered, rankings.item_index
     everything = np.arange(rankings.categories.size)
     flat = values.reshape(-1, *values.shape[-2:])
     named = flat[:, item[rankings.ranking_index()], rankings.label_index]
@@ -77,7 +73,7 @@ def plackett_luce_log_likelihood(
     )
 
 
-def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competing: Competing = "all") -> xr.DataArray:
+def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.DataArray:
     """Find the plausibilities that make the rankings of each item most probable.
 
     The log-likelihood is concave in the log worths, ties included. Its maximum over the labels that somebody named
@@ -91,10 +87,6 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
         Partial rankings with ties.
     shape
         Shape of the gamma prior of that mode, by default 1/K as in `plackett_luce`.
-    competing
-        Which labels a ranking is about. ``"all"``: those on offer (all labels, where the rankings have no `offered`)
-        that it does not name come after those that it names, as in a differential diagnosis. ``"named"``: no others
-        took part, as in a race or in comparisons of a few labels out of many, and it says nothing about them.
 
     Returns
     -------
@@ -125,10 +117,11 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
     Label 0 won two of three races against label 1, and one of two against label 2:
 
     >>> races = [[[0], [1]], [[0], [1]], [[1], [0]], [[0], [2]], [[2], [0]]]
-    >>> plackett_luce_ml(Rankings.from_blocks([races], labels=3), competing="named").values.round(6).tolist()
+    >>> met = [[0, 1]] * 3 + [[0, 2]] * 2
+    >>> plackett_luce_ml(Rankings.from_blocks([races], labels=3, offered=[met])).values.round(6).tolist()
     [[0.4, 0.2, 0.4]]
     """
-    cases = read_cases(rankings, competing=competing)
+    cases = read_cases(rankings)
     prior = worth_prior(cases, shape, "exact")
     table = np.zeros((cases.n_items, cases.n_labels))
     exists = np.zeros(cases.n_items, dtype=bool)

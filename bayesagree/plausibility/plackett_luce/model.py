@@ -13,7 +13,7 @@ from bayesagree._numerics.types import Integers
 from bayesagree.annotations import Rankings
 from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.errors import InputError, positive
-from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, choice_sets
+from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Unranked, WorthBlock, diagnostics_of, reduce_block
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ def plackett_luce_model(
     shape: float | None = None,
     rate: float = 1.0,
     unranked: Unranked = "exact",
-    competing: Competing = "all",
     exponent: float = 1.0,
     worth: Callable[[Any, Any, Any], Any] | None = None,
 ) -> "pm.Model":
@@ -35,7 +34,7 @@ def plackett_luce_model(
 
     Parameters
     ----------
-    rankings, reliability, shape, rate, unranked, competing, exponent
+    rankings, reliability, shape, rate, unranked, exponent
         As `plackett_luce`.
     worth
         Worths of one's own: a function, called inside the model, of the shape of each worth's prior, the number of its
@@ -71,7 +70,7 @@ def plackett_luce_model(
 
     positive(rate, "rate")
     positive(exponent, "exponent")
-    problem = Problem.of(rankings, reliability, shape, unranked, competing)
+    problem = Problem.of(rankings, reliability, shape, unranked)
     (cases, prior), labels = problem, with_pseudo_label(rankings.categories)
     if exponent != 1 and prior.split > 0 and (cases.n_unnamed > 1).any():
         raise InputError(
@@ -80,7 +79,7 @@ def plackett_luce_model(
         )
     # Items name different numbers of labels: one flat vector of worths has no padding that NUTS would sample.
     slots, items = _slots(problem), rankings.items
-    numbers, ranks = _races(rankings, cases, slots, competing)
+    numbers, ranks = _races(rankings, cases, slots)
     # Equal rankings of an item stand next to each other: their probability is computed once.
     copies = np.repeat(np.lexsort((*ranks.T, rankings.item_index)), reliability)
     coords = {"item": items, "category": labels, "slot": slots.names(items, labels)}
@@ -175,7 +174,7 @@ def _slots(problem: Problem) -> Slots:
     return Slots(number, label, shape[present])
 
 
-def _races(rankings: Rankings, cases: Cases, slots: Slots, competing: Competing) -> tuple[Integers, Integers]:
+def _races(rankings: Rankings, cases: Cases, slots: Slots) -> tuple[Integers, Integers]:
     """Return the worths that compete in every ranking, and their ranks, both of shape (ranking, position).
 
     An absent worth has the number after the last. A rank too many, of a last block of all labels, does no harm.
@@ -191,7 +190,7 @@ def _races(rankings: Rankings, cases: Cases, slots: Slots, competing: Competing)
     np.maximum.at(ranks, ranking, rankings.block[:, None].astype(np.int64) + 1)  # what it does not name comes last
     ranks[ranking, place[item[ranking], rankings.label_index]] = rankings.block
     numbers = slots.number[item]
-    offers = choice_sets(rankings, competing)
+    offers = rankings.offered
     for r in range(item.size if offers is not None else 0):
         offered = place[item[r], offers[r]]  # pyright: ignore[reportOptionalSubscript]
         numbers[r, np.setdiff1d(np.arange(width), offered)] = slots.shape.size

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
+from bayesagree.annotations._choice_sets import ChoiceSets
 from bayesagree.draws.blocks import LOCAL, Schedule, Stream, by_chain
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request, Values
+from bayesagree.draws.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request, Values
 from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.draws.top_labels import stream_of, truth_draws
 from bayesagree.errors import InputError, as_python, positive, positive_int, warn
-from bayesagree.plausibility.plackett_luce._cases import Competing
 from bayesagree.plausibility.plackett_luce._sampler import (
     Problem,
     Run,
@@ -57,11 +57,11 @@ class PlackettLuce(ItemPosterior):
     shape: float | None = None
     rate: float = 1.0
     unranked: Unranked = "exact"
-    competing: Competing = "all"
     exponent: float = 1.0
     tune: int = 200
     thin: int = 1
     name = "plackett_luce"
+    target = OF_RANKINGS
     engine = "gibbs"
     recorded = ("worth",)
 
@@ -73,7 +73,7 @@ class PlackettLuce(ItemPosterior):
 
     def problem(self, annotations: Rankings) -> Problem:
         """Return the rankings as the samplers read them, and the shapes of the worths."""
-        return Problem.of(annotations, self.reliability, self.shape, self.unranked, self.competing)
+        return Problem.of(annotations, self.reliability, self.shape, self.unranked)
 
     def settings(self, annotations: Rankings) -> dict[str, Any]:
         """Return the arguments of the model, and the length of a chain."""
@@ -104,7 +104,7 @@ class PlackettLuce(ItemPosterior):
 
     def draw(self, annotations: Rankings, request: Request) -> xr.DataTree:
         """Draw a result by the Gibbs sampler or by NUTS."""
-        _warn_of_choice_sets(annotations, self.competing)
+        _warn_of_choice_sets(annotations)
         return super().draw(annotations, request)
 
     def blocks(
@@ -114,7 +114,7 @@ class PlackettLuce(ItemPosterior):
         if plausibility and self.unranked == "lumped":
             tree = self.draw(annotations, replace(request, top_labels=None, client=schedule.client))
             return stream_of(tree, truth_draws(tree, request.top_labels or 1, plausibility=True), schedule)
-        _warn_of_choice_sets(annotations, self.competing)
+        _warn_of_choice_sets(annotations)
         return super().blocks(annotations, request, schedule, plausibility=plausibility)
 
     def from_nuts(self, sampled: xr.DataTree, problem: Problem, request: Request) -> Values:
@@ -140,7 +140,6 @@ def plackett_luce(
     shape: float | None = None,
     rate: float = 1.0,
     unranked: Unranked = "exact",
-    competing: Competing = "all",
     exponent: float = 1.0,
     draws: int = 1000,
     chains: int = 4,
@@ -154,10 +153,14 @@ def plackett_luce(
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Plackett-Luce posterior.
 
+    Scores under it are what these rankings prove. A model that is better than the rankings can show scores too low, and
+    the interval need not cover its score against many annotators.
+
     Parameters
     ----------
     rankings
-        Partial rankings with ties; items are independent of each other.
+        Partial rankings with ties; items are independent of each other. All labels compete (those on offer, where the
+        rankings have `offered`), so that those a ranking does not name have lost to those it names.
     reliability
         Weight of a ranking: it counts so many times, a whole number.
     shape
@@ -169,10 +172,6 @@ def plackett_luce(
         unnamed ones together have shape (K - n) `shape`. ``"lumped"``: one pseudo-label of shape `shape` stands for
         all of them (the released code of the paper); it is the last label of full plausibilities. Certainties and
         metrics split its mass equally and draw the order of the labels behind it.
-    competing
-        Which labels a ranking is about. ``"all"``: those on offer (all labels, where the rankings have no `offered`),
-        so that those it does not name have lost to those it names. ``"named"``: the labels it names and no others, as
-        in pairwise comparisons of few among many.
     exponent
         Worths enter the race to this power: the paper's continuous reliability. Needs ``engine="nuts"``.
     draws, chains
@@ -207,7 +206,7 @@ def plackett_luce(
     -----
     UserWarning
         Names the items whose chains disagree; rankings of a few labels each, that look like comparisons of few among
-        many, without `offered`.
+        many, without `offered`; an item with labels that none of its rankings was offered.
 
     References
     ----------
@@ -222,7 +221,7 @@ def plackett_luce(
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
     [[0.5, 0.3, 0.2, 0.1]]
     """
-    specification = PlackettLuce(reliability, shape, rate, unranked, competing, exponent, tune, thin)
+    specification = PlackettLuce(reliability, shape, rate, unranked, exponent, tune, thin)
     return specification.draw(
         rankings,
         Request(
@@ -231,10 +230,13 @@ def plackett_luce(
     )
 
 
-def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:
-    """Warn where rankings look like comparisons of few labels among many, which then count as losers."""
+def _warn_of_choice_sets(rankings: Rankings) -> None:
+    """Warn where rankings look like comparisons of few labels among many, or where nobody was offered a label."""
+    if rankings.offered is not None:
+        _warn_of_labels_never_offered(rankings, rankings.offered)
+        return
     size = np.diff(rankings.start)
-    if competing != "all" or rankings.offered is not None or not 1 < size[0] < rankings.categories.size:
+    if not 1 < size[0] < rankings.categories.size:
         return
     if (size != size[0]).any() or rankings.block[rankings.start[1:] - 1].min() == 0:
         return
@@ -249,6 +251,19 @@ def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:
             warn(
                 f"item {as_python(rankings.items[i])!r}: all rankings name {size[0]} of {rankings.categories.size} "
                 "labels, some of them none in common, and the labels that a ranking does not name count as beaten; if "
-                "they were not on offer, say so by Rankings(..., offered=) or competing='named'"
+                "they were not on offer, say so by Rankings(..., offered=)"
             )
             return
+
+
+def _warn_of_labels_never_offered(rankings: Rankings, offered: ChoiceSets) -> None:
+    """Warn where only the prior says how plausible a label of an item is, which may make it the best one."""
+    item = np.repeat(rankings.item_index, np.diff(offered.start))
+    known = np.zeros((rankings.items.size, rankings.categories.size), bool)
+    known[item, offered.label_index] = True
+    if not known.all():
+        i, k = np.argwhere(~known)[0]
+        warn(
+            f"item {as_python(rankings.items[i])!r}: no ranking was offered {as_python(rankings.categories[k])!r}, so "
+            "that only the prior says how plausible it is, and it may come out best; leave such labels out of labels="
+        )

@@ -45,7 +45,7 @@ def sampling_model(rankings: Rankings, settings: Settings) -> "pm.Model":
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
     _refuse_lumped(settings)
-    refuse_choice_sets(rankings, settings)
+    refuse_choice_sets(rankings)
     n_labels = rankings.categories.size
     shape = np.full((rankings.items.size, n_labels), settings.get("shape") or 1 / n_labels)
     ranking = rankings.ranking_index()

@@ -19,6 +19,8 @@ from bayesagree.plausibility.dirichlet._draws import Concentration, Prior, prior
 type Ties = Literal["split", "full"]
 # Prior shape of each label in the authors' released code.
 PRIOR = 0.01
+# At 1 all readers of an item together count as one, and scores are mostly prior.
+RELIABILITY = 10.0
 
 
 def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 from bayesagree.annotations import Rankings
 from bayesagree.plausibility.dirichlet._draws import Prior
-from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, concentration
+from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, RELIABILITY, Ties, concentration
 
 if TYPE_CHECKING:
     import pymc as pm
 
 
 def prirn_model(
-    rankings: Rankings, *, reliability: float = 1.0, prior: Prior = PRIOR, ties: Ties = "split"
+    rankings: Rankings, *, reliability: float = RELIABILITY, prior: Prior = PRIOR, ties: Ties = "split"
 ) -> "pm.Model":
     """Build PrIRN as a PyMC model: a Dirichlet prior that already contains the annotations.
 

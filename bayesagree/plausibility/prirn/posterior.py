@@ -17,9 +17,9 @@ import xarray as xr
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.draws.posterior import Request
+from bayesagree.draws.posterior import OF_RANKINGS, Request
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior
-from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, concentration
+from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, RELIABILITY, Ties, concentration
 from bayesagree.plausibility.prirn.model import prirn_model
 
 if TYPE_CHECKING:
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 class PrIRN(DirichletItems):
     """Specification of the posterior of `prirn`, whose arguments it holds."""
 
-    reliability: float = 1.0
+    reliability: float = RELIABILITY
     prior: Prior = PRIOR
     ties: Ties = "split"
     name = "prirn"
+    target = OF_RANKINGS
 
     def problem(self, annotations: Rankings) -> Concentration:
         """Return the shapes of all items."""
@@ -47,7 +48,7 @@ class PrIRN(DirichletItems):
 def prirn(
     rankings: Rankings,
     *,
-    reliability: float = 1.0,
+    reliability: float = RELIABILITY,
     prior: Prior = PRIOR,
     ties: Ties = "split",
     draws: int = 1000,
@@ -65,7 +66,8 @@ def prirn(
     rankings
         Partial rankings with ties.
     reliability
-        Concentration gamma >= 0 around IRN, whatever the number of annotators.
+        Concentration gamma >= 0 around IRN: all annotators of an item together count as so many, however many they
+        are.
     prior
         Shape of every label before any annotation, 0.01 by default as in the released code.
     ties

@@ -46,11 +46,10 @@ def weighted_prior(shape: float, offered: list[list[str]]) -> tuple[np.ndarray, 
     return theta, weight / weight.sum()
 
 
-@pytest.mark.parametrize("competing", ["all", "named"])
-def test_posterior_equals_the_weighted_prior(competing: Any) -> None:
-    offered = OFFERED if competing == "all" else [named_in(race) for race in RACES]
-    theta, weight = weighted_prior(0.8, offered)
-    tree = ba.plackett_luce(CHOSEN, shape=0.8, competing=competing, draws=5000, seed=1)
+def test_posterior_equals_the_weighted_prior() -> None:
+    theta, weight = weighted_prior(0.8, OFFERED)
+    with pytest.warns(UserWarning, match="no ranking was offered 'f'"):
+        tree = ba.plackett_luce(CHOSEN, shape=0.8, draws=5000, seed=1)
     draws = tree["posterior"]["plausibility"].values.reshape(-1, 6)
     for power in (1, 2):
         expected = weight @ theta**power
@@ -93,13 +92,8 @@ def pairwise_wins() -> tuple[ba.Rankings, list[list[list[str]]], np.ndarray]:
 
 def test_pairwise_wins_are_no_defeats_of_absent_systems() -> None:
     """Read as rankings of all six, win rates of .65 to .33 gave all systems .17."""
-    rankings, wins, worth = pairwise_wins()
-    plain = ba.Rankings.from_blocks(wins, labels=LABELS)
-    best = ba.plausibility.plackett_luce_ml(plain, competing="named")
-    np.testing.assert_array_equal(best.values, ba.plausibility.plackett_luce_ml(rankings).values)
+    rankings, _, worth = pairwise_wins()
     offered = ba.plackett_luce(rankings, draws=500, seed=1)["posterior"]["plausibility"]
-    named = ba.plackett_luce(plain, competing="named", draws=500, seed=1)["posterior"]["plausibility"]
-    np.testing.assert_array_equal(offered, named)
     mean, sd = offered.mean(("chain", "draw")).values[0], offered.std(("chain", "draw")).values[0]
     assert (np.abs(mean - worth) < 4 * sd).all()
     assert mean[0] > 2 * mean[5]

@@ -156,12 +156,17 @@ def test_maximum_of_a_cycle_is_even() -> None:
     np.testing.assert_allclose(plausibility.values, 1 / 3, atol=1e-9)
 
 
+def among_named(cases: list[list[list[list[int]]]], n_labels: int) -> Rankings:
+    """Rankings that were offered the labels they name and no others."""
+    named = [[[k for block in race for k in block] for race in case] for case in cases]
+    return Rankings.from_blocks(cases, labels=n_labels, offered=named)
+
+
 def log_worths_among_named(races: list[list[list[int]]], n_labels: int, *, pseudo: bool) -> np.ndarray:
     """Log worths of a fit; `pseudo` adds half a win and half a loss of each label against one more label."""
     if pseudo:
         races = races * 2 + [pair for k in range(n_labels) for pair in ([[k], [n_labels]], [[n_labels], [k]])]
-    rankings = Rankings.from_blocks([races], labels=n_labels + pseudo)
-    best = plackett_luce_ml(rankings, competing="named")
+    best = plackett_luce_ml(among_named([races], n_labels + pseudo))
     assert best["exists"].all()
     return np.log(best.values[0, :n_labels])
 
@@ -206,9 +211,7 @@ def test_labels_that_do_not_compete_do_not_enter() -> None:
     """The same races among four labels and among their own labels alone have the same probabilities."""
     theta = np.array([0.4, 0.3, 0.2, 0.1])
     races = [[[2], [0]], [[1, 3], [0]], [[0], [1], [2], [3]]]
-    among_four = plackett_luce_log_likelihood(
-        Rankings.from_blocks([races], labels=4), xr.DataArray([theta], dims=("item", "category")), competing="named"
-    )
+    among_four = plackett_luce_log_likelihood(among_named([races], 4), xr.DataArray([theta], dims=("item", "category")))
     for race, value in zip(races, among_four.values):
         own = sorted(k for block in race for k in block)
         renumbered = [[own.index(k) for k in block] for block in race]
@@ -216,19 +219,17 @@ def test_labels_that_do_not_compete_do_not_enter() -> None:
             Rankings.from_blocks([[renumbered]], labels=len(own)), xr.DataArray([theta[own]], dims=("item", "category"))
         )
         assert value == pytest.approx(alone.item(), abs=1e-10)
-    cases = read_cases(Rankings.from_blocks([races], labels=4), competing="named")
+    cases = read_cases(among_named([races], 4))
     total = likelihood.item_log_probability(np.log(theta), cases, 0, np.zeros(4))
     assert total == pytest.approx(float(among_four.sum()), abs=1e-10)
 
 
 def test_labels_that_never_met_have_no_maximum() -> None:
-    rankings = Rankings.from_blocks([[[[0], [1]], [[1], [0]], [[2], [3]], [[3], [2]]]], labels=4)
+    rankings = among_named([[[[0], [1]], [[1], [0]], [[2], [3]], [[3], [2]]]], 4)
     with pytest.warns(UserWarning, match=r"\[0, 1\] \| \[2, 3\] comparisons go one way at most"):
-        mode = plackett_luce_ml(rankings, competing="named")
+        mode = plackett_luce_ml(rankings)
     assert not mode["exists"].item()
     np.testing.assert_allclose(mode.values, 0.25, atol=1e-6)
-    with pytest.raises(InputError, match="competing='some'"):
-        plackett_luce_ml(rankings, competing="some")
 
 
 def test_maximum_with_ties_is_stationary_and_above_its_neighbours() -> None:

@@ -1,0 +1,52 @@
+"""Scores against rankings: one default everywhere, which does not mistake the prior for the truth."""
+
+import numpy as np
+import pytest
+
+import bayesagree as ba
+from bayesagree._inference.results import settings_of
+from bayesagree.evaluation.tables import given_notes
+from bayesagree.report.settings import ReportSettings
+
+
+@pytest.fixture(scope="module")
+def readers() -> tuple[ba.Rankings, ba.Predictions, float]:
+    """Nine readers an item who name three of twelve conditions, and a model that is right in nine of ten items."""
+    rng, n, labels = np.random.default_rng(1), 60, 12
+    theta = rng.dirichlet(np.full(labels, 0.1), n)
+    arrival = rng.standard_exponential((n, 9, labels)) / np.maximum(theta[:, None], 1e-12)
+    named = np.argsort(arrival, axis=2)[:, :, :3]
+    rankings = ba.Rankings.from_blocks(np.expand_dims(named, 3).tolist(), labels=labels)
+    truth = theta.argmax(axis=1)
+    said = np.where(np.arange(n) % 10 == 0, (truth + 1) % labels, truth)
+    return rankings, ba.Predictions.from_labels({"m": said.tolist()}, labels=list(range(labels))), 0.9
+
+
+@pytest.mark.filterwarnings("ignore:.*all rankings name 3 of 12", "ignore:.*not converged")
+def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers) -> None:
+    rankings, models, truth = readers
+    how = {"metrics": ["top_1_accuracy"], "draws": 250, "chains": 2, "seed": 1}
+    found = {
+        name: ba.evaluate(rankings, models, plausibility=name, **how) for name in ("auto", "plackett_luce", "prirn")
+    }
+    mean = {name: float(tree["posterior"]["top_1_accuracy"].mean()) for name, tree in found.items()}
+    one = float(
+        ba.evaluate(rankings, models, plausibility="prirn", reliability=1, **how)["posterior"]["top_1_accuracy"].mean()
+    )
+    assert mean["auto"] == mean["plackett_luce"]
+    assert one < mean["prirn"] < mean["auto"] < truth + 0.05
+    assert truth - mean["auto"] < 0.2 < truth - one
+    made = settings_of(found["auto"])
+    assert "prove" in made["target"]
+    assert "all labels compete" in made["choice"]
+    assert any("too low" in note for note in given_notes(rankings, models, "error"))
+    for name, tree in found.items():
+        settings = ReportSettings("" if name == "auto" else name).fitting(rankings, models)
+        assert settings.record.name == settings_of(tree)["plausibility"]
+        assert settings.reference == tree["posterior"]["reliability"].item()
+
+
+def test_labels_that_were_not_named_cannot_be_declared_out_of_the_race(readers) -> None:
+    rankings, models, _ = readers
+    with pytest.raises(TypeError, match="no argument competing="):
+        ba.evaluate(rankings, models, plausibility="plackett_luce", competing="named")
