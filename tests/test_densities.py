@@ -1,0 +1,143 @@
+"""Each engine against its PyMC model: log densities at twenty random points differ by one constant, without sampling.
+
+A wrong sign, exponent or constant of a term changes from point to point, on either side.
+"""
+
+import importlib
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayesagree as ba
+
+LABELS = ba.Labels.from_matrix([["no", "no", "yes"], ["yes", "perhaps", None], ["yes", "yes", "yes"]])
+RATINGS = ba.Ratings.from_matrix([[1, 2, 2], [4, 5, 3], [3, 3, 5]], scale=(1, 5))
+BLOCKS = [[[[0], [1, 2]], [[0, 2]], [[2], [0], [1]], [[1]]], [[[1], [0]]]]
+RANKINGS = ba.Rankings.from_blocks(BLOCKS, labels=3)
+FEW: dict[str, Any] = {"draws": 2, "chains": 1, "seed": 1}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pymc():
+    """Import PyMC before the first test: it takes seconds."""
+    return importlib.import_module("pymc")
+
+
+def at_random_points(model: Any, names: list[str], n: int = 20) -> tuple[Any, dict[str, Any]]:
+    """Return the log density of a model, without Jacobians, and its variables at random unconstrained points."""
+    compile_ = importlib.import_module("pytensor").compile
+    values = {v.name: v for v in model.value_vars}
+    wanted = model.replace_rvs_by_values([model[name] for name in names])
+    function = model.compile_fn(
+        [model.logp(jacobian=False), *wanted],
+        inputs=list(values.values()), mode=compile_.Mode(linker="py", optimizer=None), on_unused_input="ignore",
+    )  # fmt: skip
+    rng, start = np.random.default_rng(1), model.initial_point()
+    points = [{name: rng.normal(size=np.shape(start[name])) for name in values} for _ in range(n)]
+    found = [function(point) for point in points]
+    return np.array([one[0] for one in found]), {
+        k: np.array([one[1 + j] for one in found]) for j, k in enumerate(names)
+    }
+
+
+def require_one_constant(ours: Any, theirs: Any) -> None:
+    difference = np.asarray(ours) - theirs
+    np.testing.assert_allclose(difference, difference[0], rtol=1e-8, atol=1e-8)
+
+
+def dirichlet_density(shape: Any) -> Callable[[Any], Any]:
+    """Log density of independent Dirichlet variables, points (point, item, category)."""
+    return lambda x: np.array([sum(stats.dirichlet(a).logpdf(p) for a, p in zip(shape, point)) for point in x])
+
+
+def of_item(tree: Any) -> Any:
+    return tree["posterior_parameters"]["concentration"].values
+
+
+@pytest.mark.parametrize("prior", [None, 0.7])
+def test_dirichlet(prior):
+    theirs, at = at_random_points(ba.plausibility.Dirichlet(prior=prior).model(LABELS), ["plausibility"])
+    ours = dirichlet_density(of_item(ba.dirichlet(LABELS, prior=prior, **FEW)))(at["plausibility"])
+    require_one_constant(ours, theirs)
+
+
+def test_dirichlet_of_another_reliability():
+    theirs, at = at_random_points(ba.plausibility.Dirichlet(reliability=2.5).model(LABELS), ["plausibility"])
+    require_one_constant(
+        dirichlet_density(of_item(ba.dirichlet(LABELS, reliability=2.5, **FEW)))(at["plausibility"]), theirs
+    )
+
+
+def test_prirn():
+    """Its model draws logs of Gamma variables of small shapes: Gamma(a) = Gamma(a + 1) exp(-exponential / a)."""
+    theirs, at = at_random_points(ba.plausibility.PrIRN(reliability=3.0).model(RANKINGS), ["mass", "shortfall"])
+    shape = of_item(ba.prirn(RANKINGS, reliability=3.0, **FEW))
+    ours = stats.gamma(shape + 1).logpdf(at["mass"]) + stats.expon.logpdf(at["shortfall"])
+    np.testing.assert_allclose(ours.sum(axis=(1, 2)), theirs)
+
+
+@pytest.mark.parametrize("reliability", [1.0, 0.4])
+def test_normal_inverse_gamma(reliability):
+    model = ba.plausibility.NormalInverseGamma(reliability=reliability).model(RATINGS)
+    theirs, at = at_random_points(model, ["mean", "variance"])
+    found = ba.normal_inverse_gamma(RATINGS, reliability=reliability, **FEW)["posterior_parameters"]
+    centre, strength, shape, scale = (found[n].values for n in ("location", "strength", "shape", "scale"))
+    sd = np.sqrt(at["variance"] / strength)
+    ours = stats.invgamma(shape, scale=scale).logpdf(at["variance"]) + stats.norm(centre, sd).logpdf(at["mean"])
+    # The model has mean = prior mean + offset sd(variance): the density of the offset is that of the mean times its sd.
+    ours = ours + 0.5 * np.log(at["variance"])
+    require_one_constant(ours.sum(axis=1), theirs)
+
+
+def orders(ranking: list[list[int]]) -> list[tuple[int, ...]]:
+    """List the complete orders of three labels that a partial ranking allows."""
+    blocks = [*ranking, [k for k in range(3) if k not in itertools.chain(*ranking)]]
+    return [tuple(itertools.chain(*parts)) for parts in itertools.product(*map(itertools.permutations, blocks))]
+
+
+@pytest.mark.parametrize("shape", [None, 0.7])
+def test_plackett_luce(shape):
+    """Gamma worths, and the sum over the complete orders that each ranking allows."""
+    theirs, at = at_random_points(ba.plausibility.PlackettLuce(shape=shape).model(RANKINGS), ["worth"])
+    worths = at["worth"].reshape(20, 2, 3)
+    ours = stats.gamma(1 / 3 if shape is None else shape).logpdf(worths).sum(axis=(1, 2))
+    for item, rankings in enumerate(BLOCKS):
+        for ranking in rankings:
+            placed = worths[:, item][:, np.array(orders(ranking))]
+            left = placed[..., ::-1].cumsum(axis=-1)[..., ::-1]
+            ours = ours + np.log((placed / left).prod(axis=-1).sum(axis=-1))
+    require_one_constant(ours, theirs)
+
+
+@pytest.mark.parametrize("variant", ["full", "one_coin", "class_conditional"])
+def test_dawid_skene(variant):
+    """The sum over the truth of each item, given the confusion that the model states."""
+    model = ba.plausibility.DawidSkene(variant=variant).model(LABELS)
+    theirs, at = at_random_points(model, ["prevalence", "confusion"])
+    prior = priors_of(model)
+    prevalence, confusion = at["prevalence"], at["confusion"]
+    ours = prior.copy()
+    for item in range(3):
+        mine = LABELS.item_index == item
+        given = prevalence.copy()
+        for who, said in zip(LABELS.annotator_index[mine], LABELS.label_index[mine]):
+            given = given * confusion[:, who, :, said]
+        ours += np.log(given.sum(axis=1))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
+
+
+def priors_of(model: Any) -> Any:
+    """Log density of the free variables at the same random points."""
+    compile_ = importlib.import_module("pytensor").compile
+    function = model.compile_fn(
+        model.logp(vars=model.free_RVs, jacobian=False), inputs=model.value_vars,
+        mode=compile_.Mode(linker="py", optimizer=None), on_unused_input="ignore",
+    )  # fmt: skip
+    rng, start = np.random.default_rng(1), model.initial_point()
+    return np.array(
+        [function({v.name: rng.normal(size=np.shape(start[v.name])) for v in model.value_vars}) for _ in range(20)]
+    )
