@@ -7,7 +7,6 @@ from .rankings import Annotations, Rankings
 from .ratings import Ratings
 from .sets import chosen_labels, label_sets, repeated_labels
 from .spans import document_of
-from .taxonomy import Taxonomy
 
 __all__ = [
     "Annotations",
@@ -18,7 +17,6 @@ __all__ = [
     "Predictions",
     "Rankings",
     "Ratings",
-    "Taxonomy",
     "chosen_labels",
     "document_of",
     "label_sets",

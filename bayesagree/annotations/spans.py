@@ -1,19 +1,17 @@
-"""Spans of text and masks of images as labels: each token, sentence, candidate span or pixel is an item.
+"""Spans of text as labels: each token, sentence or candidate span is an item.
 
 "No label" is a label too.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bayesagree.annotations._columns import column, eager_frame, values_of
-from bayesagree.errors import InputError, as_python, opening, require_file, shorten
+from bayesagree.errors import InputError, as_python, one_of
 
 type Unit = Literal["span", "token", "sentence"]
 type Match = Literal["overlap", "exact"]
@@ -130,58 +128,8 @@ def document_of(item: str) -> str:
     return str(item).rpartition(":")[0]
 
 
-def read_masks(masks: Any) -> NDArray[Any]:
-    """Read masks, shape (annotator, row, column), from an array or from image files, one per annotator."""
-    if isinstance(masks, Sequence) and all(isinstance(path, str | Path) for path in masks):
-        if not masks:
-            raise InputError("there is no mask: pass one per annotator")
-        from matplotlib.image import imread  # of the extra `plot`
-
-        masks = [_image(imread, Path(path)) for path in masks]
-        shapes = {mask.shape for mask in masks}
-        if len(shapes) > 1:
-            raise InputError(f"the masks have the shapes {shorten(sorted(shapes))}; all must be of one image")
-    array = np.asarray(masks)
-    if array.ndim != 3 or not array.size:
-        raise InputError(f"masks must have the shape (annotator, row, column), not {array.shape}")
-    if array.dtype.kind not in "biu" and not (array.dtype.kind == "f" and (array == np.floor(array)).all()):
-        raise InputError("masks must hold whole numbers, 0 for the background; threshold probabilities first")
-    return array.astype(np.int64)
-
-
-def _image(read: Any, path: Path) -> NDArray[Any]:
-    require_file(path)
-    with opening(path, "image"):
-        pixels = np.asarray(read(path))
-    if pixels.ndim == 3:
-        pixels = pixels[:, :, 0]
-    # PNG files are read as shares of the largest value.
-    return np.round(pixels * 255).astype(np.int64) if pixels.dtype.kind == "f" else pixels
-
-
-def marked_items(values: NDArray[Any], background: int) -> NDArray[np.int64]:
-    """Position of each item that somebody marked, of values (annotator, item)."""
-    marked = np.flatnonzero((values != background).any(axis=0))
-    if not marked.size:
-        raise InputError(f"nobody marked anything: every pixel of every mask is {background}")
-    return marked
-
-
-def _by_region(
-    masks: NDArray[np.int64], regions: NDArray[Any], shape: tuple[int, ...]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Names of the regions, and the most frequent value in each, shape (annotator, region)."""
-    if regions.shape != shape:
-        raise InputError(f"regions has the shape {regions.shape}, and the masks have (row, column) = {shape}")
-    names, region = np.unique(regions.ravel(), return_inverse=True)
-    values, code = np.unique(masks, return_inverse=True)
-    cells = region * values.size + code.reshape(masks.shape)
-    number = [np.bincount(own, minlength=names.size * values.size).reshape(-1, values.size) for own in cells]
-    return names, values[np.stack([own.argmax(axis=1) for own in number])]
-
-
 class MarkedLabels:
-    """Labels of what annotators marked: spans of text, pixels of images."""
+    """Labels of what annotators marked."""
 
     @classmethod
     def from_spans(
@@ -232,66 +180,10 @@ class MarkedLabels:
         >>> Labels.from_spans(spans, match="exact").counts().tolist()
         [[1, 1], [1, 1]]
         """
+        one_of(unit, "unit", ("span", "token", "sentence"))
+        one_of(match, "match", ("overlap", "exact"))
         rows = span_rows(frame, unit, match, documents, no_label)
         if rows.empty:
             raise InputError("there is no span: every document is empty")
         maker: Any = cls
         return maker.from_long(rows)
-
-    @classmethod
-    def from_masks(
-        cls,
-        masks: Any,
-        *,
-        annotators: Sequence[Any] | None = None,
-        background: int = 0,
-        regions: Any = None,
-        labels: Sequence[Any] | None = None,
-    ) -> Self:
-        """Read masks of one image: every pixel, or region, that at least one annotator marked is an item.
-
-        Pixels that nobody marked are left out: with them the agreement of an image depends on its margin, and STAPLE's
-        specificity is overestimated. The posterior of `dawid_skene` of two labels is then STAPLE (Warfield et al. 2004,
-        doi:10.1109/TMI.2004.828354) with a prior and without spatial smoothing.
-
-        Parameters
-        ----------
-        masks
-            Array (annotator, row, column) of whole numbers, or one image file per annotator (extra ``plot``).
-        annotators
-            Their names; by default 0, 1, ...
-        background
-            The value of what is not marked.
-        regions
-            Array (row, column) of the superpixel of each pixel. Items are then superpixels, and an annotator's label of
-            one is the value of most of its pixels, the smaller of two with equally many.
-        labels
-            All possible values, by default those that occur.
-
-        Returns
-        -------
-        Labels
-            Items are numbers, row x width + column: ``np.divmod(labels.items, width)`` gives rows and columns. Or the
-            values in `regions`.
-
-        Raises
-        ------
-        InputError
-            Another shape, also of the regions; masks of several sizes; values that are no whole numbers; no marked
-            pixel.
-
-        Examples
-        --------
-        >>> from bayesagree import Labels
-        >>> masks = [[[0, 1], [0, 0]], [[1, 1], [0, 0]]]
-        >>> Labels.from_masks(masks).counts().tolist()
-        [[1, 1], [0, 2]]
-        """
-        read = read_masks(masks)
-        names, by_item = np.arange(read[0].size), read.reshape(len(read), -1)
-        if regions is not None:
-            names, by_item = _by_region(by_item, np.asarray(regions), read.shape[1:])
-        marked = marked_items(by_item, background)
-        maker: Any = cls
-        matrix, items = by_item[:, marked].T, names[marked].tolist()
-        return maker.from_matrix(matrix, items=items, annotators=annotators, labels=labels, ordered=False)
