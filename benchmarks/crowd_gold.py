@@ -36,7 +36,7 @@ SPLITS, MIXED = 20, 1.05
 RUN: Any = {"draws": 150, "chains": 2, "seed": 1, "top_labels": 1, "confusion": False}
 METHODS = (
     "auto", "vote share", "crowd-kit EM", "EM", "full", "one_coin", "class_conditional", "hierarchical",
-    "pool of hierarchical and votes", "item_difficulty", "mixed_membership", "pool of mixed_membership and votes",
+    "pool of hierarchical and votes", "mixed_membership", "pool of mixed_membership and votes",
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ LABELS = {
     "contradictory": Labels.from_matrix([["a", "b"], ["b", "a"]]),
     "huge counts": Labels.from_counts([[10**9, 1], [3, 10**9]], labels=["a", "b"]),
 }
-VARIANTS = ("one_coin", "class_conditional", "full", "hierarchical", "item_difficulty", "mixed_membership")
+VARIANTS = ("one_coin", "class_conditional", "full", "hierarchical", "mixed_membership")
 RANKINGS = {
     "one item, one ranking, one label": Rankings.from_blocks([[[[0]]]], labels=1),
     "one item, one ranking": Rankings.from_blocks([[[[0], [1]]]], labels=3),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import stats
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -22,7 +22,6 @@ THIN = {
     "full": 6,
     "one_coin": 6,
     "class_conditional": 6,
-    "item_difficulty": 10,
     "hierarchical": 10,
     "mixed_membership": 30,
 }
@@ -50,9 +49,6 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
     """Draw everything from the prior; return the labels and the parameters to be ranked."""
     prevalence = rng.dirichlet(np.full(N_LABELS, PRIOR.prevalence))
     truth = {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2]}
-    if variant == "item_difficulty":
-        labels, unknown = _of_difficult_items(prevalence, rng)
-        return labels, truth | unknown
     confusion, unknown = _confusion(variant, rng)
     ambiguity = 0.0
     if variant == "mixed_membership":
@@ -96,19 +92,6 @@ def _equal_errors(right: np.ndarray) -> np.ndarray:
     return np.where(np.eye(N_LABELS, dtype=bool), right[..., None], wrong[..., None])
 
 
-def _of_difficult_items(prevalence: np.ndarray, rng: np.random.Generator) -> tuple[Labels, dict[str, float]]:
-    """Three labels an item, Pr(right) a logistic function of the annotator's ability minus the item's difficulty."""
-    ability = rng.normal(PRIOR.ability, PRIOR.ability_sd, N_ANNOTATORS)
-    difficulty = rng.normal(0, PRIOR.difficulty_sd, N_ITEMS)
-    given = np.full((N_ITEMS, N_ANNOTATORS), np.nan)
-    for item, label in enumerate(rng.choice(N_LABELS, N_ITEMS, p=prevalence)):
-        for annotator in rng.choice(N_ANNOTATORS, 3, replace=False):
-            right = special.expit(ability[annotator] - difficulty[item])
-            given[item, annotator] = rng.choice(N_LABELS, p=_equal_errors(np.full(N_LABELS, right))[label])
-    unknown = {"difficulty 0": difficulty[0], "difficulty 1": difficulty[1], "accuracy 2": special.expit(ability[2])}
-    return Labels.from_matrix(given, labels=list(range(N_LABELS))), unknown
-
-
 def _draws(variant: str, labels: Labels, seed: int, predictions: Predictions | None = None) -> dict[str, np.ndarray]:
     triple = (labels.item_index, labels.annotator_index, labels.label_index)
     cells = annotation_cells(*triple, n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS)
@@ -125,8 +108,6 @@ def _draws(variant: str, labels: Labels, seed: int, predictions: Predictions | N
         "accuracy 2": v["accuracy"][:, 2],
         "plausibility 00": v["plausibility"][:, 0, 0],
     }
-    if variant == "item_difficulty":
-        drawn |= {f"difficulty {item}": v["difficulty"][:, item] for item in (0, 1)}
     if variant in ("hierarchical", "mixed_membership"):
         drawn |= {"concentration 0": v["concentration"][:, 0], "crowd confusion 01": v["crowd_confusion"][:, 0, 1]}
     if variant == "mixed_membership":
@@ -171,7 +152,7 @@ def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
         *(
             # As many as without predictions: mixed membership keeps few of its draws.
             pytest.param(name, 24 if name.startswith("mixed_membership") else 40, marks=pytest.mark.long)
-            for name in ("one_coin", "class_conditional", "item_difficulty", *WITH_PREDICTIONS)
+            for name in ("one_coin", "class_conditional", *WITH_PREDICTIONS)
         ),
     ],
 )

@@ -112,13 +112,7 @@ def test_phi_item_is_the_integral_over_its_mean(item_mean):
         assert float(found.isel(chain=0, draw=draw, item=i)) == pytest.approx(np.log(expected), abs=1e-5)
 
 
-def said_and_difficulty(d, said, ability, pi):
-    right = 1 / (1 + np.exp(d - ability))
-    each = [np.prod(np.where(said == k, right, (1 - right) / 2)) for k in range(3)]
-    return pi @ each * stats.norm.pdf(d)
-
-
-VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
+VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "mixed_membership"]
 OF_A_CROWD = [pytest.param(variant, marks=pytest.mark.long) for variant in VARIANTS[3:]]
 
 
@@ -140,9 +134,6 @@ def test_crowd_item_is_the_sum_over_its_truth_or_readings(variant):
                     p *= urn[c] / urn.sum() * theta[j, c, x]
                     urn[c] += 1
                 total += p
-        elif variant == "item_difficulty":
-            ability = np.log(theta[who, 0, 0]) - np.log1p(-theta[who, 0, 0])
-            total = integrate.quad(said_and_difficulty, -9, 9, args=(said, ability, pi), epsabs=1e-12)[0]
         else:
             total = sum(pi[k] * np.prod(theta[who, k, said]) for k in range(3))
         assert float(found.isel(chain=0, draw=draw, item=i)) == pytest.approx(np.log(total), abs=1e-5)

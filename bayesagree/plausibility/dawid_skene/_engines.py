@@ -38,7 +38,6 @@ from bayesagree.plausibility.dawid_skene._gibbs import (
     Start,
     run_chains,
 )
-from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior, Regression
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
@@ -70,14 +69,13 @@ type Variant = Literal[
     "one_coin",
     "class_conditional",
     "hierarchical",
-    "item_difficulty",
     "mixed_membership",
     "ordered",
     "votes",
     "auto",
 ]
 # Variants with a model of the annotators; "votes" has none.
-VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
+VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "mixed_membership")
 # What ``variant="auto"`` averages, beside mixed membership with the prior of accurate annotators; of labels in a stated
 # order also "ordered". With "hierarchical" and "full" the mean gap of 12 open sets is .068 instead of .050: models of
 # one truth are overconfident. Mixed membership contains "hierarchical", where its alpha is small.
@@ -276,8 +274,6 @@ class DawidSkenePosterior:
             if variant == "mixed_membership":
                 return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng, item_prior)
             shared = Start(cells, prior.prevalence, shares, n_labels, rng, item_prior)
-            if variant == "item_difficulty":
-                return ItemDifficultySampler(shared, labels.annotator_index, labels.label_index, n_annotators, prior)
             if variant == "votes":
                 rows = ConfusionRows(cells, prior, n_labels, n_annotators)
                 return VotesSampler(shared._replace(item_prior=None), rows)

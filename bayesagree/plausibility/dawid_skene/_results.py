@@ -24,7 +24,6 @@ DIMS: dict[str, tuple[str, ...]] = {
     "confusion": ("annotator", "category", "observed_category"),
     "concentration": ("category",),
     "crowd_confusion": ("category", "observed_category"),
-    "difficulty": ("item",),
     "ambiguity": (),
     "threshold": ("boundary",),
     "latent_truth": ("item",),
@@ -37,7 +36,7 @@ DIMS: dict[str, tuple[str, ...]] = {
 # How many items and annotators have convergence diagnostics.
 MONITORED = 50
 # Variables without convergence diagnostics: those of the items' probabilities tell of them.
-UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "difficulty", "latent_truth")
+UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "latent_truth")
 
 
 # Settings that say what ``variant="auto"`` averages.

@@ -25,7 +25,7 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 if TYPE_CHECKING:
     import pymc as pm
 
-KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "difficulty", "ambiguity")
+KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "ambiguity")
 
 
 def dawid_skene_model(
@@ -149,20 +149,13 @@ def log_chance(votes: Votes, labels: Labels, variant: str, prior: DawidSkenePrio
     n_labels = labels.categories.size
     if variant in ("full", "hierarchical"):
         return _log(_confusion(labels, variant, prior))[votes.annotator, :, votes.label]
-    if variant == "item_difficulty":
-        ability: Any = pm.Normal("ability", prior.ability, prior.ability_sd, dims="annotator")
-        difficulty: Any = pm.Normal("difficulty", 0, prior.difficulty_sd, dims="item")
-        accuracy: Any = pt.outer(pt.sigmoid(ability), pt.ones(n_labels))
-        logit: Any = ability[votes.annotator] - difficulty[votes.item]
-        chance: Any = pt.sigmoid(logit[:, None])
-    elif variant in ("one_coin", "class_conditional"):
-        right, wrong = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
-        dims = ("annotator",) if variant == "one_coin" else ("annotator", "category")
-        coin: Any = pm.Beta("right", right, wrong, dims=dims)
-        accuracy = coin[:, None].repeat(n_labels, axis=1) if variant == "one_coin" else coin
-        chance = accuracy[votes.annotator]
-    else:
+    if variant not in ("one_coin", "class_conditional"):
         raise InputError(f"variant={variant!r} is not one of the Dawid-Skene variants")
+    right, wrong = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
+    dims = ("annotator",) if variant == "one_coin" else ("annotator", "category")
+    coin: Any = pm.Beta("right", right, wrong, dims=dims)
+    accuracy: Any = coin[:, None].repeat(n_labels, axis=1) if variant == "one_coin" else coin
+    chance = accuracy[votes.annotator]
     same: Any = pt.eye(n_labels, dtype="bool")
     matrix = pt.where(same, accuracy[:, :, None], (1 - accuracy[:, :, None]) / (n_labels - 1))
     pm.Deterministic("confusion", matrix, dims=("annotator", "category", "observed_category"))

@@ -10,7 +10,6 @@ one_coin            one accuracy per annotator; wrong answers are uniform
 class_conditional   one accuracy per annotator and true label; wrong answers are uniform
 full                row k of annotator j ~ Dirichlet(prior row k)
 hierarchical        row k of annotator j ~ Dirichlet(kappa_k phi_k): kappa and phi of the population are learnt
-item_difficulty     logit Pr(right) = ability_j - difficulty_i; wrong answers are uniform
 mixed_membership    full rows with learnt kappa and phi, but the item has no single truth: lambda_i ~ Dirichlet(alpha
                     prevalence), and each annotation answers for a latent label c ~ lambda_i of its own
 ordered             labels have an order: Pr(at most c) = Phi(tau_kc - a_k u_i), u_i ~ N(0, 1) a latent truth, tau_k the
@@ -25,7 +24,7 @@ averages mixed membership and votes, of three labels or more also mixed membersh
 gold set (`bayesagree.calibrate`).
 
 Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing Bayesian models of annotation", TACL 6
-(2018) (the hierarchical and item-difficulty variants).
+(2018) (the hierarchical variant).
 """
 
 from collections.abc import Callable, Iterator
@@ -228,7 +227,7 @@ def dawid_skene(
         Group ``posterior``: ``plausibility`` (chain, draw, item, category) or ``top_label`` (chain, draw, item, rank);
         ``prevalence`` (chain, draw, category); ``confusion`` (chain, draw, annotator, category, observed_category);
         ``accuracy`` (chain, draw, annotator), the chance of a right answer to an item drawn by prevalence; and what
-        the variant adds (``concentration``, ``crowd_confusion``, ``difficulty``, ``ambiguity`` = alpha; "ordered":
+        the variant adds (``concentration``, ``crowd_confusion``, ``ambiguity`` = alpha; "ordered":
         ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator),
         with predictions ``model_slope`` (model);
         its confusion and accuracy compare with the label of a typical annotator). Where an item

@@ -37,15 +37,12 @@ if TYPE_CHECKING:
 CELLS = 4_000_000
 # Beyond so many states of the latent labels of one item the exact sum takes minutes.
 MOST_STATES = 100_000
-# Gauss-Hermite nodes of the difficulty of an item: the sum is exact to 1e-5 for ten annotations.
-DIFFICULTY_NODES = 41
 
 # Variables of the PyMC model that items share, beside the prevalence, by variant.
 HYPERPARAMETERS = {
     "full": ("confusion",),
     "one_coin": ("right",),
     "class_conditional": ("right",),
-    "item_difficulty": ("ability",),
     "hierarchical": ("concentration", "crowd_confusion"),
     "mixed_membership": ("concentration", "crowd_confusion", "ambiguity"),
 }
@@ -83,14 +80,7 @@ def sampling_model(labels: Labels, settings: Settings) -> "pm.Model":
         pm.Deterministic("plausibility", one_hot[truth], dims=("item", "category"))
         of_annotation = truth[labels.item_index]
         confusion: Any = model["confusion"]
-        chance = confusion[who, of_annotation]
-        if variant == "item_difficulty":
-            ability: Any = model["ability"]
-            difficulty: Any = model["difficulty"]
-            logit: Any = ability[who] - difficulty[labels.item_index]
-            right: Any = pt.sigmoid(logit[:, None])
-            chance = pt.where(pt.eq(one_hot[of_annotation], 1), right, (1 - right) / (n_labels - 1))
-        pm.Categorical("label_index", p=chance, observed=labels.label_index, dims="annotation")
+        pm.Categorical("label_index", p=confusion[who, of_annotation], observed=labels.label_index, dims="annotation")
     return model
 
 
@@ -104,15 +94,7 @@ def _variables(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
     confusion = as_probabilities(drawn["confusion"])
     if variant == "mixed_membership":
         return {"plausibility": as_probabilities(drawn["plausibility"]), "confusion": confusion}
-    truth = {"truth": drawn["plausibility"].argmax(axis=2)}
-    if variant == "item_difficulty":
-        return truth | draws_of(posterior, "difficulty") | {"ability": _ability(confusion)}
-    return truth | {"confusion": confusion}
-
-
-def _ability(confusion: NDArray[Any]) -> Floats:
-    """Logit of the accuracy of each annotator, shape (sample, annotator)."""
-    return np.asarray(sp.special.logit(np.clip(confusion[:, :, 0, 0].astype(np.float64), 1e-7, 1 - 1e-7)))
+    return {"truth": drawn["plausibility"].argmax(axis=2), "confusion": confusion}
 
 
 def _log_prior(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Draws:
@@ -124,16 +106,14 @@ def _log_prior(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
     if "right" in shared:
         accuracy = np.clip(np.diagonal(drawn.pop("confusion"), axis1=2, axis2=3), 1e-7, 1 - 1e-7)
         drawn["right"] = accuracy[:, :, 0] if variant == "one_coin" else accuracy
-    elif "ability" in shared:
-        drawn["ability"] = _ability(drawn.pop("confusion"))
     return prior_density(sampling_model(labels, settings), drawn, ["prevalence", *shared])
 
 
 def _item_log_likelihood(
     labels: Labels, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
 ) -> Pointwise:
-    """Sum over the true label, and over difficulty or plausibilities, shape (sample, item)."""
-    variant, prior = _variant_and_prior(settings)
+    """Sum over the true label, or over plausibilities, shape (sample, item)."""
+    variant, _ = _variant_and_prior(settings)
     parameters = draws_of(posterior, "prevalence", "confusion")
     if variant == "mixed_membership":
         return _mixed_membership_items(labels, parameters | draws_of(posterior, "ambiguity"))
@@ -145,28 +125,10 @@ def _item_log_likelihood(
         some = slice(cut, cut + size)
         log_prevalence = _log(parameters["prevalence"][some])
         confusion = parameters["confusion"][some]
-        if variant == "item_difficulty":
-            out[some] = _integrate_difficulty(labels, start, log_prevalence, confusion, prior.difficulty_sd)
-        else:
-            chance = _log(confusion[:, labels.annotator_index, :, labels.label_index])
-            joint = np.add.reduceat(np.moveaxis(chance, 0, 1), start, axis=1) + log_prevalence[:, None]
-            out[some] = np.asarray(sp.special.logsumexp(joint, axis=2))
+        chance = _log(confusion[:, labels.annotator_index, :, labels.label_index])
+        joint = np.add.reduceat(np.moveaxis(chance, 0, 1), start, axis=1) + log_prevalence[:, None]
+        out[some] = np.asarray(sp.special.logsumexp(joint, axis=2))
     return Pointwise(labels.items[labels.item_index[start]], out)
-
-
-def _integrate_difficulty(
-    labels: Labels, start: NDArray[Any], log_prevalence: Floats, confusion: NDArray[Any], sd: float
-) -> Floats:
-    node, weight = np.polynomial.hermite_e.hermegauss(DIFFICULTY_NODES)
-    ability = _ability(confusion)[:, labels.annotator_index]
-    truth = np.arange(labels.categories.size)
-    right = labels.label_index[:, None] == truth
-    parts = []
-    for d in sd * node:
-        chance = sp.special.expit(ability - d)[:, :, None]
-        given = _log(np.where(right, chance, (1 - chance) / (truth.size - 1)))
-        parts.append(sp.special.logsumexp(np.add.reduceat(given, start, axis=1) + log_prevalence[:, None], axis=2))
-    return np.asarray(sp.special.logsumexp(np.stack(parts, axis=-1) + np.log(weight / weight.sum()), axis=-1))
 
 
 def _mixed_membership_items(labels: Labels, parameters: Draws) -> Pointwise:

@@ -10,7 +10,7 @@ from bayesagree.errors import InputError, positive
 
 @dataclass(frozen=True)
 class DawidSkenePrior:
-    """Hyperparameters of prevalence, confusion, ability, difficulty and ambiguity.
+    """Hyperparameters of prevalence, confusion and ambiguity.
 
     Attributes
     ----------
@@ -25,8 +25,6 @@ class DawidSkenePrior:
         than that, say so: ``accuracy=0.7, strength=20`` (0 %), or give gold.
     concentration, concentration_sd
         log kappa_k ~ N(log concentration, concentration_sd^2).
-    ability, ability_sd, difficulty_sd
-        ability_j ~ N(ability, ability_sd^2), difficulty_i ~ N(0, difficulty_sd^2).
     ambiguity, ambiguity_sd
         log alpha ~ N(log ambiguity, ambiguity_sd^2): alpha -> 0 is a single truth per item.
 
@@ -42,16 +40,12 @@ class DawidSkenePrior:
     accuracy: float = 0.6
     concentration: float = 8.0
     concentration_sd: float = 1.0
-    ability: float = 1.5
-    ability_sd: float = 1.0
-    difficulty_sd: float = 1.0
     ambiguity: float = 0.3
     ambiguity_sd: float = 1.0
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if name != "ability":
-                positive(value, name)
+            positive(value, name)
         if self.accuracy >= 1:
             raise InputError(f"accuracy={self.accuracy!r} must lie between 0 and 1")
 

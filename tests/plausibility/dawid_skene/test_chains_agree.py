@@ -33,7 +33,7 @@ def ordered_crowd(n_items: int, seed: int) -> Labels:
         "one_coin",
         *(
             pytest.param(name, marks=pytest.mark.long)
-            for name in ("class_conditional", "item_difficulty", "hierarchical", "mixed_membership")
+            for name in ("class_conditional", "hierarchical", "mixed_membership")
         ),
     ],
 )
@@ -45,7 +45,7 @@ def test_chains_agree_on_ordered_labels_with_a_rare_one(variant):
     assert float(found["item_r_hat"].max()) < 1.1
 
 
-@pytest.mark.parametrize("variant", ["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty"])
+@pytest.mark.parametrize("variant", ["full", "one_coin", "class_conditional", "hierarchical"])
 def test_a_chain_that_starts_with_reversed_names_finds_back(variant):
     crowd = crowd_labels(n_items=150, n_annotators=8, n_labels=2, labels_per_item=4, seed=3)
     labels = crowd.labels

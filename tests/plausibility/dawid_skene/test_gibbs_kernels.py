@@ -10,7 +10,6 @@ from scipy import special
 
 from bayesagree._numerics.gamma import log_gamma_draw, log_rising
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.plausibility.dawid_skene import _item_difficulty as item_difficulty
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, Start
@@ -114,44 +113,6 @@ def test_products_that_underflow_keep_their_ratios(repeated):
         sampler.sweep(rng)
         # Every label was given as often as the others, by everybody or by as many.
         np.testing.assert_allclose(sampler.expected, sampler.prevalence, rtol=1e-9)
-
-
-def test_true_labels_and_difficulties_have_their_joint_probabilities():
-    cells, (item, annotator, label) = _cells()
-    rng, sd = np.random.default_rng(3), 2.0
-    ability, prevalence = rng.normal(1, 1, 5), rng.dirichlet(np.ones(3))
-    grid = np.linspace(-12, 12, 2001)
-    gap = ability[annotator, None] - grid
-    density = np.tile(np.log(prevalence)[:, None] - 0.5 * (grid / sd) ** 2, (30, 1, 1))
-    for c in range(3):
-        np.add.at(
-            density[:, c],
-            item,
-            np.where((label == c)[:, None], special.log_expit(gap), special.log_expit(-gap) - np.log(2)),
-        )
-    joint = special.softmax(density, axis=(1, 2))
-    truth, difficulty, probability = np.zeros(30, np.int64), np.zeros(30), np.empty(90)
-    drawn, value = np.empty((2000, 30)), np.empty((2000, 30))
-    for draw in range(2000):
-        for _ in range(3):  # of three draws one is as good as independent
-            item_difficulty.draw_truth(
-                rng,
-                cells,
-                annotator,
-                label,
-                np.log(prevalence),
-                np.empty(0),
-                ability,
-                difficulty,
-                sd,
-                truth,
-                probability,
-            )
-        drawn[draw], value[draw] = truth, difficulty
-    for c in range(3):
-        assert_share((drawn == c).mean(axis=0), joint[:, c].sum(axis=1), 2000)
-    below = joint[:, :, grid < 0].sum(axis=(1, 2)) + joint[:, :, grid == 0].sum(axis=(1, 2)) / 2
-    assert_share((value < 0).mean(axis=0), below, 2000)
 
 
 def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():

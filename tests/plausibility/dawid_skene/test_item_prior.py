@@ -124,7 +124,7 @@ def test_drawn_slopes_have_the_moments_of_their_density():
     np.testing.assert_allclose(draws.std(axis=0), sd, rtol=0.1)
 
 
-VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
+VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "mixed_membership"]
 
 
 @pytest.mark.long
