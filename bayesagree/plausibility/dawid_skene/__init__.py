@@ -7,7 +7,6 @@
 - `_gibbs`, `_gibbs_kernels`: the Gibbs sampler of annotators' confusion matrices, `_confusion` their summaries.
 - `_population_kernels`: the prior of confusion rows, learnt or known, and new names of labels.
 - `_mixed_membership`, `_mixed_membership_kernels`: items of mixed membership.
-- `_patterns`, `_pattern_kernels`: items of two labels with equal votes, such as pixels of masks, counted once.
 - `_ordered`, `_ordered_kernels`: labels with an order, and annotators who use the scale differently; `_ordered_model`:
   the same in PyMC.
 - `_cells`: annotations grouped by annotator and label.

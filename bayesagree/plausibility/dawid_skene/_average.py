@@ -76,15 +76,12 @@ class HeldOut(NamedTuple):
         Of each label held out, shape (annotation,).
     chance
         Probability that this label is true, from the labels of the others, shape (annotation, candidate).
-    times
-        How many items have these labels, shape (annotation,).
     """
 
     panel: NDArray[np.int64]
     annotator: NDArray[np.int64]
     label: NDArray[np.int64]
     chance: Floats
-    times: Floats
 
 
 def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Floats:
@@ -94,25 +91,25 @@ def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Flo
     --------
     >>> chance = np.tile([[0.9, 0.4], [0.2, 0.5]], (20, 1))  # the first is right where the second does not know
     >>> label = np.tile([0, 1], 20)
-    >>> held_out = HeldOut(np.arange(40), np.repeat([0, 1], 20), label, chance, np.ones(40))
+    >>> held_out = HeldOut(np.arange(40), np.repeat([0, 1], 20), label, chance)
     >>> stacking_weights(held_out, 2, 2).round(2).tolist()
     [1.0, 0.0]
     """
-    panel, annotator, label, chance, times = held_out
+    panel, annotator, label, chance = held_out
     # Labels of a panel that agree speak of one possible truth.
     pair, place, same = np.unique(panel * n_labels + label, return_index=True, return_inverse=True)
     _, start = np.unique(pair // n_labels, return_index=True)
     # Habits exist only for the labels that an annotator gave: thousands of labels cost nothing.
     _, first, which = np.unique(annotator * n_labels + label, return_index=True, return_inverse=True)
-    share = ((np.bincount(label, times, n_labels) + 1) / (times.sum() + n_labels))[label[first]]
-    labels = annotator, same, which, times, np.bincount(annotator, times, n_annotators)
-    return _stack(*labels, chance[place], np.append(start, pair.size), times[place][start], annotator[first], share)
+    share = ((np.bincount(label, minlength=n_labels) + 1) / (label.size + n_labels))[label[first]]
+    labels = annotator, same, which, np.bincount(annotator, minlength=n_annotators)
+    return _stack(*labels, chance[place], np.append(start, pair.size), annotator[first], share)
 
 
 @numba.njit(cache=True, nogil=True)
-def _stack(annotator, same, which, times, number, given, start, panels, owner, share):
+def _stack(annotator, same, which, number, given, start, owner, share):
     """Return the weights from labels (annotation,), distinct ones of panels (pair, candidate), and habits (own,)."""
-    n_candidates, total_times = given.shape[1], times.sum()
+    n_candidates, n_panels = given.shape[1], start.size - 1
     weight = np.full(n_candidates, 1 / n_candidates)
     accuracy, habit, knows = np.full(number.size, 0.5), share.copy(), np.empty(annotator.size)
     for _ in range(STEPS):
@@ -121,23 +118,23 @@ def _stack(annotator, same, which, times, number, given, start, panels, owner, s
             right = accuracy[annotator[t]]
             knows[t] = right / (right + (1 - right) * habit[which[t]])
             gain[same[t]] -= math.log1p(-knows[t])
-        for p in range(panels.size):
+        for p in range(n_panels):
             # Probability of a panel's labels if each candidate is right, over that if the truth is one nobody gave.
             likelihood = np.ones(n_candidates)
             for k in range(start[p], start[p + 1]):
                 gain[k] = math.exp(min(gain[k], MOST_GAIN))
                 likelihood += given[k] * (gain[k] - 1)
             total = (likelihood * weight).sum()
-            gained += panels[p] * likelihood / total
+            gained += likelihood / total
             for k in range(start[p], start[p + 1]):
                 gain[k] *= (given[k] * weight).sum() / total
-        before, weight = weight, weight * gained / panels.sum()
+        before, weight = weight, weight * gained / n_panels
         hits, wrong = np.zeros(number.size), np.zeros(share.size)
         for t in range(annotator.size):
             right = min(max(knows[t] * gain[same[t]], 0.0), 1.0)
-            hits[annotator[t]] += times[t] * right
-            wrong[which[t]] += times[t] * (1 - right)
-        typical = HABIT * hits.sum() / total_times
+            hits[annotator[t]] += right
+            wrong[which[t]] += 1 - right
+        typical = HABIT * hits.sum() / annotator.size
         for j in range(number.size):
             accuracy[j] = min(max((hits[j] + typical) / (number[j] + HABIT), 1e-6), 1 - 1e-6)
         for h in range(share.size):
@@ -179,11 +176,6 @@ def folds(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
     first = rng.integers(FOLDS, size=labels.items.size)[item]
     fold[order] = (np.arange(pair.size) - np.searchsorted(item, item) + first) % FOLDS
     return fold[which]
-
-
-def folds_of_patterns(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the part in which each label of patterns is held out, `FOLDS` of which in turn have the same votes."""
-    return (rng.permutation(labels.annotators.size)[labels.annotator_index] + labels.item_index) % FOLDS
 
 
 def draws_of_each(weight: Floats, draws: int) -> NDArray[np.int64]:

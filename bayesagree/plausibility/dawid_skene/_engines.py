@@ -20,12 +20,10 @@ from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility.dawid_skene._average import (
     FOLDS,
-    MANY_ANNOTATORS,
     HeldOut,
     VotesSampler,
     draws_of_each,
     folds,
-    folds_of_patterns,
     mean_weights,
 )
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
@@ -41,16 +39,6 @@ from bayesagree.plausibility.dawid_skene._gibbs import (
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior, Regression
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
-from bayesagree.plausibility.dawid_skene._patterns import SWEEPS as PATTERN_SWEEPS
-from bayesagree.plausibility.dawid_skene._patterns import VARIANTS as PATTERN_VARIANTS
-from bayesagree.plausibility.dawid_skene._patterns import (
-    PatternSampler,
-    Repeated,
-    VotePatternSampler,
-    count_patterns,
-    merge_patterns,
-    split_patterns,
-)
 from bayesagree.plausibility.dawid_skene._results import (
     Drawn,
     Estimate,
@@ -106,8 +94,6 @@ class DawidSkenePosterior:
     gold: Gold | None = None
     candidates: Candidates = "all"
     predictions: Predictions | None = None
-    # Where `labels` are those of one item of each pattern of votes: how many items have it.
-    repeated: Repeated | None = None
 
     def __post_init__(self) -> None:
         labels = self.labels
@@ -149,8 +135,6 @@ class DawidSkenePosterior:
     @property
     def usual_sweeps(self) -> tuple[int, int]:
         """Sweeps before the first draw and per draw."""
-        if self.repeated is not None:
-            return PATTERN_SWEEPS
         usual = SWEEPS.get(self.variant, (500, 1))
         return usual if self.predictions is None or self.variant == "votes" else max(usual, SWEEPS_OF_PREDICTIONS)
 
@@ -160,9 +144,8 @@ class DawidSkenePosterior:
 
     def gibbs(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> xr.DataTree:
         """Draw with the Gibbs sampler of the variant; with "auto" from each of the average as often as it weighs."""
-        fit = self.counted()
-        weights = {self.variant: 1.0} if self.variant != "auto" else fit.weights(request, tune)
-        fits = {self.variant: fit} if self.variant != "auto" else fit.averaged
+        weights = {self.variant: 1.0} if self.variant != "auto" else self.weights(request, tune)
+        fits = {self.variant: self} if self.variant != "auto" else self.averaged
         parts, length = [], {"tune": tune, "thin": thin}
         for name, draws in zip(weights, draws_of_each(np.array(list(weights.values())), request.draws)):
             if draws:
@@ -173,14 +156,6 @@ class DawidSkenePosterior:
             settings |= {"weights": weights}
         models = [] if self.predictions is None else list(self.predictions.models)
         return chains_tree(self.labels, parts, engine="gibbs", seed=request.seed, settings=settings, models=models)
-
-    def counted(self) -> "DawidSkenePosterior":
-        """Return the same posterior with items of equal votes counted once, where many are equal."""
-        variants = [fit.variant for fit in self.averaged.values()] if self.variant == "auto" else [self.variant]
-        free = self.candidates == "all" and self.predictions is None and (self.gold_index < 0).all()
-        if free and set(variants) <= set(PATTERN_VARIANTS) and (found := count_patterns(self.labels)) is not None:
-            return replace(self, labels=found[0], gold=None, repeated=found[1])
-        return self
 
     @property
     def averaged(self) -> "dict[str, DawidSkenePosterior]":
@@ -198,35 +173,27 @@ class DawidSkenePosterior:
 
     def weights(self, request: Request, tune: int | None) -> dict[str, float]:
         """Weigh the posteriors of the average by their predictions of annotators held out."""
-        labels, run, repeated = self.labels, HELD_OUT_RUN, self.repeated
-        most = run["tune"] if repeated is None else PATTERN_SWEEPS[0]
-        length = {"tune": most if tune is None else min(tune, most), "thin": run["thin"]}
+        labels, run = self.labels, HELD_OUT_RUN
+        length = {"tune": run["tune"] if tune is None else min(tune, run["tune"]), "thin": run["thin"]}
         short = replace(request, draws=run["draws"], chains=run["chains"], top_labels=1, progress=None)
         rng, averaged = np.random.default_rng(stream_apart(request.seed, "folds")), self.averaged
-        if repeated is not None and np.unique(labels.annotator_index).size < MANY_ANNOTATORS:
-            labels, repeated = split_patterns(labels, repeated, FOLDS)
-            fold = folds_of_patterns(labels, rng)
-        else:
-            fold = folds(labels, rng)
+        fold = folds(labels, rng)
         rows = ("item_index", "annotator_index", "label_index", "count")
 
         def held_out(part: int) -> HeldOut | None:
             others = replace(labels, **{name: getattr(labels, name)[fold != part] for name in rows})
-            seen, counted = np.bincount(others.item_index, minlength=labels.items.size) > 0, None
-            unknown = seen if repeated is not None else seen & (self.gold_index < 0)
-            at = np.flatnonzero((fold == part) & unknown[labels.item_index])
+            seen = np.bincount(others.item_index, minlength=labels.items.size) > 0
+            at = np.flatnonzero((fold == part) & (seen & (self.gold_index < 0))[labels.item_index])
             if not at.size:
                 return None
             item, annotator, label = (getattr(labels, name)[at].astype(np.int64) for name in rows[:3])
-            if repeated is not None:  # patterns without these labels, and the probabilities of those with them
-                others, counted = merge_patterns(others, repeated.number)
-            fits = (replace(fit, labels=others, repeated=counted) for fit in averaged.values())
             chance = []
-            for fit in fits:  # the expected plausibilities of "votes" are those of every draw
+            for fit in (
+                replace(fit, labels=others) for fit in averaged.values()
+            ):  # the expected plausibilities of "votes" are those of every draw
                 few = replace(short, draws=1, chains=1) if fit.variant == "votes" else short
                 chance.append(fit.chains(few, confusion=False, **length).label_probability()[item, label])
-            times = np.ones(at.size) if repeated is None else repeated.number[item].astype(float)
-            return HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance), times)
+            return HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance))
 
         found = [part for part in map_blocks(held_out, list(range(FOLDS))) if part is not None]
         if not found:  # no item has a second label
@@ -244,12 +211,11 @@ class DawidSkenePosterior:
         known = gold[labels.item_index]
         votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
         shares = vote_shares(cells, labels.item_index, votes)
-        of_item = slice(None) if self.repeated is None else self.repeated.of_item
-        monitored = monitored_candidates(cells, shares, of_item)
+        monitored = monitored_candidates(cells, shares)
         keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, monitored)
         length = {"tune": tune, "draws": request.draws, "thin": thin, "chains": request.chains, "seed": request.seed}
         chains = run_chains(self.start(cells, shares), keep, **length, client=request.client, progress=request.progress)
-        return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.categories.size, of_item)
+        return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.categories.size)
 
     def start(self, cells: AnnotationCells, shares: NDArray[np.float64]) -> Callable[[Rng], CrowdSampler]:
         """Return how a chain of the variant starts."""
@@ -260,14 +226,6 @@ class DawidSkenePosterior:
             regression = Regression(Covariates.of(self.predictions), cells.counted)
 
         def start(rng: Rng) -> CrowdSampler:
-            if self.repeated is not None:
-                learnt = variant in ("hierarchical", "mixed_membership")
-                begun = Start(cells, prior.prevalence, shares, n_labels, rng)
-                rows = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=learnt)
-                if variant == "votes":
-                    return VotePatternSampler(begun, rows, self.repeated, prior)
-                alpha = prior.ambiguity if variant == "mixed_membership" else 0.0
-                return PatternSampler(begun, rows, self.repeated, prior, alpha)
             if variant == "ordered":
                 return OrderedSampler(cells, labels, rng, self.gold_index, self.predictions)
             item_prior = None if regression is None else DrawnPrior(regression, cells, shares)

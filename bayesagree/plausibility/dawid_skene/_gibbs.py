@@ -60,11 +60,6 @@ class CrowdSampler(Protocol):
         """Expectation of each item's plausibilities given the other unknowns, shape (candidate,)."""
         ...
 
-    @property
-    def n_items(self) -> int:
-        """Number of items: those of the cells, or those that the cells count."""
-        ...
-
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
         ...
@@ -107,11 +102,6 @@ class CellItems(ABC):
     """A chain whose items are those of its cells."""
 
     cells: AnnotationCells
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.cells.n_items
 
     @abstractmethod
     def plausibility(self, rng: Rng) -> Floats:
@@ -296,7 +286,7 @@ def run_chains(
 
 
 def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, thin: int, rng: Rng) -> None:
-    n_items = sampler.n_items
+    n_items = sampler.cells.n_items
 
     def slot(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         if draw == 0:

@@ -53,7 +53,7 @@ class MixedMembershipSampler:
         item_prior: DrawnPrior | None = None,
     ) -> None:
         self.cells, self.alpha, self.item_prior = cells, prior.ambiguity, item_prior
-        self.n_items, self.prevalence_shape = cells.n_items, prior.prevalence
+        self.prevalence_shape = prior.prevalence
         self.confusion = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=True)
         # All annotations of an item start with one latent label, as under Dawid-Skene.
         self.choice = np.repeat(start_truth(cells, shares, rng), cells.sizes)

@@ -92,8 +92,6 @@ class Drawn(NamedTuple):
     chains: Sequence[ChainDraws]
     settings: Mapping[str, Any]
     n_labels: int
-    of_item: NDArray[np.int64] | slice = slice(None)
-    """Where items with equal votes are counted: the item of the layout that stands for each."""
     name: str = ""
     """Name in an average."""
 
@@ -105,7 +103,7 @@ class Drawn(NamedTuple):
     def label_probability(self) -> NDArray[np.float64]:
         """Return the posterior mean of the plausibilities, shape (item, category)."""
         mean = np.mean([chain.expected for chain in self.chains], axis=0)
-        return self.cells.expand(mean, self.n_labels)[self.of_item]
+        return self.cells.expand(mean, self.n_labels)
 
     def convergence(self, names: Sequence[str]) -> dict[str, tuple[tuple[str, ...], Any]]:
         """Return r-hat and effective draws of these variables and of some items; r-hat of all items and annotators."""
@@ -115,7 +113,7 @@ class Drawn(NamedTuple):
         if all(c.spread.size for c in chains):
             candidates = _between_chains(np.stack([c.expected for c in chains]), np.stack([c.spread for c in chains]))
             worst = np.fmax.reduceat(candidates, self.cells.candidate_start[:-1])
-            found["item_r_hat"] = (("item",), worst[self.of_item])
+            found["item_r_hat"] = (("item",), worst)
             accuracy = drawn["accuracy"]
             found["annotator_r_hat"] = (("annotator",), _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1)))
         return found
@@ -243,12 +241,9 @@ def monitored_items(n_items: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n_items - 1, min(MONITORED, n_items)).astype(np.int64))
 
 
-def monitored_candidates(
-    cells: AnnotationCells, shares: NDArray[np.float64], of_item: NDArray[np.int64] | slice
-) -> NDArray[np.int64]:
+def monitored_candidates(cells: AnnotationCells, shares: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the position of the label with most votes of each monitored item."""
-    items = np.arange(cells.n_items)[of_item]
-    items = items[monitored_items(items.size)]
+    items = monitored_items(cells.n_items)
     start, stop = cells.candidate_start[items], cells.candidate_start[items + 1]
     return np.array([a + np.argmax(shares[a:b]) for a, b in zip(start, stop)], dtype=np.int64)
 

@@ -197,8 +197,7 @@ def dawid_skene(
     draws, chains, tune, thin
         Kept draws per chain; sweeps before the first of them (500; 300 for ordered, 1000 for hierarchical and with
         predictions, 1500 for mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 with
-        predictions, 6 for mixed membership); 200 and 1 where 20,000 items or more have two labels and a tenth as many
-        patterns of votes at most, such as pixels of masks: items with equal votes are then drawn together.
+        predictions, 6 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     tolerance, max_iterations

@@ -114,7 +114,7 @@ def test_weights_are_the_best_of_a_grid():
     label = np.where(rng.random(600) < 0.7, truth[panel], rng.integers(0, 3, 600))
     blunt = 0.3 * sharp + 0.7 * rng.dirichlet([1, 1, 1], 300)
     chance = np.column_stack([sharp[panel, label], blunt[panel, label]])
-    weight = stacking_weights(HeldOut(panel, annotator, label, chance, np.ones(label.size)), 5, 3)
+    weight = stacking_weights(HeldOut(panel, annotator, label, chance), 5, 3)
     assert weight.sum() == pytest.approx(1)
 
     def loss(free):
@@ -139,9 +139,7 @@ def test_careless_annotators_say_nothing_of_the_weights():
     label = np.where(annotator < 3, truth, rng.integers(0, 2, 400))
     good = np.where(label == truth, 0.9, 0.1)
     contrary = np.where(annotator < 3, 0.5, np.where(label == truth, 0.1, 0.9))
-    weight = stacking_weights(
-        HeldOut(panel, annotator, label, np.column_stack([good, contrary]), np.ones(label.size)), 4, 2
-    )
+    weight = stacking_weights(HeldOut(panel, annotator, label, np.column_stack([good, contrary])), 4, 2)
     assert weight[0] > 0.9
 
 
@@ -219,7 +217,7 @@ def test_parts_of_other_annotators_weigh_alike():
         label, who = rng.integers(0, 2, n), first + np.arange(n) % 10
         chance = np.full((n, 2), 0.5)
         chance[:, good] = 0.95
-        return HeldOut(np.arange(n), who, label, chance, np.ones(n))
+        return HeldOut(np.arange(n), who, label, chance)
 
     parts = [part(0, 2000, 0), part(10, 100, 1)]
     np.testing.assert_allclose(mean_weights(parts, 20, 2), [0.5, 0.5], atol=0.05)
