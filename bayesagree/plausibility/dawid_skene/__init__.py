@@ -2,7 +2,7 @@
 
 - `posterior`: `dawid_skene`, all variants and engines; `_engines` runs them, `_average` weighs those of the default.
 - `model`: the same posteriors in PyMC; `prior` is the prior that both take.
-- `em`: the EM estimate; `_em_kernels` compiles it. `em_batches`: the same for files larger than memory.
+- `em`: the EM estimate; `_em_kernels` compiles it.
 - `_item_prior`: the prior of an item's truth from predictions, for EM.
 - `_gibbs`, `_gibbs_kernels`: the Gibbs sampler of annotators' confusion matrices, `_confusion` their summaries.
 - `_population_kernels`: the prior of confusion rows, learnt or known, and new names of labels.

@@ -1,5 +1,4 @@
 from ._ordered_model import ordered_model
-from .em_batches import label_probability
 from .model import dawid_skene_model
 from .posterior import DawidSkene, dawid_skene
 from .prior import DawidSkenePrior
@@ -9,6 +8,5 @@ __all__ = [
     "DawidSkenePrior",
     "dawid_skene",
     "dawid_skene_model",
-    "label_probability",
     "ordered_model",
 ]

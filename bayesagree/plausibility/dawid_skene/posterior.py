@@ -27,9 +27,8 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 (2018) (the hierarchical variant).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
@@ -48,7 +47,6 @@ from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._ordered_model import ordered_model
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
-from bayesagree.plausibility.dawid_skene.em_batches import fit_batches
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model, sample_dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import on_items_of
@@ -133,7 +131,7 @@ class DawidSkene(Posterior):
 
 
 def dawid_skene(
-    labels: "Labels | Iterator[Labels]",
+    labels: Labels,
     *,
     variant: Variant = "auto",
     prior: DawidSkenePrior | None = None,
@@ -142,7 +140,6 @@ def dawid_skene(
     predictions: Predictions | None = None,
     tolerance: float = 1e-10,
     max_iterations: int = 1000,
-    folder: str | Path | None = None,
     draws: int = 1000,
     chains: int = 4,
     tune: int | None = None,
@@ -167,8 +164,7 @@ def dawid_skene(
     labels
         Single labels by known annotators. Repeated labels of one item by one annotator (``duplicates="keep"``) are
         separate judgments, as in the data of Dawid and Skene, where an anaesthetist judged each patient three times:
-        every one of them counts in full. For files larger than memory, batches of them with the same categories, each
-        item in one batch of an iterator: ``engine="em"`` with ``variant="full"`` reads them once.
+        every one of them counts in full.
     variant
         What an annotator is; see the table of this module. ``"auto"`` is an average of "mixed_membership", of the same
         with a prior of accurate annotators (of three labels or more, where no `prior` is given) and of "votes",
@@ -202,9 +198,6 @@ def dawid_skene(
         Further random starts of EM; the best likelihood wins.
     tolerance, max_iterations
         EM stops after an iteration that gains less than ``tolerance * |log L|``, or after so many.
-    folder
-        Where codes of batches are kept meanwhile, 8 bytes per annotation; by default that of temporary files. Workers
-        of a cluster read them there.
     seed
         Same seed, same draws, on any number of threads.
     top_labels
@@ -214,11 +207,10 @@ def dawid_skene(
     max_bytes
         Largest result to keep in memory.
     client
-        A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a
-        task; of batches a block of a million annotations.
+        A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a task.
     progress
         Called with 1 after every kept draw of a chain, ``chains * draws`` times in all, from the chain's thread (not
-        with a client); of EM on batches after every iteration.
+        with a client).
 
     Returns
     -------
@@ -279,11 +271,4 @@ def dawid_skene(
     of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
     model = variant, prior, gold, candidates, predictions, tune, thin
     specification = DawidSkene(*model, confusion=confusion, **of_em)
-    if isinstance(labels, Labels):
-        return specification.draw(labels, request)
-    usual = DawidSkene(prior=prior, confusion=confusion, tolerance=tolerance, max_iterations=max_iterations)
-    wrong = [name for name in usual.arguments() if getattr(usual, name) is not getattr(specification, name)]
-    if engine != "em" or wrong:
-        given = "engine" if engine != "em" else wrong[0]
-        raise InputError(f"{given}= needs all labels in memory; of batches there is engine='em' with variant='full'")
-    return fit_batches(labels, prior, request, tolerance, max_iterations, folder, progress or (lambda done: None))
+    return specification.draw(labels, request)
