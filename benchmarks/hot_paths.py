@@ -145,7 +145,7 @@ def em(price: Prices, small: int) -> HotPath:
 
     def iterate() -> None:
         passes.maximise_rows(cells, row, weights, prior, np.zeros(n_labels), log_confusion)
-        passes.expect(cells, log_prevalence, np.empty(0), log_confusion, probability, weights, count)
+        passes.expect(cells, log_prevalence, log_confusion, probability, weights, count)
 
     n, n_cells = cells.cell.size, cells.cell_label.size
     spent = nanoseconds(iterate, n)

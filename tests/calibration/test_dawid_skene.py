@@ -5,17 +5,10 @@ import pytest
 from scipy import stats
 
 from bayesagree.annotations import Labels
-from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.calibration.recalibration import calibration_scores, label_probability
-from bayesagree.plausibility.dawid_skene._cells import annotation_cells
-from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
-from bayesagree.plausibility.dawid_skene._gibbs import Keep, run_chains
-from bayesagree.plausibility.dawid_skene._item_prior import Regression
-from bayesagree.plausibility.dawid_skene.em import vote_shares
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.plausibility.informed.covariates import Covariates
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
 THIN = {
@@ -25,7 +18,6 @@ THIN = {
     "hierarchical": 10,
     "mixed_membership": 30,
 }
-WITH_PREDICTIONS = ("full and predictions", "one_coin and predictions", "mixed_membership and predictions")
 PRIOR = DawidSkenePrior()
 
 
@@ -64,42 +56,16 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
     return crowd.labels, truth
 
 
-def _predicted(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str, float], Predictions]:
-    """Draw everything from the prior, the truth of each item from the regression on a model's scores."""
-    scores = rng.dirichlet(np.ones(N_LABELS), N_ITEMS)
-    predictions = Predictions.from_scores({"model": scores}, labels=list(range(N_LABELS)))
-    regression = Regression(Covariates.of(predictions), np.ones(N_ITEMS, bool))
-    prior = np.exp(regression.log_prior(rng.normal(0, regression.precision**-0.5)))
-    confusion, unknown = _confusion(variant, rng)
-    truth, plausibility = unknown, np.eye(N_LABELS)[[rng.choice(N_LABELS, p=own) for own in prior]]
-    if variant == "mixed_membership":
-        truth["ambiguity"] = float(np.exp(rng.normal(np.log(PRIOR.ambiguity), PRIOR.ambiguity_sd)))
-        plausibility = np.array([rng.dirichlet(np.maximum(truth["ambiguity"] * own, 1e-9)) for own in prior])
-        truth["plausibility 00"] = plausibility[0, 0]
-    given = np.full((N_ITEMS, N_ANNOTATORS), np.nan)
-    for item in range(N_ITEMS):
-        for annotator in rng.choice(N_ANNOTATORS, 3, replace=False):
-            given[item, annotator] = rng.choice(N_LABELS, p=plausibility[item] @ confusion[annotator])
-    prevalence = prior.mean(axis=0)
-    truth |= {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2], "confusion 000": confusion[0, 0, 0]}
-    truth["accuracy 2"] = prevalence @ np.diag(confusion[2])
-    return Labels.from_matrix(given, labels=list(range(N_LABELS))), truth, predictions
-
-
 def _equal_errors(right: np.ndarray) -> np.ndarray:
     """Confusion (..., label, given label) of annotators right with these chances, else saying any other label."""
     wrong = (1 - right) / (N_LABELS - 1)
     return np.where(np.eye(N_LABELS, dtype=bool), right[..., None], wrong[..., None])
 
 
-def _draws(variant: str, labels: Labels, seed: int, predictions: Predictions | None = None) -> dict[str, np.ndarray]:
-    triple = (labels.item_index, labels.annotator_index, labels.label_index)
-    cells = annotation_cells(*triple, n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS)
-    shares = vote_shares(cells, labels.item_index, labels.label_index)
-    keep = Keep(N_LABELS, N_ANNOTATORS, None, True, np.array([0]))
-    start = DawidSkenePosterior(labels, variant, PRIOR, predictions=predictions).start(cells, shares)
-    (chain,) = run_chains(start, keep, tune=20 * THIN[variant], draws=DRAWS, thin=THIN[variant], chains=1, seed=seed)
-    v = chain.variables
+def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
+    thin = THIN[variant]
+    tree = dawid_skene(labels, variant=variant, draws=DRAWS, chains=1, tune=20 * thin, thin=thin, seed=seed)
+    v = {name: values.values[0] for name, values in tree["posterior"].to_dataset().items()}
     drawn = {
         "prevalence 0": v["prevalence"][:, 0],
         "prevalence 2": v["prevalence"][:, 2],
@@ -115,17 +81,13 @@ def _draws(variant: str, labels: Labels, seed: int, predictions: Predictions | N
     return drawn
 
 
-def _ranks(name: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
-    """Rank the truth among draws; with predictions where the name of the variant is followed by the word."""
+def _ranks(variant: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
+    """Rank the truth among draws."""
     ranks: dict[str, list[int]] = {}
-    variant, _, with_predictions = name.partition(" and ")
     for replicate in range(replicates):
-        rng, predictions = np.random.default_rng([seed, replicate]), None
-        if with_predictions:
-            labels, truth, predictions = _predicted(variant, rng)
-        else:
-            labels, truth = _simulate(variant, rng)
-        drawn = _draws(variant, labels, replicate, predictions)
+        rng = np.random.default_rng([seed, replicate])
+        labels, truth = _simulate(variant, rng)
+        drawn = _draws(variant, labels, replicate)
         for parameter, value in truth.items():
             known = drawn[parameter].astype(np.float32)
             below, equal = (known < np.float32(value)).sum(), (known == np.float32(value)).sum()
@@ -149,11 +111,7 @@ def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
         ("full", 120),
         ("hierarchical", 80),
         ("mixed_membership", 24),
-        *(
-            # As many as without predictions: mixed membership keeps few of its draws.
-            pytest.param(name, 24 if name.startswith("mixed_membership") else 40, marks=pytest.mark.long)
-            for name in ("one_coin", "class_conditional", *WITH_PREDICTIONS)
-        ),
+        *(pytest.param(name, 40, marks=pytest.mark.long) for name in ("one_coin", "class_conditional")),
     ],
 )
 def test_ranks_of_the_truth_are_uniform(variant, replicates):
@@ -161,7 +119,7 @@ def test_ranks_of_the_truth_are_uniform(variant, replicates):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", [*THIN, *WITH_PREDICTIONS])
+@pytest.mark.parametrize("variant", THIN)
 def test_ranks_of_the_truth_are_uniform_in_long_runs(variant, calibration):
     for name, ranks in _ranks(variant, 500, seed=2).items():
         calibration.uniform(f"dawid_skene, {variant}", name, ranks, DRAWS + 1)

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import bayesagree
-from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, evaluate, score
+from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, evaluate
 from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.plausibility import DawidSkene, Dirichlet, PrIRN, registry
+from bayesagree.plausibility import Dirichlet, PrIRN, registry
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors, posterior_for
 
 ANNOTATIONS = {
@@ -128,17 +128,6 @@ def test_objects_and_names_are_the_same_posterior() -> None:
     np.testing.assert_array_equal(both["posterior"]["top_1_accuracy"][:, :, 1:], by_name["posterior"]["top_1_accuracy"])
     with pytest.raises(InputError, match="is for Rankings, and these are Labels"):
         evaluate(labels, PREDICTIONS, plausibility=PrIRN())
-
-
-def test_dawid_skene_learns_from_other_predictions() -> None:
-    labels = ANNOTATIONS[Labels]
-    informed = DawidSkene(predictions=PREDICTIONS, tune=20, allow_unmixed=True)
-    tree = evaluate(labels, PREDICTIONS, plausibility=informed, draws=20, chains=2, seed=1)
-    request = Request(20, 2, 1, top_labels=1)
-    kept = replace(informed, confusion=False).draw(labels, request)
-    np.testing.assert_allclose(
-        tree["posterior"]["top_1_accuracy"].isel(reliability=0), score(kept, PREDICTIONS, "top_1_accuracy")
-    )
 
 
 def test_names_and_kinds_that_do_not_fit() -> None:

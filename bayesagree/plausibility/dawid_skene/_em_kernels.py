@@ -27,16 +27,13 @@ def count_votes(cells, item, label):
 # Inlined, with plain arrays: taking one out of a tuple for every item counts references, and that costs as much as the
 # item's sums.
 @numba.njit(cache=True, nogil=True, inline="always")
-def item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint):
+def item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_confusion, joint):
     """Write log p(truth = candidate, annotations of an item) of its m candidates: first, first + 1, ...
 
-    Its n annotations have their cells from `position` on. `log_prior` of each candidate, shape (candidate,), is added
-    to the prevalence of its label; it may be empty.
+    Its n annotations have their cells from `position` on.
     """
     for c in range(m):
         joint[c] = log_prevalence[candidate[first + c]]
-        if log_prior.size > 0:
-            joint[c] += log_prior[first + c]
     for _ in range(n):
         for c in range(m):
             joint[c] += log_confusion[cell[position]]
@@ -68,7 +65,7 @@ def expected_counts(cells, probability, weights, count):
 
 
 @numba.njit(cache=True, nogil=True)
-def expect(cells, log_prevalence, log_prior, log_confusion, probability, weights, count):
+def expect(cells, log_prevalence, log_confusion, probability, weights, count):
     """E step: posterior probability of each candidate, and their sums as `expected_counts`; returns log L."""
     weights[:] = 0.0
     count[:] = 0.0
@@ -81,7 +78,7 @@ def expect(cells, log_prevalence, log_prior, log_confusion, probability, weights
         for i in range(begin, end):
             first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
             m = candidate_start[i + 1] - first
-            item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint)
+            item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_confusion, joint)
             log_total = normalise_logs(joint[:m])
             for c in range(m):
                 probability[first + c] = joint[c]

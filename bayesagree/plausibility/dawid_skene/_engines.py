@@ -9,13 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.results import check_size
 from bayesagree._inference.streams import map_blocks, stream_apart
 from bayesagree._numerics.types import Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility.dawid_skene._average import (
@@ -36,7 +34,6 @@ from bayesagree.plausibility.dawid_skene._gibbs import (
     Start,
     run_chains,
 )
-from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior, Regression
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene._results import (
@@ -50,7 +47,6 @@ from bayesagree.plausibility.dawid_skene._results import (
 )
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.plausibility.informed.covariates import Covariates
 
 type Variant = Literal[
     "full",
@@ -79,8 +75,6 @@ HELD_OUT_RUN = {"tune": 400, "draws": 50, "thin": 2, "chains": 2}
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
 # Sweeps before the first draw and per draw, where they are not 500 and 1.
 SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6), "votes": (0, 1), "ordered": (300, 1)}
-# The same with predictions: where annotators are poor, slopes and true labels follow one another.
-SWEEPS_OF_PREDICTIONS = (1000, 4)
 EM_VARIANTS = ("full", "one_coin", "class_conditional")
 
 
@@ -93,7 +87,6 @@ class DawidSkenePosterior:
     prior: DawidSkenePrior | None = None
     gold: Gold | None = None
     candidates: Candidates = "all"
-    predictions: Predictions | None = None
 
     def __post_init__(self) -> None:
         labels = self.labels
@@ -130,13 +123,12 @@ class DawidSkenePosterior:
             "candidates": self.candidates,
             "prior": None if self.prior is None else asdict(self.prior),
             "n_gold": int((self.gold_index >= 0).sum()),
-        } | ({} if self.predictions is None else {"predictions": fingerprint(self.predictions)})
+        }
 
     @property
     def usual_sweeps(self) -> tuple[int, int]:
         """Sweeps before the first draw and per draw."""
-        usual = SWEEPS.get(self.variant, (500, 1))
-        return usual if self.predictions is None or self.variant == "votes" else max(usual, SWEEPS_OF_PREDICTIONS)
+        return SWEEPS.get(self.variant, (500, 1))
 
     def all_cells(self) -> AnnotationCells:
         """Return the layout in which every label may be true, for the PyMC model."""
@@ -154,8 +146,7 @@ class DawidSkenePosterior:
         settings = parts[0].settings if len(parts) == 1 else self.settings | length
         if self.variant == "auto":
             settings |= {"weights": weights}
-        models = [] if self.predictions is None else list(self.predictions.models)
-        return chains_tree(self.labels, parts, engine="gibbs", seed=request.seed, settings=settings, models=models)
+        return chains_tree(self.labels, parts, engine="gibbs", seed=request.seed, settings=settings)
 
     @property
     def averaged(self) -> "dict[str, DawidSkenePosterior]":
@@ -221,20 +212,16 @@ class DawidSkenePosterior:
         """Return how a chain of the variant starts."""
         labels, variant, prior = self.labels, self.variant, self.prior or DawidSkenePrior()
         n_labels, n_annotators = labels.categories.size, labels.annotators.size
-        regression = None
-        if self.predictions is not None:
-            regression = Regression(Covariates.of(self.predictions), cells.counted)
 
         def start(rng: Rng) -> CrowdSampler:
             if variant == "ordered":
-                return OrderedSampler(cells, labels, rng, self.gold_index, self.predictions)
-            item_prior = None if regression is None else DrawnPrior(regression, cells, shares)
+                return OrderedSampler(cells, labels, rng, self.gold_index)
             if variant == "mixed_membership":
-                return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng, item_prior)
-            shared = Start(cells, prior.prevalence, shares, n_labels, rng, item_prior)
+                return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng)
+            shared = Start(cells, prior.prevalence, shares, n_labels, rng)
             if variant == "votes":
                 rows = ConfusionRows(cells, prior, n_labels, n_annotators)
-                return VotesSampler(shared._replace(item_prior=None), rows)
+                return VotesSampler(shared, rows)
             if variant in ("full", "hierarchical"):
                 rows = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=variant == "hierarchical")
                 return RowSampler(shared, rows)
@@ -254,8 +241,6 @@ class DawidSkenePosterior:
         model: dict[str, Any] = {"variant": self.variant, "candidates": self.candidates}
         if prior is not None:
             model |= {"prior_confusion": prior.confusion(n_labels), "prior_prevalence": prior.prevalence}
-        if self.predictions is not None:
-            model["covariates"] = Covariates.of(self.predictions)
         if (gold >= 0).any():
             model["gold"] = gold
         length = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}

@@ -20,7 +20,6 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     items_with_repeats,
     sweep_truth,
 )
-from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 
 # Mixing weight of the Rao-Blackwellised probabilities in a draw's plausibility; the drawn truth has the rest.
 # The mean over draws is the posterior probability whatever the share; this one only orders the labels that were
@@ -86,8 +85,6 @@ class Start(NamedTuple):
         Probabilities of the candidates, from which the first truth is drawn.
     rng
         Stream of the start.
-    item_prior
-        Prior of each item from predictions, if it has one.
     """
 
     cells: AnnotationCells
@@ -95,7 +92,6 @@ class Start(NamedTuple):
     shares: Floats
     n_labels: int
     rng: Rng
-    item_prior: DrawnPrior | None = None
 
 
 class CellItems(ABC):
@@ -126,21 +122,15 @@ class TruthSampler(CellItems):
     """One true label per item, for any model of the annotators: its draws, and the counts they give."""
 
     def __init__(self, start: Start) -> None:
-        cells, self.prevalence_shape, shares, n_labels, rng, self.item_prior = start
-        self.cells, self.log_prior = cells, np.empty(0)
+        cells, self.prevalence_shape, shares, n_labels, rng = start
+        self.cells = cells
         self.truth = start_truth(cells, shares, rng)
         self.weights, self.count = np.empty(cells.cell_label.size), np.empty(n_labels)
         self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
         count_truth(cells, self.truth, self.weights, self.count)
 
     def draw_prevalence(self, rng: Rng) -> Floats:
-        """Draw the prevalence given the truth, or the prior of each item; return the logarithm of the former."""
-        if self.item_prior is not None:
-            new_labels = np.zeros(self.cells.candidate.size)
-            new_labels[self.cells.candidate_start[:-1] + self.truth] = 1.0
-            self.log_prior = self.item_prior.draw(rng, new_labels)
-            self.prevalence = self.item_prior.prevalence()
-            return np.zeros_like(self.prevalence)
+        """Draw the prevalence given the truth; return its logarithm."""
         log_prevalence = log_dirichlet_draw(rng, self.prevalence_shape + self.count)
         self.prevalence = np.exp(log_prevalence)
         return log_prevalence
@@ -164,14 +154,7 @@ class RowSampler(TruthSampler):
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw hyperparameters and prevalence given the truth, then the truth."""
-        if self.item_prior is None:
-            return self._sweep(rng, times, np.empty(0))
-        for _ in range(times):
-            self.draw_prevalence(rng)
-            self._sweep(rng, 1, self.item_prior.mean)
-
-    def _sweep(self, rng: Rng, times: int, prior: Floats) -> None:
-        known = self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence, prior
+        known = self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence
         sweep_truth(rng, times, *known, self.truth, self.weights, self.count, self.expected)
 
     def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
@@ -194,13 +177,12 @@ class AccuracySampler(TruthSampler):
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw prevalence and accuracies given the truth, then the truth."""
         for _ in range(times):
-            # Predictions name the labels: others would be as good to annotators alone.
-            if self.item_prior is None and (name := self.accuracies.relabel(rng, self.weights)) is not None:
+            if (name := self.accuracies.relabel(rng, self.weights)) is not None:
                 self.truth = name[self.truth]
                 count_truth(self.cells, self.truth, self.weights, self.count)
             log_prevalence = self.draw_prevalence(rng)
             log_confusion = self.accuracies.draw(rng, self.weights)
-            draw_truth(rng, self.cells, log_prevalence, self.log_prior, log_confusion, self.truth, self.expected)
+            draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
             count_truth(self.cells, self.truth, self.weights, self.count)
 
     def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:

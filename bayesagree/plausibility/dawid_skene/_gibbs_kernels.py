@@ -51,14 +51,14 @@ def draw_candidate(rng, joint, probability, first):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_truth(rng, cells, log_prevalence, log_prior, log_confusion, truth, probability):
+def draw_truth(rng, cells, log_prevalence, log_confusion, truth, probability):
     """Draw every item's true label, and leave its conditional probabilities in `probability`."""
     joint = np.empty(log_prevalence.size)
     item_start, candidate_start, candidate, cell_start, cell = cells[:5]
     for i in range(item_start.size - 1):
         first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
         m = candidate_start[i + 1] - first
-        item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint)
+        item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_confusion, joint)
         truth[i] = draw_candidate(rng, joint[:m], probability, first)
 
 
@@ -257,12 +257,11 @@ def draw_position(rng, weight, m, total):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def draw_truth_collapsed(
-    rng, cells, row, repeats, together, prevalence, prior, weights, count, cell_counts, row_counts, chance,
+    rng, cells, row, repeats, together, prevalence, weights, count, cell_counts, row_counts, chance,
     chance_without, truth, probability,
 ):  # fmt: skip
     """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities.
 
-    `prior` of each candidate, shape (candidate,), stands in the place of the prevalence where it is not empty.
     All annotations of an item sit `together`.
     """
     weight = np.empty(prevalence.size)
@@ -272,7 +271,7 @@ def draw_truth_collapsed(
         first, start, stop, begin = candidate_start[i], item_start[i], item_start[i + 1], cells.cell_start[i]
         m, old, position = candidate_start[i + 1] - first, truth[i], begin
         for c in range(m):
-            weight[c] = prior[first + c] if prior.size > 0 else prevalence[candidate[first + c]]
+            weight[c] = prevalence[candidate[first + c]]
         if repeats[i]:
             multiply_chance_of_repeats(cells, row, i, together, 0, old, cell_counts, row_counts, weight)
         else:
@@ -300,12 +299,10 @@ def draw_truth_collapsed(
 
 
 @numba.njit(cache=True, nogil=True)
-def sweep_truth(
-    rng, times, cells, rows, repeats, prevalence_shape, prevalence, prior, truth, weights, count, probability
-):
+def sweep_truth(rng, times, cells, rows, repeats, prevalence_shape, prevalence, truth, weights, count, probability):
     """Draw hyperparameters, names of labels and prevalence given the truth, then the truth; so many times.
 
-    With a `prior` of the candidates neither names nor prevalence are drawn. The counts move with the labels.
+    The counts move with the labels.
     """
     cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
     chance, chance_without = np.empty(weights.size), np.empty(weights.size)
@@ -313,13 +310,12 @@ def sweep_truth(
     for _ in range(times):
         if rows.learnt:
             draw_population(rng, cells, rows, weights)
-        if prior.size == 0:
-            if rename_labels(rng, cells, rows, weights, prevalence, truth):
-                count_truth(cells, truth, weights, count)
-            draw_prevalence(rng, prevalence_shape, count, prevalence)
+        if rename_labels(rng, cells, rows, weights, prevalence, truth):
+            count_truth(cells, truth, weights, count)
+        draw_prevalence(rng, prevalence_shape, count, prevalence)
         pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
         draw_truth_collapsed(
-            rng, cells, rows.row, repeats, together, prevalence, prior, weights, count, cell_counts, row_counts, chance,
+            rng, cells, rows.row, repeats, together, prevalence, weights, count, cell_counts, row_counts, chance,
             chance_without, truth, probability,
         )  # fmt: skip
 

@@ -11,8 +11,7 @@ matrix. Joined:
 lambda is integrated out. Each latent label is drawn given all others; then all equal ones of an item together, which
 may take a label that the item has not, so that small alpha does not freeze them. The prevalence depends on the latent
 labels through how many of them are new draws from it, drawn with them (Antoniak 1974), and alpha through the same
-counts of items with more than r equal labels: both cost nothing beside a pass over the annotations. With predictions
-every item has a mean of its own in the place of the prevalence (`_item_prior`), learnt from the same new labels.
+counts of items with more than r equal labels: both cost nothing beside a pass over the annotations.
 
 A gold label is an expert's: one more draw from lambda_i, given without error. It teaches the annotators'
 confusion and makes the label plausible; it does not make an ambiguous item certain.
@@ -28,19 +27,16 @@ from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, write_it
 from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs import Written, start_truth
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import items_with_repeats
-from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
     draw_items_and_annotators,
-    draw_new,
     sweep_mixed_membership,
-    sweep_with_means,
 )
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
 class MixedMembershipSampler:
-    """One chain: latent labels, confusion, alpha and the prevalence, or the prior of each item, are drawn in turn."""
+    """One chain: latent labels, confusion, alpha and the prevalence are drawn in turn."""
 
     def __init__(
         self,
@@ -50,9 +46,8 @@ class MixedMembershipSampler:
         shares: Floats,
         n_labels: int,
         rng: Rng,
-        item_prior: DrawnPrior | None = None,
     ) -> None:
-        self.cells, self.alpha, self.item_prior = cells, prior.ambiguity, item_prior
+        self.cells, self.alpha = cells, prior.ambiguity
         self.prevalence_shape = prior.prevalence
         self.confusion = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=True)
         # All annotations of an item start with one latent label, as under Dawid-Skene.
@@ -69,20 +64,13 @@ class MixedMembershipSampler:
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
         counted = self.choice, self.weights, self.latent, self.above
-        if self.item_prior is None:
-            means = self.prevalence_shape, self.prevalence
-            self.alpha = sweep_mixed_membership(rng, times, *self.known, *means, self.alpha, *counted)
-            return
-        for _ in range(times):
-            self.item_prior.draw(rng, draw_new(rng, self.alpha * self.item_prior.mean, self.latent))
-            self.alpha = sweep_with_means(rng, *self.known, self.item_prior.mean, self.alpha, *counted)
+        means = self.prevalence_shape, self.prevalence
+        self.alpha = sweep_mixed_membership(rng, times, *self.known, *means, self.alpha, *counted)
 
     def draw(self, rng: Rng, times: int, out: Written) -> None:
         """Sweep so many times, draw lambda and the confusion, and write them."""
         self.sweep(rng, times)
         means = self.prevalence[self.cells.candidate]
-        if self.item_prior is not None:
-            self.prevalence, means = self.item_prior.prevalence(), self.item_prior.mean
         given = self.cells, self.confusion.rows, self.alpha * means + self.latent, self.weights, self.prevalence
         plausibility = np.empty(means.size)
         written = self.expected, plausibility, self.confusion.confusion, out.accuracy, out.confusion

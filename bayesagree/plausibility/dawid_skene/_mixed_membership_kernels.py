@@ -71,8 +71,7 @@ def draw_latent(
 ):  # fmt: skip
     """Draw each latent label given all others; then all equal ones of an item at once take a label it has not.
 
-    `shape` is alpha times the mean of the item's plausibilities, shape (candidate,); `joins` the `rising` of each label
-    where items share one mean, else empty.
+    `shape` is alpha times the prevalence, shape (category,), and `joins` its `rising`.
     """
     n_labels = above.shape[0]
     weight, likely, seen = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels, np.bool_)
@@ -82,7 +81,7 @@ def draw_latent(
         first, start, stop, begin = candidate_start[i], item_start[i], item_start[i + 1], cells.cell_start[i]
         m, position = candidate_start[i + 1] - first, begin
         for c in range(m):
-            likely[c] = latent[first + c] + shape[first + c]
+            likely[c] = latent[first + c] + shape[candidate[first + c]]
         for t in range(start, stop):
             old, total = choice[t], 0.0
             likely[old] -= 1.0
@@ -108,14 +107,13 @@ def draw_latent(
             free += latent[first + c] == 0.0
         if free == 0:
             continue
-        own_joins = joins if joins.size > 0 else rising(shape[first : first + m], stop - start)
         for t in range(start, stop):
             old = choice[t]
             size = int(latent[first + old])
             if seen[old] or size < 2:  # one alone has just been drawn
                 continue
             for c in range(m):
-                joined = own_joins[candidate[first + c] if joins.size > 0 else c, size]
+                joined = joins[candidate[first + c], size]
                 weight[c] = joined if latent[first + c] == 0.0 or c == old else 0.0
             ahead = begin + (t - start) * m
             if repeats[i]:
@@ -194,65 +192,19 @@ def sweep_mixed_membership(
     """
     cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
     chance, chance_without = np.empty(weights.size), np.empty(weights.size)
-    shape = np.empty(cells.candidate.size)
     for _ in range(times):
         draw_population(rng, cells, rows, weights)
         if rename_labels(rng, cells, rows, weights, prevalence, choice):
             count_latent(cells, choice, weights, latent, above)
         draw_prevalence(rng, prevalence_shape, draw_tables_of_items(rng, alpha, prevalence, above), prevalence)
         pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
-        for c in range(shape.size):
-            shape[c] = alpha * prevalence[cells.candidate[c]]
+        shape = alpha * prevalence
         draw_latent(
-            rng, cells, rows.row, repeats, shape, rising(alpha * prevalence, sizes_above.size), weights, cell_counts,
+            rng, cells, rows.row, repeats, shape, rising(shape, sizes_above.size), weights, cell_counts,
             row_counts, chance, chance_without, choice, latent, above,
         )  # fmt: skip
         alpha = draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
     return alpha
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_new(rng, shape, latent):
-    """Draw how many of an item's equal labels are new draws from its mean (Antoniak 1974), shape (candidate,)."""
-    new_labels = np.zeros(shape.size)
-    for c in range(shape.size):
-        for r in range(int(latent[c])):
-            if rng.random() * (shape[c] + r) < shape[c]:
-                new_labels[c] += 1.0
-    return new_labels
-
-
-@numba.njit(cache=True, nogil=True)
-def ambiguity_density_of_items(u, mean, latent, sizes_above, log_mean, log_sd):
-    """`ambiguity_density` where each item has a mean of its own, shape (candidate,)."""
-    alpha = math.exp(u)
-    value = -0.5 * ((u - log_mean) / log_sd) ** 2
-    for r in range(sizes_above.size):
-        value -= sizes_above[r] * math.log(alpha + r)
-    for c in range(mean.size):
-        for r in range(int(latent[c])):
-            value += math.log(alpha * mean[c] + r)
-    return value
-
-
-@numba.njit(cache=True, nogil=True)
-def sweep_with_means(
-    rng, cells, rows, repeats, log_mean, log_sd, sizes_above, mean, alpha, choice, weights, latent, above
-):
-    """Draw hyperparameters, latent labels and alpha in turn, given each item's mean, shape (candidate,); return alpha.
-
-    Labels keep their names: predictions have given them.
-    """
-    cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
-    chance, chance_without = np.empty(weights.size), np.empty(weights.size)
-    draw_population(rng, cells, rows, weights)
-    pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
-    draw_latent(
-        rng, cells, rows.row, repeats, alpha * mean, np.empty((0, 0)), weights, cell_counts, row_counts,
-        chance, chance_without, choice, latent, above,
-    )  # fmt: skip
-    given = (mean, latent, sizes_above, log_mean, log_sd)
-    return math.exp(slice_step(rng, ambiguity_density_of_items, math.log(alpha), 0.5, given))
 
 
 @numba.njit(cache=True, nogil=True)

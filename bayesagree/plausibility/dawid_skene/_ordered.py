@@ -1,7 +1,6 @@
 """Gibbs sampler of the ordered variant: labels stand in an order, and annotators differ in how they use the scale.
 
-Item i has a latent truth u_i ~ N(x_i w, 1); x_i are the positions that models predict, w ~ N(0, 1), and without models
-the mean is 0. Annotator k says at most c where a latent response is at most tau_c,
+Item i has a latent truth u_i ~ N(0, 1). Annotator k says at most c where a latent response is at most tau_c,
 
     z_ik ~ N(alpha_k + beta_k u_i, 1 / s_k^2),    alpha_k ~ N(0, A),  beta_k ~ N(mu, B),  s_k^2 ~ Gamma(5, 5),
 
@@ -15,7 +14,6 @@ Source: Johnson, "On Bayesian analysis of multirater ordinal data", JASA 91 (199
 thresholds by their slope and curvature by Girolami and Calderhead, JRSS B 73 (2011).
 """
 
-import math
 from statistics import NormalDist
 
 import numpy as np
@@ -23,12 +21,10 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
-from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import write_accuracies
 from bayesagree.plausibility.dawid_skene._gibbs import CellItems
-from bayesagree.plausibility.dawid_skene._ordered_kernels import SLOPE_SD, chances, sweep_ordered
-from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.dawid_skene._ordered_kernels import chances, sweep_ordered
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -44,7 +40,6 @@ class OrderedSampler(CellItems):
         labels: Labels,
         rng: Rng,
         gold: NDArray[np.int64],
-        predictions: Predictions | None = None,
     ) -> None:
         known, self.n_annotators = np.flatnonzero(gold >= 0), labels.annotators.size
         order = np.argsort(np.append(labels.item_index, known), kind="stable")
@@ -62,15 +57,6 @@ class OrderedSampler(CellItems):
         self.people = np.repeat([[0.0, 1.0, 1.0]], self.n_annotators + bool(known.size), axis=0)
         # Population: mean slope, variances of intercepts and slopes; the sweep.
         self.crowd = np.array([1.0, 0.25, 0.25, 0.0])
-        x = np.empty((cells.n_items, 0)) if predictions is None else places_on_scale(predictions)
-        self.slopes, self.mean, self.columns, self.known = (
-            np.zeros(x.shape[1]),
-            np.zeros(cells.n_items),
-            x,
-            x[cells.counted],
-        )
-        # w | u ~ N(V x'u, V): the root of the precision does not change.
-        self.root = np.linalg.cholesky(self.known.T @ self.known + np.eye(x.shape[1]) / SLOPE_SD**2)
         self.shares = np.empty((0, 0))
         """Shares of typical annotators who give each label, shape (item, label)."""
 
@@ -91,14 +77,7 @@ class OrderedSampler(CellItems):
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown."""
         args = self.cells.item_start, self.annotator, self.label, self.u, self.people, self.tau, self.crowd
-        prior = self.mean, self.slopes, self.n_annotators, self.gold
-        for _ in range(times if self.slopes.size else 0):
-            score = np.linalg.solve(self.root, self.known.T @ self.u[self.cells.counted])
-            self.slopes[:] = np.linalg.solve(self.root.T, score + rng.standard_normal(score.size))
-            self.mean[:] = self.columns @ self.slopes
-            sweep_ordered(rng, 1, *args, *prior)
-        if not self.slopes.size:
-            sweep_ordered(rng, times, *args, *prior)
+        sweep_ordered(rng, times, *args, self.n_annotators, self.gold)
         self.shares = chances(self.tau, self.crowd[0] * self.u, ONE)
 
     def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
@@ -109,10 +88,9 @@ class OrderedSampler(CellItems):
 
     def _confusion(self) -> Floats:
         """Return Pr(label | label of a typical annotator) on a random item, shape (annotator, label, label)."""
-        nodes = NODES * math.sqrt(1 + self.mean.var())
-        typical = chances(self.tau, self.crowd[0] * nodes, ONE) * WEIGHTS[:, None]
+        typical = chances(self.tau, self.crowd[0] * NODES, ONE) * WEIGHTS[:, None]
         alpha, beta, precision = self.people.T
-        at = (alpha[:, None] + beta[:, None] * nodes).ravel()
+        at = (alpha[:, None] + beta[:, None] * NODES).ravel()
         own = chances(self.tau, at, np.repeat(np.sqrt(precision), NODES.size)).reshape(alpha.size, NODES.size, -1)
         return np.einsum("nc,anl->acl", typical, own) / typical.sum(axis=0)[:, None]
 
@@ -121,20 +99,4 @@ class OrderedSampler(CellItems):
         alpha, beta, precision = self.people[: self.n_annotators].T
         stretch, latent = np.sqrt(precision), self.u.astype(np.float32)
         found = {"threshold": self.tau[1:-1].copy(), "latent_truth": latent, "stretch": stretch}
-        found |= {"discrimination": beta * stretch, "severity": -alpha * stretch}
-        return found | ({"model_slope": self.slopes.copy()} if self.slopes.size else {})
-
-
-def places_on_scale(predictions: Predictions) -> Floats:
-    """Return where on the scale each model puts each item, standardised, shape (item, model).
-
-    That is the mean label under its probabilities, else its label; an item without a prediction is in the middle.
-    """
-    covariates = Covariates.of(predictions)
-    codes = np.arange(predictions.categories.size)
-    place = np.where(covariates.hit < 0, np.nan, covariates.hit)
-    if covariates.dense.shape[1]:
-        place = covariates.dense[:, 1::2].astype(float) @ codes
-    centred = np.nan_to_num(place - np.nanmean(place, axis=0))
-    sd = centred.std(axis=0)
-    return centred / np.where(sd > 0, sd, 1.0)
+        return found | {"discrimination": beta * stretch, "severity": -alpha * stretch}

@@ -5,9 +5,8 @@ import math
 import numba
 import numpy as np
 
-# Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order;
-# w ~ N(0, 1) per standard deviation of a prediction.
-MU, SPREAD, STRETCH, THRESHOLD_SD, SLOPE_SD = 1.0, (2.0, 0.25), 5.0, 1.5, 1.0
+# Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order.
+MU, SPREAD, STRETCH, THRESHOLD_SD = 1.0, (2.0, 0.25), 5.0, 1.5
 # Sweeps per proposal of thresholds, which costs two sweeps: of many labels it is nearly a draw given all else.
 FEW, EVERY, EVERY_OF_MANY = 20_000, 2, 8
 # Standard deviations of a step of a walk times the root of its dimension, the best (Roberts et al., 1997).
@@ -169,7 +168,7 @@ def inverse_gamma(rng, shape, scale):
 
 
 @numba.njit(cache=True, nogil=True)
-def sweep_ordered(rng, times, item_start, annotator, label, u, people, tau, crowd, mean, slopes, n_people, gold):
+def sweep_ordered(rng, times, item_start, annotator, label, u, people, tau, crowd, n_people, gold):
     """Draw thresholds, responses with latent truths, annotators and their population, and move all at once."""
     sums, response = np.empty((people.shape[0], 6)), np.empty(np.diff(item_start).max())
     stretch = np.empty(people.shape[0])
@@ -182,7 +181,7 @@ def sweep_ordered(rng, times, item_start, annotator, label, u, people, tau, crow
         sums[:] = 0.0
         stretch[:] = np.sqrt(people[:, 2])
         for i in range(u.size):
-            precision, score, start = 1.0, mean[i], item_start[i]
+            precision, score, start = 1.0, 0.0, item_start[i]
             for t in range(start, item_start[i + 1]):
                 k, c = annotator[t], label[t]
                 alpha, beta, s = people[k, 0], people[k, 1], stretch[k]
@@ -201,7 +200,7 @@ def sweep_ordered(rng, times, item_start, annotator, label, u, people, tau, crow
                 own[4] += z * u[i]
                 own[5] += z * z
         draw_people(rng, sums, people, crowd, n_people)
-        move_together(rng, u, people, tau, crowd, mean, slopes, n_people, gold)
+        move_together(rng, u, people, tau, crowd, n_people, gold)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -244,8 +243,8 @@ def gold_density(gold, u, tau, mu):
 
 
 @numba.njit(cache=True, nogil=True)
-def move_together(rng, u, people, tau, crowd, mean, slopes, n_people, gold):
-    """Shift thresholds and annotators together, rescale both, and rescale latent truths against slopes.
+def move_together(rng, u, people, tau, crowd, n_people, gold):
+    """Shift thresholds and annotators together, rescale both, and rescale latent truths against them.
 
     The annotators' labels stay as probable as they were, so that only priors, the Jacobian and gold decide.
     """
@@ -282,15 +281,12 @@ def move_together(rng, u, people, tau, crowd, mean, slopes, n_people, gold):
         precision /= g * g
         crowd[0] *= g
         people[n_people:, 1] *= g
-    # Latent truths and what predictions say of them times g, beta and mu over g.
+    # Latent truths times g, beta and mu over g.
     log_g = rng.standard_normal() / math.sqrt(u.size + n_people + 1.0)
     g = math.exp(log_g)
-    gain = (1 - g * g) * ((u - mean) ** 2).sum() / 2 + (1 - g**-2) * ((beta - crowd[0]) ** 2).sum() / crowd[2] / 2
-    gain += (1 - g * g) * (slopes**2).sum() / (2 * SLOPE_SD**2)
-    gain += ((crowd[0] - MU) ** 2 - (crowd[0] / g - MU) ** 2) / 2 + log_g * (u.size + slopes.size - n_people - 1)
+    gain = (1 - g * g) * (u**2).sum() / 2 + (1 - g**-2) * ((beta - crowd[0]) ** 2).sum() / crowd[2] / 2
+    gain += ((crowd[0] - MU) ** 2 - (crowd[0] / g - MU) ** 2) / 2 + log_g * (u.size - n_people - 1)
     if -rng.standard_exponential() < gain:
         u *= g
-        mean *= g
-        slopes *= g
         people[:, 1] /= g
         crowd[0] /= g

@@ -7,17 +7,15 @@ import numpy as np
 from bayesagree._inference.open_model import annotation_data
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
-from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
-from bayesagree.plausibility.dawid_skene._ordered import places_on_scale
-from bayesagree.plausibility.dawid_skene._ordered_kernels import MU, SLOPE_SD, SPREAD, STRETCH, THRESHOLD_SD
+from bayesagree.plausibility.dawid_skene._ordered_kernels import MU, SPREAD, STRETCH, THRESHOLD_SD
 from bayesagree.plausibility.dawid_skene._results import coordinates
 
 if TYPE_CHECKING:
     import pymc as pm
 
 
-def ordered_model(labels: Labels, *, gold: Gold | None = None, predictions: Predictions | None = None) -> "pm.Model":
+def ordered_model(labels: Labels, *, gold: Gold | None = None) -> "pm.Model":
     """Build the PyMC model of ``dawid_skene(labels, variant="ordered")``.
 
     Parameters
@@ -26,15 +24,12 @@ def ordered_model(labels: Labels, *, gold: Gold | None = None, predictions: Pred
         Single labels with an order, by known annotators.
     gold
         Items whose true label is known: item to label.
-    predictions
-        Models whose positions on the scale move the latent truth of each item; items as those of `labels`.
 
     Returns
     -------
     pymc.Model
         ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator),
-        ``plausibility`` (item, category); with predictions ``model_slope`` (model); observed ``label`` (annotation)
-        and ``gold_label``.
+        ``plausibility`` (item, category); observed ``label`` (annotation) and ``gold_label``.
 
     References
     ----------
@@ -68,11 +63,7 @@ def ordered_model(labels: Labels, *, gold: Gold | None = None, predictions: Pred
         first = np.linspace(-1, 1, labels.categories.size - 1)
         transform: Any = pm.distributions.transforms.ordered
         inner: Any = pm.Normal("threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=transform)
-        centre: Any = 0.0
-        if predictions is not None:
-            model.add_coord("model", predictions.models)
-            centre = places_on_scale(predictions) @ pm.Normal("model_slope", 0.0, SLOPE_SD, dims="model")
-        latent: Any = pm.Normal("latent_truth", centre, dims="item")
+        latent: Any = pm.Normal("latent_truth", dims="item")
 
         def chances(at: Any, scale: Any) -> Any:
             below = pm.math.invprobit((inner[None, :] - at[:, None]) * scale)

@@ -30,7 +30,6 @@ DIMS: dict[str, tuple[str, ...]] = {
     "discrimination": ("annotator",),
     "severity": ("annotator",),
     "stretch": ("annotator",),
-    "model_slope": ("model",),
 }
 # Each costs half a millisecond, and items and annotators are exchangeable: a sample tells of all.
 # How many items and annotators have convergence diagnostics.
@@ -128,7 +127,6 @@ def chains_tree(
     settings: Mapping[str, Any],
     sampler: str = "",
     sample_stats: Mapping[str, Any] | None = None,
-    models: Sequence[Any] = (),
 ) -> xr.DataTree:
     """Stack chains into the result of `dawid_skene`; draws of several parts alternate, in every chain in one order.
 
@@ -157,7 +155,7 @@ def chains_tree(
     if sample_stats:
         groups["sample_stats"] = sample_stats
     ranks = drawn["top_label"].shape[-1] if "top_label" in drawn else 0
-    coords = coordinates(labels, ranks) | {"model": list(models)}
+    coords = coordinates(labels, ranks)
     coords |= {"parameter": _parameter_names(drawn, coords)}
     coords["category"] = category_axis(labels.categories, labels.has_order)
     tree = result_tree(

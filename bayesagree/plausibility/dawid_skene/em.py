@@ -1,7 +1,6 @@
 """Maximum likelihood for the Dawid-Skene model by expectation maximisation (Dawid and Skene 1979)."""
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +9,6 @@ from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._em_kernels import count_votes, expect, expected_counts, maximise_rows
-from bayesagree.plausibility.dawid_skene._item_prior import LearntPrior
-from bayesagree.plausibility.informed.covariates import Covariates
 
 type EMVariant = Literal["full", "class_conditional", "one_coin"]
 
@@ -71,7 +68,6 @@ def dawid_skene_em(
     variant: EMVariant = "full",
     prior_confusion: NDArray[np.float64] | None = None,
     prior_prevalence: float = 0.0,
-    covariates: Covariates | None = None,
     gold: NDArray[np.integer[Any]] | None = None,
     candidates: Candidates = "all",
     restarts: int = 0,
@@ -98,9 +94,6 @@ def dawid_skene_em(
         likelihood. The variants with accuracies use its diagonal and the rest of its rows.
     prior_prevalence
         Pseudo-count of each label.
-    covariates
-        What models predict of each item. The prior of its true label is then learnt from them, item by item, in the
-        place of the prevalence.
     gold
         Known true label of each item, -1 where unknown, shape (item,).
     candidates
@@ -139,8 +132,7 @@ def dawid_skene_em(
     starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
 
     def fit(start: NDArray[np.float64]) -> EMResult:
-        learnt = None if covariates is None else LearntPrior(covariates, cells.counted)
-        steps = CellSteps(cells, start, variant, prior, float(prior_prevalence), learnt)
+        steps = CellSteps(cells, start, variant, prior, float(prior_prevalence))
         history, converged = climb(steps, tolerance, max_iterations)
         return EMResult(
             cells, steps.probability, steps.prevalence, np.exp(steps.log_confusion), np.array(history), converged
@@ -149,27 +141,12 @@ def dawid_skene_em(
     return max(map_blocks(fit, starts, client), key=lambda fit: fit.log_likelihood[-1])
 
 
-class Steps(Protocol):
-    """The two steps of EM, over all annotations in memory or over blocks of them on disk."""
-
-    def maximise(self) -> float:
-        """Estimate prevalence and confusion from expected counts; return their log prior."""
-        ...
-
-    def expect(self) -> float:
-        """Compute expected counts from prevalence and confusion; return the log likelihood."""
-        ...
-
-
-def climb(
-    steps: Steps, tolerance: float, max_iterations: int, progress: Callable[[int], None] = lambda done: None
-) -> tuple[list[float], bool]:
+def climb(steps: "CellSteps", tolerance: float, max_iterations: int) -> tuple[list[float], bool]:
     """Return the log likelihood, with the log prior, of each iteration, and whether the last gain was small enough."""
     history: list[float] = []
     while len(history) < max_iterations:
         log_prior = steps.maximise()
         history.append(steps.expect() + log_prior)
-        progress(1)
         if len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1]):
             return history, True
     return history, False
@@ -189,7 +166,7 @@ def _perturbed(shares: NDArray[np.float64], cells: AnnotationCells, rng: np.rand
 
 
 class CellSteps:
-    """EM over annotations in memory, of any variant; `learnt` takes the place of the prevalence."""
+    """The two steps of EM, of any variant."""
 
     def __init__(
         self,
@@ -198,34 +175,28 @@ class CellSteps:
         variant: EMVariant,
         prior: NDArray[np.float64],
         prior_prevalence: float,
-        learnt: LearntPrior | None,
     ) -> None:
-        self.cells, self.prior, self.prior_prevalence, self.learnt = cells, prior, prior_prevalence, learnt
+        self.cells, self.prior, self.prior_prevalence = cells, prior, prior_prevalence
         self.variant: EMVariant = variant
         # Side by side: the E step reads one and adds to the other, cell by cell at places far apart in memory.
         self.log_confusion, self.weights = np.empty((cells.cell_label.size, 2)).T
         self.probability, self.labels = start.copy(), np.empty(prior.shape[0])
-        self.prevalence = self.log_prevalence = self.log_item = np.empty(0)  # made in each iteration
-        self.owner, self.row = cells.candidate_item(), cells.row_of_cell()
+        self.prevalence = self.log_prevalence = np.empty(0)  # made in each iteration
+        self.row = cells.row_of_cell()
         expected_counts(cells, self.probability, self.weights, self.labels)
 
     def maximise(self) -> float:
-        """Estimate prevalence and confusion, or the prior of each item; return their log prior."""
+        """Estimate prevalence and confusion; return their log prior."""
         cells, count = self.cells, self.labels + self.prior_prevalence
         self.prevalence = count / count.sum()
         log_prior = _maximise(cells, self.row, self.weights, self.prior, self.variant, self.log_confusion)
-        if self.learnt is not None:
-            self.log_prevalence = np.zeros(count.size)
-            log_prior_of, log_slopes = self.learnt.learn(cells.expand(self.probability, count.size))
-            self.log_item = log_prior_of[self.owner, cells.candidate]
-            return log_prior + log_slopes
         with np.errstate(divide="ignore"):
             self.log_prevalence = np.log(self.prevalence)
         return log_prior + (self.prior_prevalence * self.log_prevalence.sum() if self.prior_prevalence > 0 else 0.0)
 
     def expect(self) -> float:
         """Compute the probability of each candidate and the expected counts; return the log likelihood."""
-        logs = self.log_prevalence, self.log_item, self.log_confusion
+        logs = self.log_prevalence, self.log_confusion
         return expect(self.cells, *logs, self.probability, self.weights, self.labels)
 
 

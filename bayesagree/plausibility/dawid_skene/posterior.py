@@ -38,7 +38,6 @@ from bayesagree._inference.results import MAX_BYTES, settings_of
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
-from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LOCAL, Schedule, Stream
 from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.draws.top_labels import stream_of, truth_draws
@@ -49,7 +48,6 @@ from bayesagree.plausibility.dawid_skene._ordered_model import ordered_model
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model, sample_dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.plausibility.informed.covariates import on_items_of
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -66,7 +64,6 @@ class DawidSkene(Posterior):
     prior: DawidSkenePrior | None = None
     gold: Gold | None = None
     candidates: Candidates = "all"
-    predictions: Predictions | None = None
     tune: int | None = None
     thin: int | None = None
     allow_unmixed: bool = False
@@ -76,21 +73,12 @@ class DawidSkene(Posterior):
     max_iterations: int = 1000
     name = "dawid_skene"
 
-    def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
-        """Return labels and predictions on the items of the predictions that the model learns from, if any."""
-        labels = annotations if self.predictions is None else on_items_of(annotations, self.predictions)
-        return super().prepare(labels, predictions)
-
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw with the engine of the request."""
-        labels, given, engine = annotations, self.predictions, request.engine or "gibbs"
+        labels, engine = annotations, request.engine or "gibbs"
         if engine not in ("gibbs", "em", "nuts"):
             raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
-        if given is not None:
-            if engine == "nuts":
-                raise InputError("predictions= exists for engine='gibbs' and 'em'; leave it out, or name one of them")
-            labels, given = super().prepare(on_items_of(labels, given), given)
-        fit = DawidSkenePosterior(labels, self._variant(engine), self.prior, self.gold, self.candidates, given)
+        fit = DawidSkenePosterior(labels, self._variant(engine), self.prior, self.gold, self.candidates)
         if engine == "em":
             return fit.em(request, self.restarts, self.tolerance, self.max_iterations)
         check_result(labels, request, confusion=self.confusion)
@@ -123,10 +111,7 @@ class DawidSkene(Posterior):
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC; of "auto" that of "full"."""
         if self.variant == "ordered":
-            labels, predictions = annotations, self.predictions
-            if predictions is not None:
-                labels, predictions = super().prepare(on_items_of(labels, predictions), predictions)
-            return ordered_model(labels, gold=self.gold, predictions=predictions)
+            return ordered_model(annotations, gold=self.gold)
         return dawid_skene_model(annotations, variant=self._variant("nuts"), prior=self.prior, gold=self.gold)
 
 
@@ -137,7 +122,6 @@ def dawid_skene(
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
     candidates: Candidates = "all",
-    predictions: Predictions | None = None,
     tolerance: float = 1e-10,
     max_iterations: int = 1000,
     draws: int = 1000,
@@ -169,7 +153,7 @@ def dawid_skene(
         What an annotator is; see the table of this module. ``"auto"`` is an average of "mixed_membership", of the same
         with a prior of accurate annotators (of three labels or more, where no `prior` is given) and of "votes",
         of labels in a stated order (``ordered=True``) also of "ordered", weighted by how well each predicts annotators
-        held out [4]_; every draw comes from one of them. The result's settings hold the ``weights``; where one of them
+        held out [3]_; every draw comes from one of them. The result's settings hold the ``weights``; where one of them
         is 1, ``variant`` names it, and the result is that of this variant alone. Engines other than "gibbs" take "full"
         for "auto".
     engine
@@ -185,15 +169,9 @@ def dawid_skene(
     candidates
         Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
         labels the second keeps time and memory proportional to the annotations.
-    predictions
-        Models whose output tells the prior of each item's true label (of mixed membership: the mean of its
-        plausibilities; of "ordered": its latent truth), by a regression that is learnt with the annotators
-        (``engine="gibbs"`` and ``"em"``); items without labels take that prior, and ``prevalence`` is its mean over
-        items. Not models that were trained on these labels.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500; 300 for ordered, 1000 for hierarchical and with
-        predictions, 1500 for mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 with
-        predictions, 6 for mixed membership).
+        Kept draws per chain; sweeps before the first of them (500; 300 for ordered, 1000 for hierarchical, 1500 for
+        mixed membership); sweeps per kept draw (1; 3 for hierarchical, 6 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     tolerance, max_iterations
@@ -254,8 +232,7 @@ def dawid_skene(
     ----------
     .. [1] A. P. Dawid, A. M. Skene, Applied Statistics 28 (1979) 20-28.
     .. [2] S. Paun et al., "Comparing Bayesian models of annotation", TACL 6 (2018) 571-585.
-    .. [3] V. C. Raykar et al., "Learning from crowds", JMLR 11 (2010) 1297-1322, for `predictions`.
-    .. [4] Y. Yao et al., "Using stacking to average Bayesian predictive distributions", Bayesian Analysis 13 (2018).
+    .. [3] Y. Yao et al., "Using stacking to average Bayesian predictive distributions", Bayesian Analysis 13 (2018).
 
     Examples
     --------
@@ -269,6 +246,6 @@ def dawid_skene(
     request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client)
     request = replace(request, progress=progress if client is None else None)
     of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
-    model = variant, prior, gold, candidates, predictions, tune, thin
+    model = variant, prior, gold, candidates, tune, thin
     specification = DawidSkene(*model, confusion=confusion, **of_em)
     return specification.draw(labels, request)

@@ -49,10 +49,6 @@ HYPERPARAMETERS = {
 
 
 def _variant_and_prior(settings: Settings) -> tuple[str, DawidSkenePrior]:
-    if settings.get("predictions"):
-        raise InputError(
-            "a posterior that learnt from predictions keeps no prior of items to draw from; fit without predictions="
-        )
     variant = settings.get("variant", "full")
     if variant not in HYPERPARAMETERS:
         raise InputError(

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, map_blocks, stream_apart
 from bayesagree._numerics.types import Floats, Rng
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.posterior import Drawer, Drawn, Request
-from bayesagree.plausibility.dawid_skene._ordered import places_on_scale
 from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.informed.covariates import excluded_names
+from bayesagree.plausibility.informed.covariates import Covariates, excluded_names
 from bayesagree.plausibility.informed.fit import Fit
 from bayesagree.plausibility.informed.sampler import draws_per_parameters
 
@@ -155,6 +155,21 @@ class OrderedProblem(InformedProblem):
             return Drawn(items, {"plausibility": out})
 
         return draw
+
+
+def places_on_scale(predictions: Predictions) -> Floats:
+    """Return where on the scale each model puts each item, standardised, shape (item, model).
+
+    That is the mean label under its probabilities, else its label; an item without a prediction is in the middle.
+    """
+    covariates = Covariates.of(predictions)
+    codes = np.arange(predictions.categories.size)
+    place = np.where(covariates.hit < 0, np.nan, covariates.hit)
+    if covariates.dense.shape[1]:
+        place = covariates.dense[:, 1::2].astype(float) @ codes
+    centred = np.nan_to_num(place - np.nanmean(place, axis=0))
+    sd = centred.std(axis=0)
+    return centred / np.where(sd > 0, sd, 1.0)
 
 
 def ordered_model(problem: OrderedProblem) -> "pm.Model":

@@ -50,7 +50,7 @@ def test_draw_truth_has_the_conditional_probabilities():
     truth, probability = np.zeros(30, np.int64), np.empty(90)
     counts = np.zeros((30, 3))
     for _ in range(4000):
-        draw_truth(rng, cells, np.log(prevalence), np.empty(0), log_confusion, truth, probability)
+        draw_truth(rng, cells, np.log(prevalence), log_confusion, truth, probability)
         counts[np.arange(30), truth] += 1
     expected = special.softmax(joint, axis=1)
     np.testing.assert_allclose(probability.reshape(30, 3), expected, atol=1e-12)

@@ -8,18 +8,16 @@ import bayesagree as ba
 from bayesagree import InputError, Labels, dawid_skene
 from bayesagree.plausibility import ordered_model
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
-from bayesagree.plausibility.dawid_skene._ordered import places_on_scale
 from bayesagree.plausibility.dawid_skene._ordered_kernels import interval_chance, truncated_normal
 
 VOTES = Labels.from_matrix([[0, 1], [2, 2], [1, 0]], labels=[0, 1, 2], ordered=True)
 
 
-MODELS = ba.Predictions.from_labels({"A": [0, 2, 1], "B": [1, 2, 1]}, labels=[0, 1, 2])
-CASES = {"plain": {}, "gold": {"gold": {0: 1, 1: 2}}, "predictions": {"predictions": MODELS}}
+CASES = {"plain": {}, "gold": {"gold": {0: 1, 1: 2}}}
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 
 
-def from_prior(n, people, labels, models, rng):
+def from_prior(n, people, labels, rng):
     """Draw n times all that the model does not know beside the latent truths."""
     mu = rng.normal(1, 1, 4 * n + 20)
     mu = mu[mu > 0][:n]
@@ -28,7 +26,7 @@ def from_prior(n, people, labels, models, rng):
     beta = mu[:, None] + np.sqrt(b)[:, None] * rng.standard_normal((n, people))
     stretch = np.sqrt(rng.standard_gamma(5, (n, people)) / 5)
     tau = np.sort(1.5 * rng.standard_normal((n, labels - 1)), axis=1)
-    return mu, alpha, beta, stretch, tau, rng.standard_normal((n, models))
+    return mu, alpha, beta, stretch, tau
 
 
 def chance_of(tau, at, stretch):
@@ -49,9 +47,8 @@ def test_oracle_of_three_items_and_two_annotators(gibbs):
     """Latent truths by quadrature with 24 nodes each, all else by importance sampling from the prior."""
     options, tree = gibbs
     rng, n = np.random.default_rng(1), 40_000
-    x = places_on_scale(options["predictions"]) if "predictions" in options else np.empty((3, 0))
-    mu, alpha, beta, stretch, tau, slope = from_prior(n, 2, 3, x.shape[1], rng)
-    u = (slope @ x.T)[:, :, None] + NODES
+    mu, alpha, beta, stretch, tau = from_prior(n, 2, 3, rng)
+    u = np.broadcast_to(NODES, (n, 3, NODES.size))
     typical, ones = chance_of(tau, mu[:, None, None] * u, np.ones(n)), np.ones((n, 3, NODES.size))
     node = ones * WEIGHTS / WEIGHTS.sum()
     for item, annotator, label in zip(VOTES.item_index, VOTES.annotator_index, VOTES.label_index):
@@ -67,8 +64,6 @@ def test_oracle_of_three_items_and_two_annotators(gibbs):
         "latent_truth": (node * u).sum(axis=2), "threshold": tau, "discrimination": beta * stretch,
         "severity": -alpha * stretch, "stretch": stretch, "plausibility": (node[..., None] * typical).sum(axis=2),
     }  # fmt: skip
-    if slope.shape[1]:
-        expected["model_slope"] = slope
     assert enough > 1_500
     for name, values in expected.items():
         exact = np.tensordot(weight, values, 1)
@@ -87,24 +82,11 @@ def test_pymc_is_the_same_posterior(gibbs, draws, tune):
     options, tree = gibbs
     with ordered_model(VOTES, **options):
         nuts = pm.sample(draws, tune=tune, chains=2, cores=1, random_seed=1, progressbar=False, target_accept=0.95)
-    names = ("plausibility", "latent_truth", "threshold", "severity", "stretch", "discrimination", "model_slope")
-    for name in names[: 7 if "predictions" in options else 6]:
+    names = ("plausibility", "latent_truth", "threshold", "severity", "stretch", "discrimination")
+    for name in names:
         one, other = (of["posterior"][name].stack(s=("chain", "draw")).values for of in (tree, nuts))
         error = np.sqrt(other.var(axis=-1) / (700 / 1500 * draws) + one.var(axis=-1) / 1000)
         assert (np.abs(one.mean(axis=-1) - other.mean(axis=-1)) < 4.5 * error).all(), name
-
-
-def test_predictions_place_items_without_labels():
-    rng = np.random.default_rng(8)
-    u = rng.standard_normal(120)
-    given = np.searchsorted([-0.8, 0.0, 0.8], u[:, None] + 0.6 * rng.standard_normal((120, 3))).astype(float)
-    given[100:] = np.nan
-    votes = Labels.from_matrix(given, labels=range(4), ordered=True)
-    models = ba.Predictions.from_labels({"A": np.searchsorted([-0.8, 0.0, 0.8], u)}, labels=range(4))
-    tree = dawid_skene(votes, variant="ordered", predictions=models, draws=100, seed=1)
-    latent = tree["posterior"]["latent_truth"].mean(("chain", "draw")).values
-    assert np.corrcoef(latent[100:], u[100:])[0, 1] > 0.8
-    assert tree["posterior"]["model_slope"].dims == ("chain", "draw", "model")
 
 
 def test_plausibilities_are_cut_from_one_normal_distribution():
