@@ -2,17 +2,15 @@
 
     uv run python benchmarks/informed_speed.py [items labels models]...      (all: writes results/informed_speed.md)
 
-Five models, three votes an item, 4 x 1000 draws, of which the best label is kept; in the last row 4 x 250 draws with
-all plausibilities, which go to a store on disk block by block (`to=`). Each row is a process of its own, after a small
-problem that loads the compiled kernels: seconds of the clock, seconds of all processors, largest resident memory, what
-the result takes. `evaluate` with M models fits M + 1 such posteriors. With two free processors the clock shows about
-half of the seconds of all processors; more than that says that the machine was busy.
+Five models, three votes an item, 4 x 1000 draws, of which the best label is kept. Each row is a process of its own,
+after a small problem that loads the compiled kernels: seconds of the clock, seconds of all processors, largest resident
+memory, what the result takes. `evaluate` with M models fits M + 1 such posteriors. With two free processors the clock
+shows about half of the seconds of all processors; more than that says that the machine was busy.
 """
 
 import multiprocessing
 import resource
 import sys
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -30,11 +28,10 @@ class Size(NamedTuple):
     n_items: int
     n_labels: int
     n_models: int
-    stored: bool = False
 
 
 SMALL = Size(200, 3, 2)
-SIZES = (Size(10_000, 10, 5), Size(100_000, 10, 5), Size(2_000, 419, 5), Size(20_000, 10, 5, stored=True))
+SIZES = (Size(10_000, 10, 5), Size(100_000, 10, 5), Size(2_000, 419, 5))
 
 
 def test_set(size: Size) -> tuple[Labels, Predictions]:
@@ -47,12 +44,7 @@ def test_set(size: Size) -> tuple[Labels, Predictions]:
 def draw(size: Size) -> int:
     """Draw the posterior; return the size of its draws in bytes."""
     labels, models = test_set(size)
-    if not size.stored:
-        tree = informed_dirichlet(labels, models, top_labels=1, max_bytes=2**31, seed=1)
-        return tree["posterior"].nbytes
-    with tempfile.TemporaryDirectory() as folder:
-        tree = informed_dirichlet(labels, models, draws=250, seed=1, to=Path(folder) / "draws.zarr")
-        return tree["posterior"].nbytes
+    return informed_dirichlet(labels, models, top_labels=1, seed=1)["posterior"].nbytes
 
 
 def row(size: Size) -> str:
@@ -62,9 +54,8 @@ def row(size: Size) -> str:
     result = draw(size)
     clock, processor = time.perf_counter() - clock, time.process_time() - processor
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    kept = "plausibilities, on disk" if size.stored else "best label"
     return (
-        f"| {size.n_items:,} | {size.n_labels} | {size.n_models} | {kept} | {clock:.1f} | {processor:.1f} | {peak:.2f} "
+        f"| {size.n_items:,} | {size.n_labels} | {size.n_models} | {clock:.1f} | {processor:.1f} | {peak:.2f} "
         f"| {result / 2**30:.2f} |"
     )
 
@@ -72,8 +63,8 @@ def row(size: Size) -> str:
 def main() -> None:
     asked = [Size(*map(int, size)) for size in zip(*[iter(sys.argv[1:])] * 3)]
     lines = [
-        "| items | labels | models | kept | seconds | of all processors | peak GB | result GB |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| items | labels | models | seconds | of all processors | peak GB | result GB |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     print("\n".join(lines))
     new = multiprocessing.get_context("spawn")

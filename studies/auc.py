@@ -46,14 +46,12 @@ def main(
     }
     total = runs * len(grid["cases"]) * len(grid["labels_per_item"]) * len(grid["labels_per_annotator"])
     further = ESTIMATORS if label_level else None
-    journal = None if output is None else output.with_name(output.name + ".journal")
     options: dict[str, Any] = {"estimators": further, "keep_evaluations": figures is not None}
-    options |= {"seed": seed, "journal": journal, "client": _options.dask_client(dask)}
+    options |= {"seed": seed, "client": _options.dask_client(dask)}
     with _output.progress("runs", total) as advance:
         tree = auc_study(**grid, runs=runs, **options, progress=advance)
-    if output is not None and journal is not None:
+    if output is not None:
         write_result(tree, output)
-        journal.unlink()
     errors = tree["study"].to_dataset().swap_error
     means = errors.mean("run").to_series().unstack("auc_method").reset_index()
     claims = study_claims(tree) if published_grid(tree) else []

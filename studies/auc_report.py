@@ -3,9 +3,7 @@
 Run: python -m studies.auc_report FOLDER      (about ten minutes on two processors; continues where it was stopped)
 """
 
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,15 +35,14 @@ def committees_summary(table: pd.DataFrame) -> pd.DataFrame:
 
 def main() -> None:
     """Print the claims, the mean swap errors and the committees."""
-    folder = Path(sys.argv[1])
     start = time.perf_counter()
-    study = auc_study(journal=folder / "study.journal", seed=0)
+    study = auc_study(seed=0)
     print(f"The study took {time.perf_counter() - start:.0f} s.\n")
     claims = study_claims(study).assign(holds=lambda t: np.where(t["holds"], "yes", "**no**"))
     print(markdown(claims), "\n")
     errors = study["study"].to_dataset()["swap_error"].mean(["run", "labels_per_annotator"])
     print(markdown(errors.to_series().unstack("auc_method").round(4).reset_index()), "\n")
-    committees = auc_study(**COMMITTEES, journal=folder / "committee.journal", seed=0)
+    committees = auc_study(**COMMITTEES, seed=0)
     print(markdown(committees_summary(committee_table(committees))))
 
 

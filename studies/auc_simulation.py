@@ -22,7 +22,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +29,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.types import Floats
@@ -107,7 +105,6 @@ def auc_study(
     estimators: Mapping[str, Estimator] | None = None,
     keep_evaluations: bool = False,
     seed: int | None = None,
-    journal: Path | None = None,
     client: Any = None,
     progress: Callable[[int], None] = lambda runs: None,
 ) -> xr.DataTree:
@@ -129,9 +126,7 @@ def auc_study(
     keep_evaluations
         Keep the true evaluation of every model and those of every method, for scatter and box plots.
     seed
-        Same seed, same study, on any number of threads or workers; a journal needs one.
-    journal
-        File that keeps finished runs; a study that was stopped or killed continues from it.
+        Same seed, same study, on any number of threads or workers.
     client
         A `distributed.Client` to run on instead of threads of this machine: the same study, and workers may die.
     progress
@@ -148,7 +143,7 @@ def auc_study(
     Raises
     ------
     InputError
-        An unknown case, a level below 1, a single model, or a journal of another study.
+        An unknown case, a level below 1, or a single model.
 
     Examples
     --------
@@ -176,22 +171,10 @@ def auc_study(
         keep_evaluations=keep_evaluations,
     )
     blocks = study.blocks()
-    checkpoint = None if journal is None else Checkpoint(journal, asdict(study), seed, state=journal)
-    state = None if checkpoint is None else checkpoint.load()
-    rows, first = ([], 0) if state is None else ([state["rows"]], int(state["blocks"]))
-    for found in rows:
+    rows = []
+    for found in map_blocks(partial(run_block, study, estimators=further), blocks, client):
+        rows.append(found)
         progress(len(found))
-    done = first
-    try:
-        work = partial(run_block, study, estimators=further)
-        for done, found in enumerate(map_blocks(work, blocks[first:], client), first + 1):
-            rows.append(found)
-            if checkpoint is not None and checkpoint.due:
-                checkpoint.save({"rows": np.concatenate(rows), "blocks": done})
-            progress(len(found))
-    finally:
-        if checkpoint is not None and rows:
-            checkpoint.save({"rows": np.concatenate(rows), "blocks": done}, now=True)
     return _tree(study, np.concatenate(rows))
 
 

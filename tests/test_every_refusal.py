@@ -26,7 +26,7 @@ RATE = {"specificity": 0.9, "sensitivity": 0.8, "n_items": 20, "n_negative": 9, 
 
 REFUSED = {
     "draws: sampler of the exact engine": (lambda: ba.dirichlet(VOTES, sampler={"tune": 5}), "sampler= holds arguments of PyMC"),
-    "draws: client of nuts": (lambda: ba.dirichlet(VOTES, engine="nuts", to="x.zarr"), "are for the fast engines"),
+    "draws: client of nuts": (lambda: ba.dirichlet(VOTES, engine="nuts", client=1), "is for the fast engines"),
     "draws: an engine that is none": (lambda: ba.dirichlet(VOTES, engine="no"), "engine='no' is not one of"),
     "draws: top labels for entropy": (lambda: ba.certainty.plausibility_entropy(TOP), "plausibilit"),
     "draws: labels deeper than kept": (lambda: ba.annotation_certainty(TOP, k=2), "only 1 were kept|top_labels=2"),

@@ -1,8 +1,7 @@
-"""Making and keeping draws: random streams, storage, NUTS; no statistics.
+"""Making and keeping draws: random streams, results, NUTS; no statistics.
 
 - `streams`: one random stream per block of items, whatever the number of threads or of Dask workers.
 - `results`: every posterior as an `xarray.DataTree`.
-- `storage`, `checkpoint`: draws in memory or on disk; runs that resume.
 - `nuts`: PyMC models, sampled into the form of the fast engines.
 - `open_model`: annotations as data of PyMC models, and parts of a user's own.
 - `kernel_ops`: what compiled kernels compute, as operations of PyMC models.

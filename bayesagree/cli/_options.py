@@ -38,11 +38,11 @@ def _checked(kind: str) -> Callable[[Path | None], Path | None]:
     """Return what refuses an ending that no table, or no result, is written with, while nothing is computed yet."""
 
     def checked(path: Path | None) -> Path | None:
-        from bayesagree.io.files import is_zarr
+        from bayesagree.io.files import require_result
         from bayesagree.io.outputs import require_table
 
         if path is not None:
-            {"table": require_table, "result": is_zarr}[kind](path)
+            {"table": require_table, "result": require_result}[kind](path)
         return path
 
     return checked
@@ -280,7 +280,7 @@ def name_or_trace(plausibility: str) -> "str | xr.DataTree":
     """Return the name of a posterior as it is, and the trace that the file of this name keeps."""
     from bayesagree.io.files import read_result
 
-    return read_result(plausibility) if Path(plausibility).suffix in (".nc", ".zarr") else plausibility
+    return read_result(plausibility) if Path(plausibility).suffix == ".nc" else plausibility
 
 
 def posterior_of(

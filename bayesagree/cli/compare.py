@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # Endings of results.
-KEPT = (".nc", ".zarr")
+KEPT = (".nc",)
 
 
 def compare(
@@ -65,7 +65,7 @@ def _evaluated(
     from bayesagree.metrics.registry import default_metrics
 
     if models is None:
-        raise InputError("there are no predictions: give a file of predictions, or a result of evaluate (.nc, .zarr)")
+        raise InputError("there are no predictions: give a file of predictions, or a result of evaluate (.nc)")
     metric = metric or default_metrics(models)[0]
     _options.one_of(options["items"], "--items", ("fixed", "bootstrap"))
     _options.one_of(options["missing"], "--missing", ("error", "skip", "wrong"))

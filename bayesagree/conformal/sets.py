@@ -149,7 +149,7 @@ class ConformalSets:
         return self._array(values, predictions, "p_value")
 
     def save(self, path: str | Path) -> None:
-        """Write the calibration to a .nc or .zarr file; `read_sets` reads it."""
+        """Write the calibration to a .nc file; `read_sets` reads it."""
         write_result(self.calibration, path)
 
     @property
@@ -285,7 +285,7 @@ def read_sets(path: str | Path, *, score: Score | None = None) -> ConformalSets:
     Parameters
     ----------
     path
-        The file, .nc or .zarr.
+        The file, .nc.
     score
         The conformity score, where it was a function: a file does not hold it.
 

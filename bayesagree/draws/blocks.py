@@ -61,7 +61,7 @@ class DrawBlock(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """Where blocks of items are drawn, the reduction applied to each, and the number already done.
+    """Where blocks of items are drawn, and the reduction applied to each.
 
     Attributes
     ----------
@@ -72,13 +72,10 @@ class Schedule(NamedTuple):
         labels for full plausibilities: 1.5 MB and 0.9 GB for 4000 samples of the best three, or of all, of 419 labels.
     then
         Applied to each block where it was drawn, so that draws need not travel.
-    first
-        Position of the first block to draw.
     """
 
     client: Any = None
     then: Callable[[Any], Any] | None = None
-    first: int = 0
 
     def draw(self, work: Callable[[slice, np.random.Generator], Any], n_items: int, seed: Seed) -> Iterator[Any]:
         """Draw blocks in order, each from its own random stream, whichever thread or worker runs it."""
@@ -86,7 +83,7 @@ class Schedule(NamedTuple):
         jobs = list(zip(blocks, block_generators(seed, len(blocks))))
         then = self.then  # a worker gets no client
         one = (lambda job: work(*job)) if then is None else (lambda job: then(work(*job)))
-        return map_blocks(one, jobs[self.first :], self.client)
+        return map_blocks(one, jobs, self.client)
 
     def finish(self, block: Any) -> Any:
         """Reduce a block."""

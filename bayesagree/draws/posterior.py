@@ -4,7 +4,7 @@ A new posterior derives from `ItemPosterior` if its items are independent, and f
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.nuts import Sampler, sample_nuts, sampler_stats
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
-from bayesagree._inference.storage import Destination, KeptDraws, Store, Variable
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
@@ -30,7 +29,7 @@ from bayesagree.draws.blocks import (
     label_dtype,
 )
 from bayesagree.draws.convergence import warn_not_converged, worst_of_items
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, one_of, positive_int
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -48,7 +47,7 @@ OF_RANKINGS = "score that these rankings prove (no estimate of the score against
 
 @dataclass(frozen=True)
 class Request:
-    """How much to draw, by which engine, and where the draws go: the shared arguments of all posteriors.
+    """How much to draw, by which engine and where: the shared arguments of all posteriors.
 
     Engine None is the fast one of the posterior; `numbers` is whether blocks hold the numbers that are the truth;
     `progress` is called with 1 after every kept draw of a chain, where the posterior is drawn by chains of ours.
@@ -62,17 +61,14 @@ class Request:
     top_labels: int | None = None
     max_bytes: int = MAX_BYTES
     client: Any = None
-    to: Destination = None
     numbers: bool = False
     progress: Callable[[int], None] | None = None
 
     def __post_init__(self) -> None:
         positive_int(self.draws, "draws")
         positive_int(self.chains, "chains")
-        if self.engine == "nuts" and (self.client is not None or self.to is not None):
-            raise InputError(
-                "client= and to= are for the fast engines, which work block by block; not for engine='nuts'"
-            )
+        if self.engine == "nuts" and self.client is not None:
+            raise InputError("client= is for the fast engines, which work block by block; not for engine='nuts'")
         if self.engine != "nuts" and self.sampler is not None:
             raise InputError(f"sampler= holds arguments of PyMC's sampler; not for engine={self.engine!r}")
 
@@ -107,7 +103,7 @@ class Posterior(ABC):
 
     @abstractmethod
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
-        """Draw a result that is kept, in memory or in a store."""
+        """Draw a result."""
 
     @abstractmethod
     def blocks(
@@ -277,75 +273,54 @@ class ItemPosterior(Posterior):
         return Stream(blocks, {}, self.diagnostics(problem, request))
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
-        """Draw a result by the fast engine or by NUTS, into memory or the store that ``to=`` names."""
-        engine = request.engine or self.engine
-        if engine not in (self.engine, "nuts"):
-            raise InputError(f"engine={engine!r} is not one of {self.engine!r}, 'nuts'")
-        variables, settings = self.variables(annotations, request), self.settings(annotations)
-        sizes = {"chain": request.chains, "draw": request.draws, "item": annotations.items.size}
-        sizing = {"draws": request.draws, "chains": request.chains}
-        identity = settings | sizing | {"annotations": annotations, "top_labels": request.top_labels}
-        store = Store.at(request.to, request.seed, model=self.name, **identity)
-        if store is None:
-            _check_size(sizes, variables, request)
-        elif (finished := store.finished()) is not None:
-            return finished
-        # After the check of size and of a finished store, either of which would make the work below useless.
+        """Draw a result by the fast engine or by NUTS."""
+        engine = one_of(request.engine or self.engine, "engine", (self.engine, "nuts"))
+        variables = self.variables(annotations, request)
+        _check_size(annotations.items.size, variables, request)
         problem = self.problem(annotations)
-        groups, program = self.groups(problem, request), ""
-        kept = KeptDraws(_kept(sizes, variables, chains_of_items="gibbs" in engine or engine == "nuts"), store)
-        blocks: Iterable[tuple[slice, Values]]
+        groups = self.groups(problem, request)
+        how = {"model": self.name, "engine": engine, "seed": request.seed, "settings": self.settings(annotations)}
         if engine == "nuts":
-            model = self.model(annotations)
+            shape = {"draws": request.draws, "chains": request.chains, "seed": request.seed}
             recorded = None if self.recorded is None else [*self.recorded]
-            sampled = sample_nuts(model, **sizing, seed=request.seed, sampler=request.sampler, recorded=recorded)
-            blocks = [(slice(0, annotations.items.size), self.from_nuts(sampled, problem, request))]
-            groups["sample_stats"], program = sampler_stats(sampled), sampled.attrs["sampler"]
+            sampled = sample_nuts(self.model(annotations), **shape, sampler=request.sampler, recorded=recorded)
+            values = self.from_nuts(sampled, problem, request)
+            groups["sample_stats"], how["sampler"] = sampler_stats(sampled), sampled.attrs["sampler"]
         else:
-            schedule = Schedule(request.client, first=kept.first)
-            drawer = self.drawer(problem, replace(request, client=None))
-            drawn = schedule.draw(drawer, annotations.items.size, request.seed)
-            blocks = ((block.items, _kept_of(block, request)) for block in drawn)
-        for items, values in blocks:
-            kept.put(items, values)
-        for name, variable in kept.variables.items():
-            groups.setdefault(variable.group, {})[name] = kept.variable(name)
-        if "r_hat" in kept.variables:
-            r_hat = np.asarray(groups["diagnostics"]["r_hat"][1])
-            warn_not_converged(annotations.items, r_hat, self.advice(request))
+            values = self._fast_draws(annotations.items.size, problem, variables, request)
+        kept = {name: (("chain", "draw", "item", *last), values[name]) for name, (last, _) in variables.items()}
+        groups["posterior"] = groups.get("posterior", {}) | kept
+        if "r_hat" in values:
+            warn_not_converged(annotations.items, values["r_hat"], self.advice(request))
+            worst = {name: (("item",), values[name]) for name in ("r_hat", "ess")}
+            groups["diagnostics"] = groups.get("diagnostics", {}) | worst
         ranks = next((last["rank"] for last, _ in variables.values() if "rank" in last), 0)
         labels = self.categories(annotations) if request.top_labels is None else annotations.categories
         coords = {"item": annotations.items, "rank": np.arange(1, ranks + 1)}
         coords["category"] = category_axis(labels, getattr(annotations, "has_order", False))
-        how = {"model": self.name, "engine": engine, "sampler": program, "seed": request.seed}
-        return kept.finish(result_tree(groups, coords | self.coords(problem), **how, settings=settings))
+        return result_tree(groups, coords | self.coords(problem), **how)
+
+    def _fast_draws(self, n_items: int, problem: Any, variables: Kinds, request: Request) -> dict[str, NDArray[Any]]:
+        """Return the variables, shape (chain, draw, item, ...), and R-hat and ESS of items where chains made them."""
+        shape = (request.chains, request.draws, n_items)
+        kept = {name: np.empty((*shape, *last.values()), dtype) for name, (last, dtype) in variables.items()}
+        drawer = self.drawer(problem, replace(request, client=None))  # a worker gets no client
+        for block in Schedule(request.client).draw(drawer, n_items, request.seed):
+            drawn = block.values
+            if request.top_labels is not None and "plausibility" in drawn:
+                drawn = {"top_label": best_labels(drawn["plausibility"], request.top_labels)}
+            for name, values in drawn.items():
+                kept[name][:, :, block.items] = by_chain(values, request.chains)
+            if block.diagnostics is not None:
+                for name, values in zip(("r_hat", "ess"), block.diagnostics.T):
+                    kept.setdefault(name, np.full(n_items, np.nan))[block.items] = values
+        return kept
 
 
-def _kept_of(block: Drawn, request: Request) -> Values:
-    drawn = block.values
-    if request.top_labels is not None and "plausibility" in drawn:
-        drawn = {"top_label": best_labels(drawn["plausibility"], request.top_labels)}
-    values = {name: by_chain(one, request.chains) for name, one in drawn.items()}
-    if block.diagnostics is None:
-        return values
-    return values | {"r_hat": block.diagnostics[:, 0], "ess": block.diagnostics[:, 1]}
-
-
-def _kept(sizes: Mapping[str, int], variables: Kinds, *, chains_of_items: bool) -> dict[str, Variable]:
-    kept = {}
-    for name, (last, dtype) in variables.items():
-        shape = {**sizes, **last}
-        kept[name] = Variable(tuple(shape), tuple(shape.values()), dtype)
-    if chains_of_items:
-        per_item = Variable(("item",), (sizes["item"],), np.float64, "diagnostics")
-        kept |= {"r_hat": per_item, "ess": per_item}
-    return kept
-
-
-def _check_size(sizes: Mapping[str, int], variables: Kinds, request: Request) -> None:
+def _check_size(n_items: int, variables: Kinds, request: Request) -> None:
     """Refuse a result that would not fit; the variables of one posterior share their shape."""
     last = next(iter(variables.values()))[0]
+    sizes = {"chain": request.chains, "draw": request.draws, "item": n_items, **last}
     itemsize = sum(np.dtype(dtype).itemsize for _, dtype in variables.values())
     fewer = "pass top_labels=L to keep only the L best labels of each draw" if "category" in last else "use fewer draws"
-    way_out = f"{fewer}, to= for a file, or evaluate(), which streams"
-    check_size({**sizes, **last}, itemsize, request.max_bytes, way_out)
+    check_size(sizes, itemsize, request.max_bytes, f"{fewer}, or evaluate(), which streams")

@@ -104,7 +104,7 @@ def stream_of(tree: xr.DataTree, draws: TruthDraws, schedule: Schedule) -> Strea
     def read(items: slice) -> Any:
         return schedule.finish(draws.read(items)._replace(diagnostics=None if worst is None else worst[items]))
 
-    return Stream(map(read, item_blocks(draws.items.size)[schedule.first :]))
+    return Stream(map(read, item_blocks(draws.items.size)))
 
 
 def _diagnostics(tree: xr.DataTree) -> NDArray[np.float64] | None:

@@ -3,17 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree, settings_of
-from bayesagree._inference.streams import BLOCK, seed_sequence, stream_apart
+from bayesagree._inference.streams import seed_sequence, stream_apart
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import Schedule
@@ -24,7 +22,6 @@ from bayesagree.errors import InputError, one_of, shorten
 from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
-from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._parts import check_order
 from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring
@@ -75,7 +72,7 @@ class Evaluation:
             raise InputError("cluster= names what is resampled together: pass items='bootstrap' with it")
 
     def result(self, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
-        """Score the predictions: into memory, or into the file that the request names."""
+        """Score the predictions."""
         labels: Any
         labels, scored = without_missing(annotations, predictions, self.missing)
         choice = self.choice(labels, scored)
@@ -98,10 +95,7 @@ class Evaluation:
             own: Any = annotations  # labels: of the posteriors only those of labels take gold
             settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.seed)
         scoring = how.scoring(given, whole, split_by_gold(slices, known, given.items))
-        checkpoint = how.checkpoint(settings, annotations, given, slices)
-        if checkpoint is not None and checkpoint.finished:
-            return checkpoint.own(read_result(checkpoint.result))
-        sums, chosen, mixed = how.sums(annotations, passes, scoring, checkpoint)
+        sums, chosen, mixed = how.sums(annotations, passes, scoring)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
         coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
         coords |= {"side": list(SIDES), "category": given.categories} | fitted.axes
@@ -115,12 +109,7 @@ class Evaluation:
             groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
         seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
         settings |= {"left_out": fitted.left_out} if fitted.left_out else {}
-        tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
-        if checkpoint is not None:
-            tree.attrs["run"] = checkpoint.identity
-            write_result(tree, checkpoint.result)
-            checkpoint.remove()
-        return tree
+        return result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
 
     def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
         """Return the posterior, and why it was chosen if it was."""
@@ -152,22 +141,6 @@ class Evaluation:
         share = reference.prior_share(annotations)
         return settings if share is None else settings | {"prior_share": share}
 
-    def checkpoint(
-        self, settings: dict[str, Any], annotations: Annotations, given: Predictions, slices: ItemGroups | None
-    ) -> Checkpoint | None:
-        """Return the state on disk of a run that is kept."""
-        if self.request.to is None:
-            return None
-        path = Path(self.request.to)
-        is_zarr(path)  # another ending is refused before hours of work
-        requested = {"metrics": [metric.name for metric in self.metrics], "reliability": self.reliability}
-        requested |= {"draws": self.request.draws, "chains": self.request.chains, "cluster": self.cluster}
-        requested["by"] = None if slices is None else [slices.name, slices.names[slices.code].tolist()]
-        data = {"another_annotator": self.another_annotator, "annotations": annotations, "predictions": given}
-        if self.gold is not None:
-            data["gold"] = gold_codes(self.gold, given.items, given.categories)
-        return Checkpoint(path, settings | requested | data, self.request.seed)
-
     def scoring(self, given: Predictions, whole: WholeMetrics, slices: ItemGroups | None) -> BlockScoring:
         """Return how every block is scored."""
         if any(part.needs_plausibility for part in whole.parts.values()):
@@ -188,7 +161,7 @@ class Evaluation:
         )
 
     def sums(
-        self, annotations: Annotations, passes: list[Posterior], scoring: BlockScoring, checkpoint: Checkpoint | None
+        self, annotations: Annotations, passes: list[Posterior], scoring: BlockScoring
     ) -> tuple[ScoreSums, dict[str, Any], dict[str, Any]]:
         """Score all blocks of items under each posterior; return also what the posteriors chose, and their chains.
 
@@ -198,27 +171,19 @@ class Evaluation:
         request = replace(self.request, top_labels=scoring.scorer.depth)
         if scoring.scorer.numeric:
             request = replace(request, numbers=True)
-        state = None if checkpoint is None else checkpoint.load()
         informed = passes[0].takes_predictions
-        sums = ScoreSums.start(
-            scoring, len(passes), request.samples, annotations.items.size, state, keep_certainty=informed
-        )
+        sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, keep_certainty=informed)
         full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or scoring.annotator is not None
         full = full and not scoring.scorer.numeric
         chosen: dict[str, Any] = {}
         mixed: dict[str, Any] = {}
         for level, posterior in enumerate(passes):
-            done = int(sums.done[level])
-            schedule = Schedule(request.client, partial(scored, scoring), done)
+            schedule = Schedule(request.client, partial(scored, scoring))
             stream = posterior.blocks(annotations, request, schedule, plausibility=full)
             chosen |= stream.chosen
             mixed = mixed or dict(stream.diagnostics)
-            if done:
-                self.progress(min(done * BLOCK, annotations.items.size))
             for block in stream.blocks:
                 sums.add(level, block)
-                if checkpoint is not None:
-                    checkpoint.save(sums.state())
                 self.progress(block.items.stop - block.items.start)
             warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
         return sums, chosen, mixed

@@ -53,7 +53,7 @@ class Results(NamedTuple):
 
     def over_levels(self, make: Callable[[int], Floats]) -> Floats:
         """Stack what each reliability gives as the first dim."""
-        return np.stack([make(level) for level in range(len(self.sums.done))])
+        return np.stack([make(level) for level in range(len(self.sums.total))])
 
     def groups(self, chains: int) -> dict[str, dict[str, Any]]:
         """Return the variables of every group of the result."""

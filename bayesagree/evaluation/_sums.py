@@ -1,7 +1,6 @@
 """Scores of models, block of items by block: the reduction of a block of draws, and the sums over all blocks."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -40,7 +39,7 @@ def scored(scoring: BlockScoring, block: DrawBlock) -> ScoredBlock:
 
 @dataclass
 class ScoreSums:
-    """Sums over the items done so far; the first dim of each is reliability, `done` counts blocks.
+    """Sums over the items done so far; the first dim of each is reliability.
 
     `total`, `weighted` (.., slice, component, model, sample), `size` (.., slice), `weight` (.., slice, sample),
     `square` (.., component, model), `labels` (.., item, sample), `certainty` and `r_hat` (.., item). `label_certainty`
@@ -56,7 +55,6 @@ class ScoreSums:
     size: Floats
     weight: Floats
     labels: NDArray[Any]
-    done: NDArray[np.int64]
 
     @classmethod
     def start(
@@ -65,13 +63,10 @@ class ScoreSums:
         n_levels: int,
         n_samples: int,
         n_items: int,
-        state: Mapping[str, NDArray[Any]] | None,
         *,
         keep_certainty: bool = False,
     ) -> Self:
-        """Return sums over nothing, or those of a `state` to go on from."""
-        if state is not None:
-            return cls(**state)
+        """Return sums over nothing."""
         scorer, n_slices = scoring.scorer, 1 if scoring.slices is None else scoring.slices.names.size
         models = scorer.n_models + (scoring.annotator is not None)
         shape = (n_levels, n_slices, scorer.n_components, models, n_samples)
@@ -84,8 +79,8 @@ class ScoreSums:
             check_size(kept, labels.itemsize, MAX_BYTES, "metrics of all items at once need every draw: use fewer")
             labels = np.zeros(tuple(kept.values()), labels.dtype)
         weight, square = np.zeros((n_levels, n_slices, n_samples)), np.zeros((n_levels, *shape[2:4]))
-        size, done = np.zeros((n_levels, n_slices)), np.zeros(n_levels, np.int64)
-        return cls(np.zeros(shape), square, certainty, by_label, r_hat, weighted, size, weight, labels, done)
+        size = np.zeros((n_levels, n_slices))
+        return cls(np.zeros(shape), square, certainty, by_label, r_hat, weighted, size, weight, labels)
 
     def add(self, level: int, block: ScoredBlock) -> None:
         """Add a block of items."""
@@ -102,11 +97,6 @@ class ScoreSums:
             self.weight[level, sums.groups] += sums.weight
         if self.labels.shape[-1]:
             self.labels[level, block.items] = sums.labels
-        self.done[level] += 1
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Return everything by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def scores(self, scorer: Scorer, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
         """Return the scores in every draw of the items of some slices, shape (metric, model, sample)."""

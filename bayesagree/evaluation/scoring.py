@@ -10,7 +10,6 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -59,7 +58,6 @@ def evaluate(
     chains: int = 4,
     seed: Seed = None,
     client: Any = None,
-    to: str | Path | None = None,
     progress: Callable[[int], None] | None = None,
     **options: Any,
 ) -> xr.DataTree:
@@ -113,10 +111,6 @@ def evaluate(
         A `distributed.Client` to draw and score on instead of threads of this process: the same result, and workers
         may die. Each worker holds the annotations and predictions and, per thread, one block of 64 items x samples x
         (labels or ranks) and about three results of metrics x models x samples numbers.
-    to
-        Path (.nc or .zarr) that takes the result. A run that was stopped, even killed, goes on when called again with
-        the same arguments, with the same result; a finished one is read. Needs a seed that is a whole number.
-        (Chains of Dawid-Skene join all items: they run again from their start.)
     options
         Arguments of the plausibility, such as ``prior=``, ``ties=`` or ``threshold=``.
 
@@ -151,7 +145,7 @@ def evaluate(
         Annotations of the wrong kind, unknown metrics, items or labels that do not match, missing predictions; a file
         of another run. Of
         pairs: none at all, other models than in the first, a metric that is no mean over items, or an argument that
-        needs all items at once (``items=``, ``by=``, ``cluster=``, ``to=``).
+        needs all items at once (``items=``, ``by=``, ``cluster=``).
     UnmixedError
         Chains of Dawid-Skene that disagree, with the items and annotators that differ; ``allow_unmixed=True`` scores
         under them all the same.
@@ -189,13 +183,13 @@ def evaluate(
         by,
         cluster,
         another_annotator,
-        Request(draws, chains, seed, client=client, to=to),
+        Request(draws, chains, seed, client=client),
         progress or (lambda n_items: None),
         gold,
         tuple(inspect.signature(evaluate).parameters)[:-1],
     )
     if isinstance(annotations, Iterator):
-        given = {"predictions": predictions, "by": by, "cluster": cluster, "to": to, "items": items != "fixed" or None}
+        given = {"predictions": predictions, "by": by, "cluster": cluster, "items": items != "fixed" or None}
         given["gold"] = gold
         wrong = [name for name, value in given.items() if value is not None]
         if wrong:

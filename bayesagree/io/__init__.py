@@ -1,11 +1,11 @@
 """Readers and writers of files: annotations, predictions, results.
 
 - `exports`: files of annotation and evaluation tools, with all that they hold; `formats` has a reader for each.
-- `files`: annotations and predictions in; results as netCDF or zarr, out and in; `_prediction_tables`: layouts of
+- `files`: annotations and predictions in; results as netCDF, out and in; `_prediction_tables`: layouts of
   tables of predictions.
 - `outputs`: results as tables, and lists of items for labelling tools.
 - `tables`: CSV, TSV, Parquet and JSON Lines as plain tables, with the place of every error; `_json`: files as bytes,
-  lines and JSON; `_stores`: sizes and links of results before they are read.
+  lines and JSON.
 """
 
 import lazy_loader as lazy

@@ -1,18 +1,22 @@
-"""Files in and results out: tables (CSV, TSV, Parquet, JSON Lines), nested blocks (JSON), results (netCDF, zarr).
+"""Files in and results out: tables (CSV, TSV, Parquet, JSON Lines), nested blocks (JSON), results (netCDF).
 
 Every file may end in .gz. In text tables an empty cell, ``NA`` and ``NaN`` are missing; every other text, also
 ``None`` and ``null``, is a name.
 """
 
 import errno
+import glob
 import os
+import platform
+import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import xarray as xr
 
@@ -20,7 +24,6 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, SizeError, opening, require_file
 from bayesagree.io import _prediction_tables
 from bayesagree.io._json import MOST_UNPACKED
-from bayesagree.io._stores import netcdf_arrays, zarr_arrays
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
@@ -103,12 +106,12 @@ def read_predictions(
 
 
 def write_result(tree: xr.DataTree, path: str | Path) -> None:
-    """Write a result to netCDF (.nc) or zarr (.zarr), whole or not at all.
+    """Write a result to netCDF (.nc), whole or not at all.
 
     Raises
     ------
     InputError
-        Another ending, or .zarr without the package zarr.
+        Another ending.
 
     Examples
     --------
@@ -119,33 +122,27 @@ def write_result(tree: xr.DataTree, path: str | Path) -> None:
     >>> read_result(path).identical(tree)
     True
     """
-    path = Path(path)
-    zarr = is_zarr(path)
+    path = require_result(path)
     with atomic_path(path) as temporary:
-        if zarr:
-            tree.to_zarr(temporary, mode="w", consolidated=False)
-        else:
-            if shutil.disk_usage(temporary.parent).free < tree.nbytes + 2**18:  # HDF5 would end the process
-                raise OSError(errno.ENOSPC, f"no space for {tree.nbytes:,} bytes", str(path))
-            tree.to_netcdf(temporary, engine="h5netcdf")
+        if shutil.disk_usage(temporary.parent).free < tree.nbytes + 2**18:  # HDF5 would end the process
+            raise OSError(errno.ENOSPC, f"no space for {tree.nbytes:,} bytes", str(path))
+        tree.to_netcdf(temporary, engine="h5netcdf")
 
 
-def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataTree:
+def read_result(path: str | Path) -> xr.DataTree:
     """Read a result that `write_result` wrote, unchanged and wholly into memory.
 
     Parameters
     ----------
     path
-        A .nc file or a .zarr store.
-    max_bytes
-        Largest size in memory, as the metadata of the file state it; 4 GiB by default.
+        A .nc file.
 
     Raises
     ------
     InputError
-        Another ending, .zarr without the package zarr, or a file that is no netCDF or no store of `write_result`.
+        Another ending, or a file that is no netCDF of `write_result`.
     SizeError
-        More than `max_bytes`; nothing was read.
+        More than 4 GiB in memory, as the metadata of the file state it; nothing was read.
     FileNotFoundError
         There is no such file.
 
@@ -158,25 +155,66 @@ def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataT
     >>> dict(read_result(path)["posterior"].sizes)
     {'chain': 4, 'draw': 10, 'item': 1, 'category': 2}
     """
-    path = Path(path)
-    require_file(path, folder=(zarr := is_zarr(path)))
+    path = require_result(path)
+    require_file(path)
     with opening(path, "result"):
-        size = sum(zarr_arrays(path) if zarr else netcdf_arrays(path))
-        if size > max_bytes:
+        size = _size_in_memory(path)
+        if size > MOST_UNPACKED:
             raise SizeError(
-                f"{str(path)!r} takes {size / 2**30:.2f} GiB in memory, more than max_bytes={max_bytes}; raise it, or "
-                "open what you need of the file with xarray.open_datatree"
+                f"{str(path)!r} takes {size / 2**30:.2f} GiB in memory, more than the {MOST_UNPACKED / 2**30:g} that "
+                "are read; open what you need of the file with xarray.open_datatree"
             )
-        options: dict[str, Any] = {"engine": "zarr", "consolidated": False} if zarr else {"engine": "h5netcdf"}
-        with xr.open_datatree(path, **options) as tree:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
             return tree.load()
+
+
+def require_result(path: str | Path) -> Path:
+    """Refuse a path that no result can be written to, before anything is computed."""
+    path = Path(path)
+    if path.suffix != ".nc":
+        raise InputError(f"{str(path)!r}: results are written as .nc (netCDF), not {path.suffix!r}")
+    return path
+
+
+def _size_in_memory(path: Path) -> int:
+    """Bytes of all variables, by the metadata alone; refuse links in a circle and values kept in other files."""
+    import h5py
+
+    found: list[int] = []
+    seen: set[Any] = set()
+
+    def strange(name: str, link: Any) -> str | None:
+        node: Any = file[name] if isinstance(link, h5py.HardLink) else None
+        found.append(getattr(node, "nbytes", 0))
+        elsewhere = not isinstance(node, h5py.Dataset | h5py.Group) or node in seen
+        seen.add(node)
+        return name if elsewhere or (isinstance(node, h5py.Dataset) and (node.external or node.is_virtual)) else None
+
+    with h5py.File(path, "r") as file:
+        seen.add(file["/"])
+        if (name := file.visititems_links(strange)) is not None:
+            raise InputError(f"{str(path)!r}: {name!r} leads elsewhere, as nothing in a result of write_result does")
+    return sum(found)
+
+
+# A temporary folder that nobody touched for so many seconds is of no writer any more, whatever its process.
+STALE = 24 * 3600.0
+# Where a process number means something.
+MACHINE = f"{crc32(platform.node().encode()):08x}"
 
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, for a file or a folder, and move it there only when all went well."""
+    """Give a temporary path beside `path`, for a file or a folder, and move it there only when all went well.
+
+    What a killed writer of the same name left is removed; another one at work is not disturbed.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*-*.*"):
+        if _is_stale(left, path.name):
+            shutil.rmtree(left, ignore_errors=True)
+    prefix = f".{path.name}.{MACHINE}-{os.getpid()}."
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=prefix) as folder:
         temporary = Path(folder) / path.name
         try:
             yield temporary
@@ -187,10 +225,18 @@ def atomic_path(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
 
 
-def is_zarr(path: Path) -> bool:
-    """Return whether a result at this path is a zarr store and not netCDF; refuse other endings."""
-    if path.suffix not in (".nc", ".zarr"):
-        raise InputError(f"{str(path)!r}: results are written as .nc (netCDF) or .zarr, not {path.suffix!r}")
-    if path.suffix == ".zarr" and find_spec("zarr") is None:
-        raise InputError(f"{str(path)!r}: .zarr needs pip install 'bayesagree[scale]'; or write to .nc")
-    return path.suffix == ".zarr"
+def _is_stale(left: Path, name: str) -> bool:
+    """Return whether a temporary folder is of a process of this machine that is gone, or a day old."""
+    written = re.fullmatch(rf"\.{re.escape(name)}\.([0-9a-f]{{8}})-(\d+)\.\w+", left.name)
+    if written is None:
+        return False
+    try:
+        if time.time() - left.stat().st_mtime > STALE:
+            return True
+        if written[1] == MACHINE and os.name != "nt":  # there the call below would end the process
+            os.kill(int(written[2]), 0)
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+    except OSError:  # of another user
+        return False
+    return False

@@ -59,7 +59,7 @@ def write_table(
 
     See Also
     --------
-    write_result : all draws, as netCDF or zarr.
+    write_result : all draws, as netCDF.
 
     Examples
     --------

@@ -32,7 +32,7 @@ type TruthIs = Literal["top", "mass"]
 _shared = shared(
     truth="A posterior of plausibilities, or of ratings together with a threshold.",
     threshold='For ratings: the labels are then "below" and "at_or_above".',
-    client="A `distributed.Client` to count draws on, if its workers see the file of the posterior (``to=``).",
+    client="A `distributed.Client` to count draws on.",
     risk="Label to ordinal level, such as 0 low, 1 medium, 2 high; every label needs one.",
 )
 

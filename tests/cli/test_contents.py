@@ -120,7 +120,7 @@ def test_a_wrong_ending_is_refused_before_anything_is_computed(run, tmp_path):
     export = _exports.long_csv(tmp_path, _exports.votes(5, 3))
     done = run("evaluate", export, export, "-o", tmp_path / "kept.txt")
     assert done.returncode == 2
-    assert "written as .nc (netCDF) or .zarr" in done.stderr
+    assert "written as .nc (netCDF)" in done.stderr
 
 
 @pytest.mark.parametrize(("tool", "ending"), [("label_studio", "json"), ("argilla", "jsonl"), ("prodigy", "jsonl")])

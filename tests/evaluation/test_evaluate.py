@@ -177,14 +177,6 @@ def test_weights_other_than_one_choose_a_posterior_that_takes_them(crowd):
     assert [tree["posterior"]["reliability"].values.tolist() for tree in trees] == [[1], [1], [2]]
 
 
-def test_a_file_of_other_annotations_is_refused(tmp_path):
-    models = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
-    first, other = (Labels.from_counts(counts) for counts in ([[3, 1], [0, 2]], [[3, 1], [1, 1]]))
-    evaluate(first, models, draws=5, seed=1, to=tmp_path / "run.nc")
-    with pytest.raises(InputError, match="belongs to another run"):
-        evaluate(other, models, draws=5, seed=1, to=tmp_path / "run.nc")
-
-
 @pytest.mark.parametrize("name", [p for p in inspect.signature(evaluate).parameters if p != "options"])
 def test_a_misspelt_argument_is_named_beside_the_nearest_of_all(name):
     votes, models = Labels.from_counts([[3, 1]]), Predictions.from_labels({"A": [0], "B": [1]})

@@ -6,7 +6,6 @@ import pytest
 from bayesagree import InputError, Labels, Predictions, compare, dawid_skene, dirichlet, evaluate, score, simulate
 from bayesagree._inference.results import settings_of
 from bayesagree.evaluation.tables import slice_table
-from bayesagree.io import read_result
 from bayesagree.plausibility.dawid_skene._results import CHOSEN
 
 METRICS = [
@@ -83,17 +82,6 @@ def test_compare_knows_where_lower_is_better(case):
     pair = {"model": "A", "other_model": "B"}
     gap = loss["score"].sel(model="A") - loss["score"].sel(model="B")
     assert loss["difference"].sel(pair).item() == pytest.approx(gap.item())
-
-
-def test_a_run_on_disk_takes_every_kind_of_metric(case, tmp_path):
-    labels, models = case
-    how = {"metrics": ["f1_macro", "roc_auc_ovr", "kl"], "draws": 5, "chains": 2, "seed": 1, "by": np.arange(130) % 2}
-    tree = evaluate(labels, models, to=tmp_path / "kept.nc", **how)
-    again = evaluate(labels, models, to=tmp_path / "kept.nc", **how)
-    np.testing.assert_array_equal(values(tree, "kl"), values(again, "kl"))
-    assert read_result(tmp_path / "kept.nc")["posterior"]["kl"].attrs["higher_is_better"] == 0
-    with pytest.raises(InputError):
-        evaluate(labels, models, to=tmp_path / "kept.nc", **how | {"by": np.arange(130) % 3})
 
 
 def test_refused(case):

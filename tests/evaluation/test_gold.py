@@ -141,16 +141,6 @@ def test_gold_of_skipped_items_is_left_out(case):
     assert settings_of(tree)["n_gold"] == len(some) - 1
 
 
-def test_a_run_on_disk_knows_its_gold(case, tmp_path):
-    labels, models, gold, some = case
-    path = tmp_path / "result.nc"
-    first = ba.evaluate(labels, models, gold=some, draws=50, seed=1, to=path)
-    again = ba.evaluate(labels, models, gold=some, draws=50, seed=1, to=path)
-    assert first["posterior"].to_dataset().equals(again["posterior"].to_dataset())
-    with pytest.raises(ba.InputError):
-        ba.evaluate(labels, models, gold=gold, draws=50, seed=1, to=path)
-
-
 def test_how_probably_the_vote_beats_gold():
     """Simulated: in draws of the truth the vote is right more often than gold, and a tie of the two counts half."""
     counts, gold = np.array([[5, 1], [2, 4], [3, 3], [1, 3], [6, 0]]), {0: "no", 1: "no", 2: "yes", 4: "no"}

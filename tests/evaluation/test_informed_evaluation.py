@@ -90,12 +90,6 @@ def test_unvoted_items_are_scored(test_set):
     assert tree["variance"]["top_1_accuracy"].dims == ("part", "reliability", "model")
 
 
-def test_interrupted_runs_go_on(test_set, result, tmp_path):
-    path = tmp_path / "scores.nc"
-    tree = evaluate(test_set.labels, test_set.predictions, plausibility="informed_dirichlet", to=path, **SHORT)
-    np.testing.assert_array_equal(tree["posterior"]["top_1_accuracy"], result["posterior"]["top_1_accuracy"])
-
-
 def test_gold_and_exclude_are_refused_together(test_set):
     gold = {item: 0 for item in test_set.labels.items[:40].tolist()}
     with pytest.raises(InputError, match="leave exclude= out"):

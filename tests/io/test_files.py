@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +15,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import xarray as xr
+from _paths import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bayesagree import io
 from bayesagree.annotations import Labels, Predictions, Rankings, Ratings
 from bayesagree.errors import InputError
+from bayesagree.io.files import MACHINE
 
 TABLE = pd.DataFrame({"item": [1, 2, 3], "annotator": ["a", "None", "ä b"], "rating": [0.5, np.nan, 3.0]})
 WRITERS: dict[str, Callable[[Path], object]] = {
@@ -353,9 +357,9 @@ def test_writing_replaces_a_file_whole_or_leaves_it(tmp_path: Path) -> None:
 
 def test_results_of_other_kinds_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "a.pickle", tmp_path / "a"):
-        with pytest.raises(InputError, match=r"results are written as .nc \(netCDF\) or .zarr"):
+        with pytest.raises(InputError, match=r"results are written as .nc \(netCDF\)"):
             io.write_result(result(), path)
-        with pytest.raises(InputError, match=r"results are written as .nc \(netCDF\) or .zarr"):
+        with pytest.raises(InputError, match=r"results are written as .nc \(netCDF\)"):
             io.read_result(path)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         io.read_result(tmp_path / "a.nc")
@@ -363,20 +367,52 @@ def test_results_of_other_kinds_are_refused(tmp_path: Path) -> None:
         io.read_result(write(tmp_path, "b.nc", "item,label\n"))
 
 
-def test_zarr_without_its_package_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesagree.io.files.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=re.escape(".zarr needs pip install 'bayesagree[scale]'; or write to .nc")):
-        io.write_result(result(), tmp_path / "a.zarr")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_takes_the_place_of_a_folder(tmp_path: Path) -> None:
-    target = tmp_path / "result.zarr"
+    target = tmp_path / "crowd"
     for content in ("old", "new"):
         with io.atomic_path(target) as temporary:
             temporary.mkdir()
             (temporary / content).write_text(content)
     assert [p.name for p in target.iterdir()] == ["new"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from bayesagree.io.files import atomic_path
+with atomic_path(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.long
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    path = tmp_path / "result.nc"
+    io.write_result(result(), path)
+    for name in ("result.nc", "result.nc.old"):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / name)], cwd=ROOT, check=False)
+        assert done.returncode == -signal.SIGKILL
+    assert io.read_result(path).identical(result())
+    assert len(list(tmp_path.glob(".result.nc.*"))) == 2
+    io.write_result(result(), path)
+    (left,) = tmp_path.glob(".*")
+    assert left.name.startswith(".result.nc.old."), "of a file of another name"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a process of Windows cannot be asked for")
+def test_writers_at_work_are_not_disturbed(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    old, here = tmp_path / ".a.csv.00000000-1.x", f".a.csv.{MACHINE}-"
+    kept = [f"{here}{os.getpid()}.x", ".a.csv.00000000-7.x", f".a.csv.d.{MACHINE}-{gone.pid}.x", ".a.csv.mine"]
+    for folder in (old, tmp_path / f"{here}{gone.pid}.x", *(tmp_path / name for name in kept)):
+        folder.mkdir()
+    os.utime(old, (0, 0))
+    with io.atomic_path(tmp_path / "a.csv") as temporary:
+        temporary.write_text("x")
+        assert len(list(tmp_path.iterdir())) == len(kept) + 1
+    assert {p.name for p in tmp_path.iterdir()} == {"a.csv", *kept}
 
 
 def test_tables_in_memory_are_read_as_files_are(tmp_path: Path) -> None:

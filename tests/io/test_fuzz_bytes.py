@@ -56,7 +56,6 @@ SEEDS = {
     "models.csv": (lambda path: MODELS.to_csv(path, index=False), io.read_predictions),
     "models.parquet": (lambda path: MODELS.to_parquet(path), io.read_predictions),
     "result.nc": (result, io.read_result),
-    "result.zarr": (result, io.read_result),
 } | {
     tool: (lambda path, make=make: shutil.copy(make(path.parent, VOTES), path), io.read_export)
     for tool, make in _exports.TOOLS.items()

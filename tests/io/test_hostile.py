@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import zipfile
 
 import h5py
@@ -168,19 +167,13 @@ def test_broken_columnar_files_are_named(tmp_path, name):
             assert name in str(error)
 
 
-@pytest.mark.parametrize("ending", ["nc", "zarr"])
-def test_broken_results_are_named(tmp_path, ending):
-    path = tmp_path / f"r.{ending}"
+def test_broken_results_are_named(tmp_path):
+    path = tmp_path / "r.nc"
     io.write_result(TREE, path)
-    if ending == "nc":
-        content = bytearray(path.read_bytes())
-        content[200:600] = b"\xff" * 400
-        path.write_bytes(content)
-    else:
-        file = path / "posterior" / "phi" / "zarr.json"
-        about = json.loads(file.read_text())
-        file.write_text(json.dumps({name: value for name, value in about.items() if name != "shape"}))
-    with pytest.raises(InputError, match=rf"r\.{ending}': not a whole result"):
+    content = bytearray(path.read_bytes())
+    content[200:600] = b"\xff" * 400
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"r\.nc': not a whole result"):
         io.read_result(path)
 
 
@@ -207,43 +200,8 @@ def test_sizes_are_looked_at_before_they_are_allocated(tmp_path):
     with h5py.File(tmp_path / "huge.nc", "w") as file:
         file.create_dataset("posterior/phi", shape=(10**11,), dtype="f8", chunks=(10**6,))
     assert (tmp_path / "huge.nc").stat().st_size < 10_000
-    with pytest.raises(SizeError, match=r"huge\.nc' takes 745\.06 GiB in memory, more than max_bytes="):
+    with pytest.raises(SizeError, match=r"huge\.nc' takes 745\.06 GiB in memory, more than the 4 that are read"):
         io.read_result(tmp_path / "huge.nc")
-    path = tmp_path / "r.zarr"
-    io.write_result(TREE, path)
-    assert io.read_result(path).identical(TREE)
-    assert io.read_result(path, max_bytes=48).identical(TREE)
-    with pytest.raises(SizeError, match="max_bytes=47"):
-        io.read_result(path, max_bytes=47)
-    file = path / "posterior" / "phi" / "zarr.json"
-    about = json.loads(file.read_text())
-    file.write_text(json.dumps(about | {"shape": [2, 10**12]}))
-    with pytest.raises((SizeError, InputError), match=r"GiB in memory|chunks, more than"):
-        io.read_result(path)
-    file.write_text(json.dumps(about | {"shape": [2, 2**70]}))
-    with pytest.raises((SizeError, InputError), match=r"r\.zarr"):
-        io.read_result(path)
-
-
-def test_stores_that_could_unpickle_are_refused(tmp_path):
-    """A store of version 2 may name the codec `pickle`, which runs what the file holds."""
-    path = tmp_path / "r.zarr"
-    io.write_result(TREE, path)
-    file = path / "posterior" / "phi" / "zarr.json"
-    about = json.loads(file.read_text())
-    file.write_text(json.dumps(about | {"codecs": [*about["codecs"], {"name": "numcodecs.pickle"}]}))
-    with pytest.raises(InputError, match=r"codec 'numcodecs\.pickle' is not one of"):
-        io.read_result(path)
-    file.write_text(json.dumps(about))
-    (path / "posterior" / "old").mkdir()
-    (path / "posterior" / "old" / ".zarray").write_text('{"zarr_format": 2, "filters": [{"id": "pickle"}]}')
-    with pytest.raises(InputError, match="no zarr store of version 3"):
-        io.read_result(path)
-    shutil.rmtree(path)
-    path.mkdir()
-    (path / ".zgroup").write_text('{"zarr_format": 2}')
-    with pytest.raises(InputError, match="no zarr store of version 3"):
-        io.read_result(path)
 
 
 TEXTS = (

@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -70,59 +68,10 @@ def test_a_run_depends_on_its_place_only():
     assert (errors_of(other) != errors_of(whole)).any()
 
 
-def blocks_in(journal):
-    with np.load(journal) as state:
-        return int(state["blocks"])
-
-
-def test_a_stopped_study_continues_and_loses_nothing(tmp_path):
-    journal, seen = tmp_path / "study.journal", []
-
-    def stop_after_three(runs):
-        seen.append(runs)
-        if len(seen) == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        auc_study(**SMALL, journal=journal, progress=stop_after_three)
-    assert blocks_in(journal) == 3
-    counted = []
-    again = auc_study(**SMALL, journal=journal, progress=counted.append)
-    np.testing.assert_array_equal(errors_of(again), errors_of(auc_study(**SMALL)))
-    assert counted[0] == sum(seen)
-    assert blocks_in(journal) == 8
-
-
-@pytest.mark.cluster
-def test_a_killed_process_continues(tmp_path):
-    journal = tmp_path / "study.journal"
-    script = (
-        "import os, pathlib; from studies.auc_simulation import auc_study\n"
-        f"auc_study(**{SMALL!r}, journal=pathlib.Path({str(journal)!r}), progress=lambda runs: os._exit(9))"
-    )
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
-    assert blocks_in(journal) == 1
-    np.testing.assert_array_equal(errors_of(auc_study(**SMALL, journal=journal)), errors_of(auc_study(**SMALL)))
-
-
-def test_another_file_is_no_journal(tmp_path):
-    (tmp_path / "study.journal").write_text('{"cases": ["good"]}')
-    with pytest.raises(InputError, match="is not the state of a run"):
-        auc_study(**SMALL, journal=tmp_path / "study.journal")
-
-
-def test_a_journal_belongs_to_one_study(tmp_path):
-    journal = tmp_path / "study.journal"
-    auc_study(**SMALL, journal=journal)
-    with pytest.raises(InputError, match="belongs to another run"):
-        auc_study(**SMALL | {"seed": 5}, journal=journal)
-
-
-def test_progress_counts_every_run(tmp_path):
+def test_progress_counts_every_run():
     done = []
-    auc_study(**SMALL, journal=tmp_path / "j", progress=done.append)
-    auc_study(**SMALL, journal=tmp_path / "j", progress=done.append)
-    assert sum(done) == 2 * 2 * 2 * 7
+    auc_study(**SMALL, progress=done.append)
+    assert sum(done) == 2 * 2 * 7
 
 
 def test_input_errors():
@@ -290,7 +239,7 @@ def test_committees_of_experts_sgt_overtakes_pgt():
 # The command
 
 
-def test_command_writes_the_study_and_removes_its_journal(run_study, tmp_path):
+def test_command_writes_the_study(run_study, tmp_path):
     output = tmp_path / "study.nc"
     arguments = ["--cases", "good", "--labels-per-item", "5", "--labels-per-annotator", "15"]
     code, out, err = run_study("auc", *arguments, "--runs", "2", "-o", output, "--json")

@@ -121,9 +121,9 @@ def dirichlet(
     Raises
     ------
     InputError
-        A negative reliability, a prior that is not positive or has the wrong length; a store of another run.
+        A negative reliability, a prior that is not positive or has the wrong length.
     SizeError
-        A result above `max_bytes`, with its size and the way out.
+        A result too large for memory, with its size and the way out.
 
     References
     ----------

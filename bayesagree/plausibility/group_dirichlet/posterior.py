@@ -34,8 +34,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.checkpoint import fingerprint
-from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
+from bayesagree._inference.results import MAX_BYTES, check_size, fingerprint, result_tree
 from bayesagree._inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels

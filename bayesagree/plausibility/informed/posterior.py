@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import check_size
+from bayesagree._inference.results import check_size, fingerprint
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
@@ -251,8 +250,6 @@ def informed_dirichlet(
         Keep only the L best labels of each draw instead of all plausibilities.
     client
         A `distributed.Client` to draw on instead of threads of this process: the same draws.
-    to
-        Path of a .zarr store that takes the draws block by block, for results larger than memory.
 
     Returns
     -------
@@ -271,7 +268,7 @@ def informed_dirichlet(
     InputError
         Items with labels and without predictions, other labels, an unknown model in `exclude`.
     SizeError
-        A result above `max_bytes`, with its size and the way out.
+        A result too large for memory, with its size and the way out.
 
     Warns
     -----

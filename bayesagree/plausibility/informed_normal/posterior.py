@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.results import fingerprint
 from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
@@ -165,7 +165,7 @@ def informed_normal(
         the posterior overconfident about it.
     prior
         By default `InformedNormalPrior()`.
-    draws, chains, seed, engine, sampler, max_bytes, client, to
+    draws, chains, seed, engine, sampler, client
         As in `dirichlet`.
 
     Returns

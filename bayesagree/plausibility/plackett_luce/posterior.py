@@ -200,7 +200,7 @@ def plackett_luce(
     InputError
         A parameter outside its range, or one that the engine does not know.
     SizeError
-        A result above `max_bytes`, with its size and the way out.
+        A result too large for memory, with its size and the way out.
 
     Warns
     -----

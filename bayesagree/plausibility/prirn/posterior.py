@@ -72,7 +72,7 @@ def prirn(
         Shape of every label before any annotation, 0.01 by default as in the released code.
     ties
         As in `irn`.
-    draws, chains, seed, engine, top_labels, max_bytes, client, to
+    draws, chains, seed, engine, top_labels, client
         As in `dirichlet`.
 
     Returns

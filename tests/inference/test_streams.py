@@ -1,0 +1,88 @@
+"""Random streams and blocks: what must differ does, and threads change neither results nor warnings."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayesagree._inference.results import fingerprint
+from bayesagree._inference.streams import (
+    MOST_AT_ONCE,
+    PURPOSES,
+    block_generator,
+    map_blocks,
+    next_batch,
+    seed_sequence,
+    stream_apart,
+)
+from bayesagree.errors import warn
+
+
+def test_no_two_streams_of_a_seed_coincide():
+    root = seed_sequence(7)
+    apart = [np.random.Generator(np.random.SFC64(stream_apart(7, purpose))) for purpose in PURPOSES]
+    blocks = [block_generator(root, k) for k in range(100)]
+    children = [block_generator(stream_apart(7, purpose), 0) for purpose in PURPOSES]
+    first = [rng.integers(2**63) for rng in [*apart, *blocks, *children]]
+    assert len(set(first)) == len(first)
+    again = np.random.Generator(np.random.SFC64(stream_apart(root, PURPOSES[0])))
+    assert again.integers(2**63) == first[0]
+
+
+def test_a_generator_is_a_seed_and_moves_on():
+    words = np.random.default_rng(3).integers(0, 2**32, 8)
+    rng = np.random.default_rng(3)
+    assert [seed_sequence(rng).entropy for _ in range(2)] == [words[:4].tolist(), words[4:].tolist()]
+
+
+@dataclass
+class Data:
+    values: Any
+    names: Any = ("a",)
+
+
+def test_fingerprints_tell_data_apart():
+    six, ones = np.arange(6, dtype=np.int64), np.ones(2, np.float32)
+    data = [
+        Data(six), Data(six.reshape(2, 3)), Data(six.reshape(3, 2)), Data(six + 1), Data(six.astype(np.int32)),
+        Data(ones), Data(ones.view(np.int32)), Data(six, ("b",)), Data(np.array(["a", "b"])),
+        Data(np.array(["a", "c"], object)), Data(np.array(["a", "b"], object)), Data([0, 1, 2, 3, 4, 5]),
+        Data(np.empty((0, 3))), Data(np.empty((3, 0))),
+    ]  # fmt: skip
+    assert len({fingerprint(one) for one in data}) == len(data)
+    assert fingerprint(Data(six.reshape(2, 3).T)) == fingerprint(Data(np.ascontiguousarray(six.reshape(2, 3).T)))
+
+
+@pytest.mark.parametrize(("seconds", "size"), [(0.0, MOST_AT_ONCE), (0.004, 25), (0.09, 1), (7.0, 1)])
+def test_a_batch_takes_about_as_long_as_it_should(seconds, size):
+    assert next_batch(iter(range(1000)), seconds, at_once=0.1) == list(range(size))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_results_come_in_order_and_none_is_lost(n):
+    assert list(map_blocks(lambda block: block**2, list(range(n)))) == [block**2 for block in range(n)]
+
+
+def noted(block):
+    list(map_blocks(warn, [f"{block} within", f"{block} again"]))
+    return block
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_warnings_in_threads_name_the_line_that_asked_for_the_blocks(threads, monkeypatch):
+    monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda: threads)
+    with pytest.warns(UserWarning, match="within|again") as found:
+        assert list(map_blocks(noted, [1, 2, 3])) == [1, 2, 3]
+    assert [str(one.message) for one in found] == [f"{k} {word}" for k in (1, 2, 3) for word in ("within", "again")]
+    assert {Path(one.filename).name for one in found} == {Path(__file__).name}
+
+
+@pytest.mark.parametrize(("outer", "own"), [(2, True), (3, False)])
+def test_busy_threads_start_no_others(monkeypatch, outer, own):
+    """Three processors: inner blocks have threads of their own where the outer ones leave a processor idle."""
+    monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda: 3)
+    found = list(map_blocks(lambda _: (get_ident(), set(map_blocks(lambda _: get_ident(), [0, 1]))), [0] * outer))
+    assert [where not in inside for where, inside in found] == [own] * outer
