@@ -19,7 +19,7 @@ import xarray as xr
 
 import bayesagree as ba
 from bayesagree import Labels, Predictions, conformalize, dirichlet
-from bayesagree.conformal import conformalize_mass, set_coverage
+from bayesagree.conformal import set_coverage
 
 RESULTS = Path(__file__).parent / "results" / "conformal.md"
 HALVES, HALVES_OF_DRAWS, FEW = 200, 10, (1, 3, 5)
@@ -92,14 +92,8 @@ WAYS: dict[str, Callable[[Half, int | None], ba.conformal.ConformalSets]] = {
     "vote shares, Monte Carlo, 10 labels an item": lambda half, k: conformalize(
         half.labels(k), half.models, method="monte_carlo", seed=half.rng
     ),
-    "Monte Carlo with the ECDF correction": lambda half, k: conformalize(
-        half.labels(k), half.models, method="monte_carlo", correction="ecdf", seed=half.rng
-    ),
     "flat Dirichlet mean, exact": lambda half, k: conformalize(posterior(half, k), half.models),
     "informed posterior mean, exact": lambda half, k: conformalize(informed(half, k), half.models),
-    "mass .9 of vote shares": lambda half, k: conformalize_mass(half.labels(k), half.models),
-    "mass .9 of Dirichlet draws": lambda half, k: conformalize_mass(posterior(half, k), half.models),
-    "mass .9 of informed draws": lambda half, k: conformalize_mass(informed(half, k), half.models),
 }
 SLOW = tuple(way for way in WAYS if "Dirichlet" in way or "informed" in way)
 
@@ -167,8 +161,6 @@ def guarantee() -> list[dict]:
             "plausibility", lambda t, p, rng: fitted(rng.multinomial(3, t) / 3, p, method="exact")),
         "Monte Carlo, 10 labels an item": (
             "plausibility", lambda t, p, rng: fitted(t, p, method="monte_carlo", seed=rng)),
-        "Monte Carlo, ECDF": (
-            "plausibility", lambda t, p, rng: fitted(t, p, method="monte_carlo", correction="ecdf", seed=rng)),
         "vote winner": ("vote winner", lambda t, p, rng: fitted(t, p, method="majority")),
         "vote winner, quantile of the reference code": ("vote winner", lambda t, p, rng: midpoint(t, p)),
     }  # fmt: skip
@@ -252,8 +244,7 @@ mean coverage of that of all models which is farthest from .9.
 
 Sets of vote winners leave out more than they promise, and the more votes there are, the more. Exact sets on vote shares
 are right from a single vote, for their threshold is linear in the shares. A flat Dirichlet mean is biased towards
-uniform and covers too much, and so do its draws where a mass is asked for. A mass is not linear: from one vote, vote
-shares cannot tell it at all, and from a few they ask for every label that was named.
+uniform and covers too much.
 
 ## The guarantee
 

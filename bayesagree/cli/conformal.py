@@ -33,7 +33,8 @@ def conformal(
 
     Example: bayesagree conformal annotations.csv probabilities.csv --coverage 0.9 --score aps -o sets.csv
     """
-    from bayesagree.conformal import conformalize, cross_sets, set_coverage, widest_sets
+    from bayesagree.conformal import cross_sets, set_coverage, widest_sets
+    from bayesagree.conformal.calibration import conformalize
 
     annotations, models = source.read(predictions, columns)
     if models is None:

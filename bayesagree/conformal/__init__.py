@@ -1,14 +1,10 @@
-"""Prediction sets and regions with a stated coverage, when the truth of the calibration items is ambiguous.
+"""Prediction sets with a stated coverage, when the truth of the calibration items is ambiguous.
 
 - `scores`: how well each label conforms to a prediction: probability, APS, RAPS, margin.
 - `calibration`: `conformalize`, sets that cover the labels of annotators, without Monte-Carlo noise.
 - `sets`: `ConformalSets`, which predict sets and p-values, and are kept in files.
-- `mass`: sets that hold a stated mass of the plausibilities.
-- `regions`: regions of plausibilities (credal sets) and the labels that they put on top.
 - `coverage`: coverage and size of sets, by group; sets of items that did not calibrate them; the widest sets.
-- `exchangeability`: whether calibration and new items are alike.
 - `_truth`: expected plausibilities and draws of any truth.
-- `_weighted`: thresholds and p-values from weighted scores, and groups of items.
 """
 
 import lazy_loader as lazy

@@ -21,17 +21,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.draws import categories as sampled
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
-from bayesagree.conformal._weighted import WeightedScores
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
-from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
-from bayesagree.errors import InputError, positive_int, shorten, warn
+from bayesagree.conformal.sets import ConformalSets, WeightedScores, groups_of
+from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 
 type Method = Literal["exact", "monte_carlo", "majority"]
+
+# The one group where no groups were requested.
+EVERYONE = "all items"
 
 
 def conformalize(
@@ -43,7 +45,6 @@ def conformalize(
     score: Score = "probability",
     by: ItemGroup | None = None,
     repeats: int = 10,
-    correction: Literal["none", "ecdf"] = "none",
     seed: Seed = None,
 ) -> ConformalSets:
     """Conformal sets that cover the stated share of the labels that annotators give to new items.
@@ -68,9 +69,6 @@ def conformalize(
         Group of each item (Mondrian): every group gets a threshold and the guarantee of its own.
     repeats
         For ``"monte_carlo"``: sampled labels of each item.
-    correction
-        For ``"monte_carlo"``: ``"ecdf"`` calibrates on one random half of the items and corrects its p-values by one
-        sampled label for each item of the other half.
     seed
         For ``"monte_carlo"``; the other methods draw nothing.
 
@@ -93,12 +91,12 @@ def conformalize(
 
     See Also
     --------
-    conformalize_mass, plausibility_regions, set_coverage
+    set_coverage, cross_sets, read_sets
 
     References
     ----------
-    .. [1] D. Stutz et al., "Conformal prediction under ambiguous ground truth", TMLR 2023, arXiv:2307.09302, sections
-       3.2 (Monte Carlo) and 3.3 (correction).
+    .. [1] D. Stutz et al., "Conformal prediction under ambiguous ground truth", TMLR 2023, arXiv:2307.09302, section
+       3.2 (Monte Carlo).
     .. [2] A. Angelopoulos et al., "Conformal risk control", ICLR 2024, arXiv:2208.02814, theorem 1.
 
     Examples
@@ -111,65 +109,99 @@ def conformalize(
     >>> sets.predict_set(models).sum("category").values[0, :4].tolist()
     [2, 1, 2, 1]
     """
-    alpha_of = check_coverage(coverage)
-    if correction == "ecdf" and (method != "monte_carlo" or by is not None):
-        raise InputError("correction='ecdf' corrects method='monte_carlo' without by=; the exact form needs none")
+    check_coverage(coverage)
+    one_of(method, "method", ("exact", "monte_carlo", "majority"))
     items, categories, plausibility = expected_plausibility(truth)
     scores = conformity(score, scores_of(predictions, items, categories), predictions.models, items)
     _warn_unseen(categories, plausibility)
     names = {"model": predictions.models, "item": items, "category": categories}
-    weight = plausibility
+    weight, drawn = plausibility, {}
     if method == "majority":
         weight = winners(plausibility)
-    elif method == "monte_carlo":
-        rng = np.random.default_rng(seed_sequence(seed))
-        if correction == "ecdf":
-            scores, weight, held_out = _corrected(rng, scores, plausibility, positive_int(repeats, "repeats"))
-            names["item"] = items[held_out]
-        else:
-            weight = _sampled_shares(rng, plausibility, positive_int(repeats, "repeats"))
-    drawn: dict[str, Any] = {"seed": seed, "repeats": repeats, "correction": correction}
-    options = drawn if method == "monte_carlo" else {}
-    return calibrated(scores, weight, names, coverage=alpha_of, score=score, by=by, method=method, **options)
+    elif method == "monte_carlo":  # the published threshold is that of the exact form on the shares of sampled labels
+        rng, drawn = np.random.default_rng(seed_sequence(seed)), {"seed": seed, "repeats": repeats}
+        exact = plausibility / plausibility.sum(axis=1, keepdims=True)
+        weight = rng.multinomial(positive_int(repeats, "repeats"), exact) / repeats
+    return _calibrated(scores, weight, names, coverage=float(coverage), score=score, by=by, method=method, **drawn)
 
 
-def _sampled_shares(rng: np.random.Generator, plausibility: NDArray[np.float64], repeats: int) -> NDArray[np.float64]:
-    """Return the shares of sampled labels: the published threshold is that of the exact form on them."""
-    exact = plausibility / plausibility.sum(axis=1, keepdims=True)
-    return rng.multinomial(repeats, exact) / repeats
+def _calibrated(
+    scores: ScoreArray,
+    weight: NDArray[np.float64],
+    names: dict[str, NDArray[Any]],
+    *,
+    coverage: float,
+    score: Score,
+    by: ItemGroup | None,
+    seed: Any = None,
+    **settings: Any,
+) -> ConformalSets:
+    """Calibrate the threshold of every model and group.
 
-
-def _corrected(
-    rng: np.random.Generator, scores: ScoreArray, plausibility: NDArray[np.float64], repeats: int
-) -> tuple[ScoreArray, NDArray[np.float64], NDArray[np.intp]]:
-    """Correct averaged p-values by their empirical distribution on the other half of the items.
-
-    The p-value of a label is then (1 + number of held-out items whose own is not larger) / (n + 1). An averaged p-value
-    is a step function of the conformity, so that this is split conformal prediction on the held-out items, with each
-    conformity moved down to the step it stands on.
-
-    Returns
-    -------
-    tuple
-        Conformities and weights of the held-out items, and the positions of these items.
+    Parameters
+    ----------
+    scores
+        Conformities (model, item, category).
+    weight
+        Weight of each label, (item, category) or (model, item, category); those of an item sum to one.
+    names
+        Names of the models, items and categories.
+    settings
+        What else to record.
     """
-    order = rng.permutation(plausibility.shape[0])
-    first, held_out = order[: order.size // 2], np.sort(order[order.size // 2 :])
-    if not first.size:
-        raise InputError("correction='ecdf' splits the calibration items, and there is only one")
-    weight = _sampled_shares(rng, plausibility[first], repeats)
-    chosen = np.zeros((held_out.size, plausibility.shape[1]))
-    chosen[np.arange(held_out.size), sampled(rng, plausibility[held_out])] = 1.0
-    moved = [
-        _on_steps(WeightedScores.of(own[first], weight, first.size).score, own[held_out]).reshape(chosen.shape)
-        for own in scores
-    ]
-    return np.stack(moved), chosen, held_out
+    if by is None:
+        groups, index = np.array([EVERYONE]), np.zeros(names["item"].size, np.int64)
+    else:
+        groups, index = np.unique(groups_of(by, names["item"]), return_inverse=True)
+    sizes = np.bincount(index, minlength=groups.size)
+    _warn_small(groups, sizes, coverage)
+    rows = [slice(None) if groups.size == 1 else index == g for g in range(groups.size)]
+    weights = np.broadcast_to(weight, scores.shape)
+    found = np.array(
+        [
+            [WeightedScores.of(e[r], w[r], int(n)).threshold(1 - coverage) for r, n in zip(rows, sizes)]
+            for e, w in zip(scores, weights)
+        ]
+    )
+    dims = ("model", "item", "category")
+    known = {"coverage": coverage, "score": "function" if callable(score) else score, "grouped": by is not None}
+    tree = result_tree(
+        {
+            "constant_data": {
+                "conformity": (dims, scores),
+                "weight": (dims[-weight.ndim :], weight),
+                "group_index": (("item",), index),
+            },
+            "derived": {"threshold": (("model", "group"), found), "n_items": (("group",), sizes)},
+        },
+        names | {"group": groups},
+        model="conformal sets",
+        engine="exact",
+        seed=seed,
+        settings=known | settings,
+    )
+    return ConformalSets(tree, score)
 
 
-def _on_steps(steps: ScoreArray, score: ScoreArray) -> ScoreArray:
-    """Return the largest of the ascending steps that is not above each score, -inf below all."""
-    return np.append(-np.inf, steps)[np.searchsorted(steps, score, side="right")]
+def check_coverage(coverage: float, name: str = "coverage") -> float:
+    """Return a share strictly between 0 and 1, or refuse it."""
+    if not 0 < coverage < 1:
+        raise InputError(
+            f"{name}={coverage!r} must lie strictly between 0 and 1; only the set of all labels covers always"
+        )
+    return float(coverage)
+
+
+def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float) -> None:
+    """Warn of sets that are full because there are fewer calibration items than 1 / alpha - 1."""
+    fewest = round(1 / (1 - coverage), 9) - 1
+    small = sizes < fewest
+    if small.any():
+        whose = "" if groups.size == 1 else f" of group {shorten(groups[small])}"
+        warn(
+            f"{int(sizes[small].min())} calibration items{whose} are fewer than 1 / (1 - coverage) - 1 = {fewest:g}: "
+            f"no smaller set than that of all labels covers {coverage:g} for certain"
+        )
 
 
 def _warn_unseen(categories: NDArray[Any], plausibility: NDArray[np.float64]) -> None:

@@ -5,6 +5,7 @@ or a stated mass of each item. These differ, and a table that shows one alone mi
 """
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,12 @@ from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
-from bayesagree.conformal._weighted import groups_of
-from bayesagree.conformal.calibration import conformalize
-from bayesagree.conformal.mass import mass_held, reaches
-from bayesagree.conformal.sets import EVERYONE, check_coverage
+from bayesagree.conformal.calibration import EVERYONE, check_coverage, conformalize
+from bayesagree.conformal.sets import groups_of
 from bayesagree.errors import InputError, positive_int, probability, shorten
 
+# A mass this far below the wanted one reaches it: sums of vote shares carry rounding errors.
+ROUNDING = 1e-9
 # Rows of `set_coverage` for each model and group.
 QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 
@@ -127,7 +128,7 @@ def cross_sets(
     seed
         For the folds, and for what ``method="monte_carlo"`` draws.
     options
-        Further arguments of `conformalize`: coverage, method, score, by, repeats, correction.
+        Further arguments of `conformalize`: coverage, method, score, by, repeats.
 
     Returns
     -------
@@ -200,6 +201,39 @@ def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def certainty_groups(certainty: xr.DataArray, *, edges: tuple[float, ...] = (0.5, 0.8, 0.95)) -> xr.DataArray:
+    """Group of each item by a number such as its annotation certainty or the confidence of a model.
+
+    Parameters
+    ----------
+    certainty
+        One number for each item (item).
+    edges
+        Limits between the groups, ascending; a group holds its lower limit.
+
+    Returns
+    -------
+    DataArray
+        Name of the group (item), such as ``"[0.5, 0.8)"``.
+
+    See Also
+    --------
+    bayesagree.annotation_certainty, set_coverage
+
+    Examples
+    --------
+    >>> certainty_groups(xr.DataArray([0.4, 0.8], {"item": ["a", "b"]}, ("item",))).values.tolist()
+    ['below 0.5', '[0.8, 0.95)']
+    """
+    if not edges or list(edges) != sorted(set(edges)):
+        raise InputError(f"edges={edges!r} must be one or more ascending numbers")
+    if certainty.dims != ("item",) or np.isnan(certainty.values).any():
+        raise InputError("certainty must be one number for each item, dims ('item',), without NaN")
+    inner = [f"[{low:g}, {high:g})" for low, high in pairwise(edges)]
+    names = np.array([f"below {edges[0]:g}", *inner, f"from {edges[-1]:g}"])
+    return certainty.copy(data=names[np.searchsorted(edges, certainty.values, side="right")]).rename("group")
+
+
 def _aligned(sets: xr.DataArray, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.bool_]:
     """Return the sets of these items (model, item, category), in this order."""
     if set(sets.dims) != {"model", "item", "category"} or sets.dtype != bool:
@@ -218,7 +252,8 @@ def _mass_coverage(truth: Truth, sets: NDArray[np.bool_], mass: float) -> Floats
     parts = []
     for block in draws.blocks:
         values = draws.read(block)
-        parts.append(np.stack([reaches(mass_held(values, one[block]), mass).mean(axis=0) for one in sets]))
+        held = np.stack([np.einsum("sik,ik->si", values, one[block].astype(np.float64)) for one in sets])
+        parts.append((held >= mass - ROUNDING).mean(axis=1))
     return np.concatenate(parts, axis=1)
 
 

@@ -3,24 +3,62 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import result_tree, settings_of
-from bayesagree.annotations.gold import ItemGroup
+from bayesagree._inference.results import settings_of
+from bayesagree._numerics.types import Floats
+from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import scores_of
-from bayesagree.conformal._weighted import WeightedScores, groups_of, threshold
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.io.files import read_result, write_result
 
-# The one group where no groups were requested.
-EVERYONE = "all items"
+# p-values within this of alpha equal it: sums of up to 1e7 weights carry rounding errors of some 1e-11.
+TIE = 1e-10
+
+
+class WeightedScores(NamedTuple):
+    """Calibration scores in ascending order, the weight up to each, shape (score + 1,), and the number of items.
+
+    Calibration item i spreads a weight of one over its labels. With W(e) the weight of all calibration scores up to e,
+
+        p(e) = (1 + W(e)) / (n + 1),        a label is kept if p > alpha.
+
+    The weight below the threshold is the loss of conformal risk control summed over items, so that the expected mass
+    left out of the sets of new items is at most alpha, for every n.
+
+    Source: A. Angelopoulos et al., "Conformal risk control", ICLR 2024, arXiv:2208.02814, theorem 1.
+    """
+
+    score: ScoreArray
+    up_to: Floats
+    n: int
+
+    @classmethod
+    def of(cls, score: ScoreArray, weight: Floats, n: int) -> Self:
+        """Sort the scores of one model (item, category) that have a weight; the weights sum to n."""
+        used = weight.ravel() > 0
+        score, weight = score.ravel()[used], weight.ravel()[used]
+        order = np.argsort(score)
+        return cls(score[order], np.append(0.0, np.cumsum(weight[order])), n)
+
+    def threshold(self, alpha: float) -> float:
+        """Return the smallest score with p > alpha; -inf where n + 1 < 1 / alpha, too few for any set."""
+        most = (alpha + TIE) * (self.n + 1) - 1
+        if most < 0 or self.score.size == 0:
+            return -np.inf
+        first = np.searchsorted(self.up_to[1:], most, side="right")
+        return float(self.score[min(first, self.score.size - 1)])
+
+    def p_values(self, score: ScoreArray) -> Floats:
+        """Return the p-value of each score, of any shape."""
+        return (1 + self.up_to[np.searchsorted(self.score, score, side="right")]) / (self.n + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,80 +241,18 @@ class ConformalSets:
         return xr.DataArray(values, coords, ("model", "item", "category"), name, attrs)
 
 
-def calibrated(
-    scores: ScoreArray,
-    weight: NDArray[np.float64],
-    names: dict[str, NDArray[Any]],
-    *,
-    coverage: float,
-    score: Score,
-    by: ItemGroup | None,
-    seed: Any = None,
-    **settings: Any,
-) -> ConformalSets:
-    """Calibrate the threshold of every model and group.
+def groups_of(by: ItemGroup, items: NDArray[Any]) -> NDArray[Any]:
+    """Return the group of each item, shape (item,).
 
-    Parameters
-    ----------
-    scores
-        Conformities (model, item, category).
-    weight
-        Weight of each label, (item, category) or (model, item, category); those of an item sum to one.
-    names
-        Names of the models, items and categories.
-    settings
-        What else to record.
+    Raises
+    ------
+    InputError
+        Items without a group, or groups that are fractional numbers.
     """
-    if by is None:
-        groups, index = np.array([EVERYONE]), np.zeros(names["item"].size, np.int64)
-    else:
-        groups, index = np.unique(groups_of(by, names["item"]), return_inverse=True)
-    sizes = np.bincount(index, minlength=groups.size)
-    _warn_small(groups, sizes, coverage)
-    rows = [slice(None) if groups.size == 1 else index == g for g in range(groups.size)]
-    weights = np.broadcast_to(weight, scores.shape)
-    found = np.array(
-        [[threshold(e[r], w[r], int(n), 1 - coverage) for r, n in zip(rows, sizes)] for e, w in zip(scores, weights)]
-    )
-    dims = ("model", "item", "category")
-    known = {"coverage": coverage, "score": "function" if callable(score) else score, "grouped": by is not None}
-    tree = result_tree(
-        {
-            "constant_data": {
-                "conformity": (dims, scores),
-                "weight": (dims[-weight.ndim :], weight),
-                "group_index": (("item",), index),
-            },
-            "derived": {"threshold": (("model", "group"), found), "n_items": (("group",), sizes)},
-        },
-        names | {"group": groups},
-        model="conformal sets",
-        engine="exact",
-        seed=seed,
-        settings=known | settings,
-    )
-    return ConformalSets(tree, score)
-
-
-def check_coverage(coverage: float, name: str = "coverage") -> float:
-    """Return a share strictly between 0 and 1, or refuse it."""
-    if not 0 < coverage < 1:
-        raise InputError(
-            f"{name}={coverage!r} must lie strictly between 0 and 1; only the set of all labels covers always"
-        )
-    return float(coverage)
-
-
-def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float) -> None:
-    """Warn of sets that are full because there are fewer calibration items than 1 / alpha - 1."""
-    fewest = round(1 / (1 - coverage), 9) - 1
-    small = sizes < fewest
-    if small.any():
-        whose = "" if groups.size == 1 else f" of group {shorten(groups[small])}"
-        warn(
-            f"{int(sizes[small].min())} calibration items{whose} are fewer than 1 / (1 - coverage) - 1 = {fewest:g}: "
-            f"no smaller set than that of all labels covers {coverage:g} for certain"
-        )
+    found = group_of_each(by, items, "by").infer_objects().to_numpy()
+    if found.dtype.kind == "f" and not (found == np.floor(found)).all():
+        raise InputError("by= holds fractional numbers; cut them into groups first, as certainty_groups does")
+    return found if found.dtype.kind in "iufb" else found.astype(str)
 
 
 def read_sets(path: str | Path, *, score: Score | None = None) -> ConformalSets:

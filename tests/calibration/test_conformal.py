@@ -4,8 +4,7 @@ import _conformal as cases
 import numpy as np
 import pytest
 
-from bayesagree import Predictions, conformalize
-from bayesagree.conformal._weighted import threshold
+from bayesagree.conformal.sets import WeightedScores
 
 RUNS = {9: 1500, 50: 1500, 500: 300}
 ALPHA = 0.1
@@ -36,7 +35,7 @@ def test_exact_sets_cover_what_annotators_say(n, votes):
     for _ in range(RUNS[n]):
         own_truth, own = world(rng, n)
         weight = own_truth if votes is None else rng.multinomial(votes, own_truth) / votes
-        found.append(threshold(own, weight, n, ALPHA))
+        found.append(WeightedScores.of(own, weight, n).threshold(ALPHA))
     reached = coverage(p, truth, found)
     assert reached.mean() > 1 - ALPHA - 4.5 * error(reached)
     if n == 500:  # the weight of the last item is all that the promise is exceeded by
@@ -50,22 +49,8 @@ def test_sets_of_vote_winners_cover_them_as_order_statistics_say(n):
     found = []
     for _ in range(RUNS[n]):
         own_truth, own = world(rng, n)
-        found.append(threshold(own, np.eye(4)[own_truth.argmax(axis=1)], n, ALPHA))
+        found.append(WeightedScores.of(own, np.eye(4)[own_truth.argmax(axis=1)], n).threshold(ALPHA))
     reached = coverage(p, np.eye(4)[truth.argmax(axis=1)], found)
     expected = 1 - np.floor(ALPHA * (n + 1) + 1e-9) / (n + 1)
     # The new items are a sample, too: its standard deviation is below .0014.
     assert abs(reached.mean() - expected) < 4.5 * np.hypot(error(reached), 0.0014)
-
-
-@pytest.mark.parametrize("n", [18, 100])
-def test_corrected_sets_keep_the_promise(n):
-    rng = np.random.default_rng(n + 2)
-    truth, p = world(rng, 50_000)
-    found = []
-    for _ in range(300):
-        own_truth, own = world(rng, n)
-        shares = cases.shares_of(own_truth / own_truth.sum(axis=1, keepdims=True))
-        options = {"method": "monte_carlo", "correction": "ecdf", "seed": rng}
-        found.append(conformalize(shares, Predictions.from_scores({"A": own}), **options).threshold.item())
-    reached = coverage(p, truth, found)
-    assert reached.mean() > 1 - ALPHA - 4.5 * error(reached)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import bayesagree as ba
 from bayesagree import InputError, Labels, Predictions, conformalize
 from bayesagree.conformal import read_sets
-from bayesagree.conformal._weighted import WeightedScores, threshold
 from bayesagree.conformal.scores import SCORES
+from bayesagree.conformal.sets import WeightedScores
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "conformal.json").read_text())
 
@@ -50,22 +50,11 @@ def test_ranks_of_the_reference():
         np.testing.assert_allclose(p_at(sets, scores), (1 + np.array(ranks)) / (n + 1))
 
 
-@pytest.mark.parametrize("correction", ["none", "ecdf"])
-def test_unambiguous_items_have_the_p_values_of_the_reference(correction):
-    """Where no label is in doubt, every form is split conformal prediction."""
-    truth = np.random.default_rng(1).integers(0, 10, 200)
-    certain = np.eye(10)[truth]
-    sets = conformalize(
-        cases.shares_of(certain),
-        Predictions.from_scores({"A": certain}),
-        method="monte_carlo",
-        correction=correction,
-        seed=1,
-    )
-    p = sets.p_values(Predictions.from_scores({"A": certain})).values[0]
-    n = 200 if correction == "none" else 100
-    np.testing.assert_allclose(p[certain == 1], 1)
-    np.testing.assert_allclose(p[certain == 0], 1 / (n + 1))  # the published share, without the one, is 0
+def test_unambiguous_items_have_the_p_values_of_split_conformal_prediction():
+    certain = np.eye(10)[np.random.default_rng(1).integers(0, 10, 200)]
+    predictions = Predictions.from_scores({"A": certain})
+    sets = conformalize(cases.shares_of(certain), predictions, method="monte_carlo", seed=1)
+    np.testing.assert_allclose(sets.p_values(predictions).values[0], np.where(certain == 1, 1, 1 / 201))
 
 
 @given(st.integers(1, 40), st.integers(1, 5), st.integers(0, 10_000), st.sampled_from([0.05, 0.1, 0.2, 0.5]))
@@ -73,27 +62,7 @@ def test_the_threshold_is_that_of_its_plain_twin(n, n_labels, seed, alpha):
     rng = np.random.default_rng(seed)
     score = rng.integers(0, 12, (n, n_labels)) / 4.0  # many ties
     weight = rng.multinomial(3, np.full(n_labels, 1 / n_labels), n) / 3
-    assert threshold(score, weight, n, alpha) == cases.plain_threshold(score, weight, n, alpha)
-
-
-@pytest.mark.parametrize("kind", ["normal", "clumped", "two values", "equal", "with minus infinity", "with infinity"])
-def test_the_threshold_of_many_scores_is_that_of_sorting_them(kind):
-    rng = np.random.default_rng(2)
-    score = rng.standard_normal((20_000, 3))
-    score = {
-        "normal": score,
-        "clumped": np.where(rng.random(score.shape) < 0.9, 1e-9 * score, 1e9 * score),
-        "two values": np.where(score > 0, 1.0, np.nextafter(1.0, 2)),
-        "equal": np.ones(score.shape),
-        "with minus infinity": np.where(score < -1.5, -np.inf, score),
-        "with infinity": np.where(score > 1.5, np.inf, score),
-    }[kind]
-    weight = rng.dirichlet([0.3, 0.3, 0.3], 20_000)
-    order = np.argsort(score.ravel(), kind="stable")
-    up_to = np.cumsum(weight.ravel()[order])
-    for alpha in (0.01, 0.1, 0.6):
-        first = np.searchsorted(up_to, alpha * 20_001 - 1 + 1e-6, side="right")
-        assert threshold(score, weight, 20_000, alpha) == score.ravel()[order][first]
+    assert WeightedScores.of(score, weight, n).threshold(alpha) == cases.plain_threshold(score, weight, n, alpha)
 
 
 @pytest.mark.parametrize("method", ["exact", "majority", "monte_carlo"])
@@ -104,44 +73,12 @@ def test_sets_are_the_labels_with_a_p_value_above_alpha(method, score):
     np.testing.assert_array_equal(sets.p_values(predictions) > 0.2 + 1e-9, sets.predict_set(predictions))
 
 
-def test_the_corrected_sets_are_the_labels_with_a_corrected_p_value_above_alpha():
-    truth, predictions = cases.items(90)
-    options = {"method": "monte_carlo", "correction": "ecdf", "repeats": 5}
-    sets = conformalize(truth, predictions, coverage=0.8, seed=3, **options)
-    np.testing.assert_array_equal(sets.p_values(predictions) > 0.2 + 1e-9, sets.predict_set(predictions))
-
-
-def test_the_correction_is_the_published_one_but_for_the_one():
-    """Average p-values of the first half, rank them among those of one sampled label of each item of the second."""
-    truth, predictions = cases.items(80)
-    sets = conformalize(truth, predictions, method="monte_carlo", correction="ecdf", repeats=7, seed=4)
-    rng = np.random.default_rng(np.random.SeedSequence(4))
-    order = rng.permutation(80)
-    first, held_out = order[:40], np.sort(order[40:])
-    values, scores = truth.values, predictions.scores[0]
-    drawn = rng.multinomial(7, values[first] / values[first].sum(axis=1, keepdims=True)) / 7
-    averaged = WeightedScores.of(scores[first], drawn, 40)
-    uniform = rng.random((40, 1))
-    cumulative = np.cumsum(values[held_out], axis=1)
-    label = (cumulative < uniform * cumulative[:, -1:]).sum(axis=1)
-    p_held_out = averaged.p_values(scores[held_out])[np.arange(40), label]
-    published = (p_held_out[:, None, None] <= averaged.p_values(scores)).mean(axis=0)
-    np.testing.assert_allclose((41 * sets.p_values(predictions).values[0] - 1) / 40, published, atol=1e-12)
-
-
 def test_monte_carlo_approaches_the_exact_form():
     truth, predictions = cases.items(100)
     exact = conformalize(truth, predictions).p_values(predictions)
     sampled = conformalize(truth, predictions, method="monte_carlo", repeats=20_000, seed=1).p_values(predictions)
     # Each p-value is a sum of 100 item weights, each a share of 20 000 draws: its standard deviation is below 4e-4.
     assert float(np.abs(exact - sampled).max()) < 4.5 * 4e-4
-
-
-def test_the_exact_form_draws_nothing():
-    truth, predictions = cases.items(200)
-    first, second = (conformalize(truth, predictions) for _ in range(2))
-    assert first.threshold.equals(second.threshold)
-    assert first.p_values(predictions).equals(second.p_values(predictions))
 
 
 def test_the_order_of_items_and_labels_changes_nothing():
@@ -237,98 +174,102 @@ def test_a_function_is_given_again_when_sets_are_read(tmp_path):
         read_sets(tmp_path / "other.nc")
 
 
-class TestBadInput:
-    @pytest.mark.parametrize("coverage", [0, 1, 1.2, -0.1])
-    def test_coverage(self, coverage):
-        truth, predictions = cases.items(20)
-        with pytest.raises(InputError, match="strictly between 0 and 1"):
-            conformalize(truth, predictions, coverage=coverage)
+@pytest.mark.parametrize("coverage", [0, 1, 1.2, -0.1])
+def test_a_coverage_lies_between_none_and_all(coverage):
+    truth, predictions = cases.items(20)
+    with pytest.raises(InputError, match="strictly between 0 and 1"):
+        conformalize(truth, predictions, coverage=coverage)
 
-    def test_scores_that_cannot_be_compared(self):
-        truth, predictions = cases.items(20)
-        logits = Predictions.from_scores({"A": 5 * np.log(predictions.scores[0])})
-        with pytest.raises(InputError, match=r"model 'A', item 0: scores sum to .* apply a softmax"):
-            conformalize(truth, logits)
-        assert conformalize(truth, logits, score="margin").coverage == 0.9
-        hard = Predictions.from_labels({"A": [0] * 20}, labels=[0, 1, 2, 3])
-        with pytest.raises(InputError, match="hard labels"):
-            conformalize(truth, hard)
 
-    def test_fewer_items_than_one_over_alpha_have_full_sets(self):
-        truth, predictions = cases.items(8)
-        with pytest.warns(UserWarning, match=r"8 calibration items are fewer than .* = 9"):
-            sets = conformalize(truth, predictions)
-        assert bool(sets.predict_set(predictions).all())
-        assert float(sets.threshold[0]) == -np.inf
-        truth, predictions = cases.items(9)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            conformalize(truth, predictions)
+def test_scores_that_cannot_be_compared():
+    truth, predictions = cases.items(20)
+    logits = Predictions.from_scores({"A": 5 * np.log(predictions.scores[0])})
+    with pytest.raises(InputError, match=r"model 'A', item 0: scores sum to .* apply a softmax"):
+        conformalize(truth, logits)
+    assert conformalize(truth, logits, score="margin").coverage == 0.9
+    hard = Predictions.from_labels({"A": [0] * 20}, labels=[0, 1, 2, 3])
+    with pytest.raises(InputError, match="hard labels"):
+        conformalize(truth, hard)
 
-    def test_small_groups_are_named(self):
-        truth, predictions = cases.items(40)
-        with pytest.warns(UserWarning, match="3 calibration items of group 'rare'"):
-            conformalize(truth, predictions, by={i: "rare" if i < 3 else "often" for i in range(40)})
 
-    def test_labels_that_calibration_never_saw(self):
-        truth, predictions = cases.items(30)
-        values = truth.values.copy()
-        values[:, 2] = 0
-        values /= values.sum(axis=1, keepdims=True)
-        with pytest.warns(UserWarning, match="never saw the labels 2"):
-            sets = conformalize(cases.shares_of(values), predictions)
-        more = Predictions.from_scores({"A": np.full((5, 5), 0.2)})
-        with pytest.raises(InputError, match="unknown 4"):
-            sets.predict_set(more)
-        with pytest.raises(InputError, match="model 'B' was not calibrated"):
-            sets.predict_set(Predictions.from_scores({"B": np.full((5, 4), 0.25)}))
-
-    def test_truths(self):
-        truth, predictions = cases.items(20)
-        with pytest.raises(InputError, match=r"item 0: plausibilities .* sum to 2"):
-            conformalize(truth * 2, predictions)
-        with pytest.raises(InputError, match="sum to nan"):
-            conformalize(truth.where(truth["item"] != 3), predictions)
-        with pytest.raises(InputError, match="dims"):
-            conformalize(truth.rename(category="label"), predictions)
-        with pytest.raises(InputError, match=r"expected .*, got a list"):
-            conformalize(truth.values.tolist(), predictions)
-        extra = cases.items(25)[0]
-        with pytest.raises(InputError, match="5 items have a truth and no prediction: 20"):
-            conformalize(extra, predictions)
-        votes = Labels.from_counts(np.ones((20, 4)))
-        with pytest.raises(InputError, match="without top_labels="):
-            tree = ba.dirichlet(votes, top_labels=1, draws=2, seed=1)
-            del tree["posterior_parameters"]
-            conformalize(tree, predictions)
-
-    def test_items_without_annotations_are_named(self):
-        _, predictions = cases.items(20)
-        counts = np.ones((20, 4))
-        counts[4] = 0
-        with pytest.warns(UserWarning, match="1 items have no annotation and are left out: 4"):
-            sets = conformalize(Labels.from_counts(counts), predictions)
-        assert sets.calibration["derived"]["n_items"].item() == 19
-
-    def test_names(self):
-        truth, predictions = cases.items(20)
-        for option, match in (
-            ({"method": "vote"}, "method='vote'"),
-            ({"score": "softmax"}, "score='softmax'"),
-            ({"correction": "yes"}, "correction='yes'"),
-            ({"correction": "ecdf"}, "corrects method='monte_carlo'"),
-            ({"method": "monte_carlo", "repeats": 0}, "repeats=0"),
-            ({"score": lambda e: e[:, 0]}, "must return one number for each"),
-            ({"score": lambda e: e * np.nan}, "NaN: 80"),
-            ({"by": {0: "a"}}, "by= names no group for the items 1, 2"),
-            ({"by": {i: i + 0.5 for i in range(20)}}, "cut them into groups first"),
-            ({"by": truth}, "by= has dims"),
-        ):
-            with pytest.raises(InputError, match=match):
-                conformalize(truth, predictions, **option)
+def test_fewer_items_than_one_over_alpha_have_full_sets():
+    truth, predictions = cases.items(8)
+    with pytest.warns(UserWarning, match=r"8 calibration items are fewer than .* = 9"):
         sets = conformalize(truth, predictions)
-        with pytest.raises(InputError, match="not calibrated by group"):
-            sets.predict_set(predictions, by=dict.fromkeys(range(20), "a"))
-        grouped = conformalize(truth, predictions, by=dict.fromkeys(range(20), "a"))
-        with pytest.raises(InputError, match="pass by="):
-            grouped.p_values(predictions)
+    assert bool(sets.predict_set(predictions).all())
+    assert float(sets.threshold[0]) == -np.inf
+    truth, predictions = cases.items(9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        conformalize(truth, predictions)
+
+
+def test_small_groups_are_named():
+    truth, predictions = cases.items(40)
+    with pytest.warns(UserWarning, match="3 calibration items of group 'rare'"):
+        conformalize(truth, predictions, by={i: "rare" if i < 3 else "often" for i in range(40)})
+
+
+def test_labels_that_calibration_never_saw():
+    truth, predictions = cases.items(30)
+    values = truth.values.copy()
+    values[:, 2] = 0
+    values /= values.sum(axis=1, keepdims=True)
+    with pytest.warns(UserWarning, match="never saw the labels 2"):
+        sets = conformalize(cases.shares_of(values), predictions)
+    more = Predictions.from_scores({"A": np.full((5, 5), 0.2)})
+    with pytest.raises(InputError, match="unknown 4"):
+        sets.predict_set(more)
+    with pytest.raises(InputError, match="model 'B' was not calibrated"):
+        sets.predict_set(Predictions.from_scores({"B": np.full((5, 4), 0.25)}))
+
+
+def test_broken_truths_are_refused():
+    truth, predictions = cases.items(20)
+    with pytest.raises(InputError, match=r"item 0: plausibilities .* sum to 2"):
+        conformalize(truth * 2, predictions)
+    with pytest.raises(InputError, match="sum to nan"):
+        conformalize(truth.where(truth["item"] != 3), predictions)
+    with pytest.raises(InputError, match="dims"):
+        conformalize(truth.rename(category="label"), predictions)
+    with pytest.raises(InputError, match="truth is list; pass a posterior"):
+        conformalize(truth.values.tolist(), predictions)
+    extra = cases.items(25)[0]
+    with pytest.raises(InputError, match="5 items have a truth and no prediction: 20"):
+        conformalize(extra, predictions)
+    votes = Labels.from_counts(np.ones((20, 4)))
+    with pytest.raises(InputError, match="without top_labels="):
+        tree = ba.dirichlet(votes, top_labels=1, draws=2, seed=1)
+        del tree["posterior_parameters"]
+        conformalize(tree, predictions)
+
+
+def test_items_without_annotations_are_named():
+    _, predictions = cases.items(20)
+    counts = np.ones((20, 4))
+    counts[4] = 0
+    with pytest.warns(UserWarning, match="1 items have no annotation and are left out: 4"):
+        sets = conformalize(Labels.from_counts(counts), predictions)
+    assert sets.calibration["derived"]["n_items"].item() == 19
+
+
+def test_unknown_options_are_refused():
+    truth, predictions = cases.items(20)
+    for option, match in (
+        ({"method": "vote"}, "method='vote'"),
+        ({"score": "softmax"}, "score='softmax'"),
+        ({"method": "monte_carlo", "repeats": 0}, "repeats=0"),
+        ({"score": lambda e: e[:, 0]}, "must return one number for each"),
+        ({"score": lambda e: e * np.nan}, "NaN: 80"),
+        ({"by": {0: "a"}}, "by= names no group for the items 1, 2"),
+        ({"by": {i: i + 0.5 for i in range(20)}}, "cut them into groups first"),
+        ({"by": truth}, "by= has dims"),
+    ):
+        with pytest.raises(InputError, match=match):
+            conformalize(truth, predictions, **option)
+    sets = conformalize(truth, predictions)
+    with pytest.raises(InputError, match="not calibrated by group"):
+        sets.predict_set(predictions, by=dict.fromkeys(range(20), "a"))
+    grouped = conformalize(truth, predictions, by=dict.fromkeys(range(20), "a"))
+    with pytest.raises(InputError, match="pass by="):
+        grouped.p_values(predictions)

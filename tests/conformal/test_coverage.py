@@ -1,4 +1,4 @@
-"""Coverage and size of sets by plain sums; intervals; sets of other folds; the widest; exchangeability."""
+"""Coverage and size of sets by plain sums; intervals; sets of other folds; the widest."""
 
 import json
 
@@ -10,10 +10,9 @@ import xarray as xr
 from _paths import ROOT
 
 import bayesagree as ba
-from bayesagree import InputError, Predictions, conformalize
-from bayesagree.conformal import certainty_groups, cross_sets, exchangeability_check, set_coverage, widest_sets
+from bayesagree import InputError, conformalize
+from bayesagree.conformal import certainty_groups, cross_sets, set_coverage, widest_sets
 from bayesagree.conformal.coverage import _mean_interval
-from bayesagree.conformal.exchangeability import _same_labels
 from bayesagree.plots import plot_set_size
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "conformal.json").read_text())
@@ -116,68 +115,6 @@ def test_the_widest_sets_come_first():
     size = sets.values[0].sum(axis=1)
     assert table["size"].tolist() == sorted(size, reverse=True)[:5]
     assert [len(labels) for labels in table["labels"]] == table["size"].tolist()
-
-
-class TestExchangeability:
-    def test_alike_items_pass_and_others_do_not(self):
-        truth, predictions = cases.items(400)
-        sets = conformalize(truth[:200], predictions)
-        new = Predictions.from_scores({"A": predictions.scores[0, 200:]}, items=list(range(200, 400)))
-        alike = exchangeability_check(sets, new, truth=truth[200:])
-        assert alike["statistic"].tolist() == ["top_conformity", "predicted_label", "expected_conformity"]
-        assert alike["p_value"].min() > 0.001
-        shifted = Predictions.from_scores({"A": cases.items(200, seed=2, sharpness=0.5)[1].scores[0]})
-        assert exchangeability_check(sets, shifted)["p_value"][0] < 1e-6
-
-    def test_annotators_who_changed_are_seen_with_a_truth_only(self):
-        truth, predictions = cases.items(400)
-        sets = conformalize(truth[:200], predictions)
-        new = Predictions.from_scores({"A": predictions.scores[0, 200:]}, items=list(range(200, 400)))
-        at_random = cases.shares_of(np.full((200, 4), 0.25)).assign_coords(item=np.arange(200, 400))
-        table = exchangeability_check(sets, new, truth=at_random).set_index("statistic")["p_value"]
-        assert table["expected_conformity"] < 1e-6 < table["top_conformity"]
-
-    def test_p_values_are_uniform_at_best(self):
-        small = 0
-        for seed in range(60):
-            truth, predictions = cases.items(120, seed=seed)
-            new = Predictions.from_scores({"A": predictions.scores[0, 60:]}, items=list(range(60, 120)))
-            sets = conformalize(truth[:60], predictions)
-            small += exchangeability_check(sets, new, truth=truth[60:])["p_value"].lt(0.05).to_numpy()
-        assert (small <= 60 * 0.05 + 4.5 * np.sqrt(60 * 0.05 * 0.95)).all()
-
-    @pytest.mark.parametrize(
-        ("counts", "pooled"),
-        [
-            ([[30, 14, 9, 7], [40, 12, 3, 5]], [[30, 14, 9, 7], [40, 12, 3, 5]]),
-            ([[30, 23, 6, 1], [40, 18, 1, 1]], [[30, 23, 7], [40, 18, 2]]),
-        ],
-    )
-    def test_labels_expected_fewer_than_five_times_are_pooled(self, counts, pooled):
-        """Sixty items before and after: labels of 12 and 12 are expected six times, of 7 and 2 less than five."""
-        found = _same_labels(*(np.repeat(np.arange(4), row) for row in counts), 4)
-        chi2 = sp.stats.chi2_contingency(pooled, correction=False)
-        assert found == pytest.approx((np.sqrt(chi2.statistic / 120), chi2.pvalue))
-
-    def test_two_labels_are_compared_without_a_correction(self):
-        counts = np.array([[30, 14], [21, 25]])
-        found = _same_labels(*(np.repeat(np.arange(2), row) for row in counts), 2)
-        expected = counts.sum(1)[:, None] * counts.sum(0) / counts.sum()
-        chi2 = ((counts - expected) ** 2 / expected).sum()
-        assert found == pytest.approx((np.sqrt(chi2 / 90), sp.stats.chi2.sf(chi2, 1)))
-
-    def test_one_label_is_no_difference(self):
-        assert _same_labels(np.zeros(3, int), np.zeros(5, int), 1) == (0, 1)
-
-    def test_bad_input(self):
-        truth, predictions = cases.items(40)
-        sampled = conformalize(truth, predictions, method="monte_carlo", seed=1)
-        with pytest.raises(InputError, match="leave out truth="):
-            exchangeability_check(sampled, predictions, truth=truth)
-        voted = conformalize(truth, predictions, method="majority")
-        assert len(exchangeability_check(voted, predictions, truth=truth)) == 3
-        with pytest.raises(InputError, match="model 'B' was not calibrated"):
-            exchangeability_check(voted, Predictions.from_scores({"B": predictions.scores[0]}))
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesagree import InputError
-from bayesagree.conformal import aps, margin, probability, raps
+from bayesagree.conformal.scores import aps, margin, probability, raps
 
 TABLES = st.integers(0, 10_000).map(
     # Sixths, so that labels tie.
