@@ -30,8 +30,8 @@ def next(
     Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
     from bayesagree.annotations import Comparisons, Labels
-    from bayesagree.planning import annotate_next
     from bayesagree.planning._decision import Decision, Outlook
+    from bayesagree.planning.next_items import annotate_next
 
     votes, models = source.read(predictions, columns)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))

@@ -32,9 +32,9 @@ def plan(
     Example: bayesagree plan pilot.csv models.csv --n-items 200,500 --n-annotators 3,5 --target 0.05
     """
     from bayesagree.annotations import Comparisons
-    from bayesagree.planning import plan as plan_designs
     from bayesagree.planning import value_of_votes
     from bayesagree.planning.designs import designs_to_simulate
+    from bayesagree.planning.designs import plan as plan_designs
 
     pilot, models = source.read(predictions, columns)
     if isinstance(pilot, Comparisons):

@@ -3,7 +3,6 @@
 - `designs`: `plan`, the interval and the decision that each number of items and annotators would give.
 - `next_items`: `annotate_next`, the items whose next label tells most; `value_of_votes`, what more votes add to the
   choice between two models.
-- `closed_forms`: sample sizes with a formula: annotators per item, reliability of means, intraclass correlation.
 - `_decision`: that choice, item by item.
 - `_pairs`: the same questions of comparisons of models.
 - `_worlds`: what may be true after a pilot, and studies drawn from it.

@@ -10,7 +10,7 @@ from bayesagree.annotations import Comparisons, Labels
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.comparisons._density import DavidsonPrior
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, one_of, positive_int, require
 from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.dirichlet._draws import Prior
@@ -128,6 +128,7 @@ def annotate_next(
         if goal not in (None, "decision", "metric"):
             raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
         return Pairs.of(annotations, models, prior, seed).next_pairs(kept, goal or "decision", seed)
+    require(annotations, (Labels, Comparisons), "annotations")
     chosen = _goal(goal, predictions)
     outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, seed)
     if chosen == "decision" and predictions is not None:
@@ -216,6 +217,7 @@ def value_of_votes(
     """
     if isinstance(annotations, Comparisons):
         return Pairs.of(annotations, models, prior, seed).value_of_comparisons()
+    require(annotations, (Labels, Comparisons), "annotations")
     if predictions is None:
         raise InputError("a choice needs models; pass predictions= of two")
     outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, seed)
@@ -233,7 +235,8 @@ def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
     models = 0 if predictions is None else predictions.models.size
     if goal is None:
         return "decision" if models > 1 else "metric" if models else "certainty"
-    needed = {"certainty": 0, "metric": 1, "decision": 2}
+    needed = {"decision": 2, "metric": 1, "certainty": 0}
+    one_of(goal, "goal", tuple(needed))
     if models < needed[goal]:
         raise InputError(f"goal={goal!r} needs {needed[goal]} models, there are {models}; pass predictions=")
     return goal

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from _errors_of_draws import SIGMAS
 
+from bayesagree import plan
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, codes_of_annotators, pair_values
 from bayesagree.agreement._items import items_of
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
-from bayesagree.planning import plan
 from bayesagree.planning.designs import _over_annotators
 
 A = formula.agreement_weights("linear", np.arange(3.0))

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 import scipy as sp
 
+from bayesagree import plan
 from bayesagree.agreement import agreement_table
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import ratings
 from bayesagree.errors import InputError
-from bayesagree.planning import plan
-from bayesagree.planning._worlds import RatingWorld, Studies, widths_of, worlds
-from bayesagree.planning.designs import designs_to_simulate
+from bayesagree.planning._worlds import RatingWorld, Studies, widths_of
 
 
 def crowd(rng, n_items, n_votes):
@@ -139,17 +138,6 @@ def test_more_items_narrow_and_cost_more():
     assert found.identical(again)
 
 
-def test_names_of_labels_change_nothing():
-    rng = np.random.default_rng(3)
-    truth, pilot = crowd(rng, 60, 3)
-    scores = {name: np.abs(truth + rng.normal(0, sd, truth.shape)) + 0.01 for name, sd in (("A", 0.1), ("B", 0.8))}
-    named = Labels.from_counts(pilot.counts(), labels=["no", "yes"])
-    options = {"items": [50], "annotators": [2, 4], "replicates": 2, "study_draws": 50, "seed": 1}
-    ours = plan(pilot, Predictions.from_scores(scores), **options)
-    theirs = plan(named, Predictions.from_scores(scores, labels=["no", "yes"]), **options)
-    np.testing.assert_array_equal(ours["width"], theirs["width"])
-
-
 def test_what_cannot_be_planned_is_refused():
     _, pilot = crowd(np.random.default_rng(1), 20, 3)
     with pytest.raises(InputError, match="needs predictions; without them"):
@@ -164,21 +152,8 @@ def test_what_cannot_be_planned_is_refused():
         plan(ratings(n_items=5, seed=1).ratings, Predictions.from_labels({"A": [0]}), items=[10], annotators=[3])
     with pytest.raises(InputError, match="one or several different numbers"):
         plan(pilot, items=[], annotators=[3], metric="fleiss_kappa")
-    with pytest.raises(InputError, match="expected Labels or Ratings, got an array"):
+    with pytest.raises(InputError, match="expected Labels or Ratings, got ndarray"):
         plan(np.zeros((2, 2)), items=[1], annotators=[1])  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("n_pilot", "items", "annotators", "expected"),
-    [
-        (120, [200, 50, 90], [3, 1, 5], [(50, 1), (200, 1), (120, 3), (120, 5)]),
-        (5000, [40, 3000], [1, 2], [(40, 1), (1000, 1), (300, 2)]),
-        (9, [2000, 3000], [1], [(1000, 1)]),
-        (9, [10, 20], [2, 4], [(9, 2), (9, 4)]),
-    ],
-)
-def test_designs_that_are_simulated(n_pilot, items, annotators, expected):
-    assert designs_to_simulate(n_pilot, items, annotators) == expected
 
 
 def test_crossed_studies_are_of_labels_and_four_annotators():
@@ -193,8 +168,7 @@ def test_crossed_studies_are_of_labels_and_four_annotators():
             plan(pilot, annotators=[4], **(options | other))
 
 
-@pytest.mark.parametrize("metric", ["top_1_accuracy", "brier"])
-def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst(metric):
+def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst():
     """Two good models can hardly be told apart, one bad model easily: Pr(right) is near one half and not near one."""
     rng = np.random.default_rng(4)
     truth, pilot = crowd(rng, 150, 4)
@@ -202,15 +176,4 @@ def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst(metric):
     scores = {"A": good[0], "B": good[1], "bad": 1 - truth}
     models = Predictions.from_scores({name: s / s.sum(axis=1, keepdims=True) for name, s in scores.items()})
     options = {"items": [60], "annotators": [3], "replicates": 3, "study_draws": 50, "plausibility": "dirichlet"}
-    assert 0.3 < plan(pilot, models, metric=metric, seed=1, **options)["prob_right"].item() < 0.9
-
-
-def test_worlds_of_ratings_have_the_shares_of_both_ends_that_the_pilot_teaches():
-    rng = np.random.default_rng(1)
-    chance = rng.random((30, 6))
-    unit = np.where(chance < 0.4, 0, np.where(chance > 0.9, 1, rng.beta(2, 2, chance.shape)))
-    pilot = Ratings.from_matrix(unit, scale=(0, 1))
-    posterior = common_agreement(pilot, draws=5, chains=1, seed=3, keep_item_means=True)["posterior"].to_dataset()
-    low, high = (posterior[name].values[0] for name in ("low_end_share", "high_end_share"))
-    assert (low > high).any()
-    assert [world.ends for world in worlds(pilot, None, 5, 3)] == list(zip(low.tolist(), high.tolist()))
+    assert 0.3 < plan(pilot, models, seed=1, **options)["prob_right"].item() < 0.9
