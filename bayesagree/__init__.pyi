@@ -27,14 +27,17 @@ from .agreement import (
 from .annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
 from .blind import blind_scores
 from .comparisons import davidson, davidson_model
-from .conformal import conformalize
+from .conformal.calibration import conformalize
 from .datasets import simulate
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
 from .evaluation import assert_better, compare, evaluate
 from .io import read_annotations, read_predictions, read_result, write_result, write_table
-from .judges import alternative_annotator_test, corrected_rate, corrected_rate_model
+from .judges.annotator_test import alternative_annotator_test
+from .judges.model import corrected_rate_model
+from .judges.rate import corrected_rate
 from .metrics import auc, make_scorer, score
-from .planning import annotate_next, plan
+from .planning.designs import plan
+from .planning.next_items import annotate_next
 from .plausibility import calibrate, certainty, majority_vote
 from .plausibility.certainty import annotation_certainty, label_certainty
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model

@@ -57,16 +57,6 @@ def panels(n: int, error: float, rng: np.random.Generator, judges: int = 3, shar
     return ba.Labels.from_matrix(wrong.astype(int), labels=[0, 1]), dict.fromkeys(range(n), 0)
 
 
-def accuracy_of_panels(n: int, error: float, rng: np.random.Generator) -> Held:
-    """`best_panel`, all seven panels."""
-    judges, gold = panels(n, error, rng)
-    alone, found = error / 2 / (1 - error / 2), ba.judges.best_panel(judges, gold, seed=rng, **FEW)
-    # A majority of one or two (a tie counts one half) is right as often as one judge; of three unless two are wrong.
-    three = (1 - error / 2) * (1 - alone) ** 2 * (1 + 2 * alone)
-    true = np.where(found["n_judges"] == 3, three, 1 - error)
-    return list(zip(found["lower"], true.tolist(), found["upper"]))
-
-
 def worth(n: int, error: float, judges: int, shared: float, rng: np.random.Generator) -> Held:
     """`effective_judges`; a set in which a judge never errs has no number and is left out."""
     alone = (1 - shared) * error / (1 - shared * error)
@@ -216,7 +206,6 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
         yield "evaluation.compare", f"{n} items", lambda r, n=n: difference_of_models(n, r)
     for n, error in ((50, 0.05), (50, 0.2), (200, 0.05), (200, 0.2)):
         world = f"{n} items, error {error}"
-        yield "judges.best_panel", world, lambda r, n=n, error=error: accuracy_of_panels(n, error, r)
         yield "judges.effective_judges", world, partial(worth, n, error, 3, 0.5)
     for n in (100, 300):
         yield "predictive.annotator_table", f"{n} items", partial(skill, n, "full", None)

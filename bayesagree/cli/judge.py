@@ -43,7 +43,9 @@ def judge(
     """
     from bayesagree.annotations import Labels, Ratings
     from bayesagree.io.files import read_table
-    from bayesagree.judges import corrected_rate, judge_table, label_allocation, system_pairs, warnings_of
+    from bayesagree.judges import judge_table, label_allocation, warnings_of
+    from bayesagree.judges.rate import corrected_rate
+    from bayesagree.judges.tables import system_pairs
 
     table = read_table(verdicts)
     for ours, theirs in ((columns.item, verdicts_item), (columns.label, verdicts_label)):
@@ -174,7 +176,8 @@ def _answers(
 
 def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
     """Test every judge against people, with warnings; no rows, and a note, where they cannot be compared."""
-    from bayesagree.judges import alternative_annotator_test, verdict_predictions
+    from bayesagree.judges import verdict_predictions
+    from bayesagree.judges.annotator_test import alternative_annotator_test
 
     given = verdict_predictions(verdicts, people)
     with warnings.catch_warnings(record=True) as caught:

@@ -91,7 +91,7 @@ def corrected_rate(gold: str = "human", *, seed: int = 0) -> Metric:
 
     def values(scores: list[SampleScore]) -> Value:
         from bayesagree.annotations import Labels
-        from bayesagree.judges import corrected_rate as corrected_rate_of
+        from bayesagree.judges.rate import corrected_rate as corrected_rate_of
 
         verdicts = {score.sample_id: _right(score.score.value, score.sample_id) for score in scores}
         seen = {score.sample_id: _listed((score.sample_metadata or {}).get(gold)) for score in scores}

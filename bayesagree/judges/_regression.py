@@ -1,13 +1,13 @@
-"""The problem of the corrected rate: people's items as a regression on verdicts, its prior, the draws of a chain."""
+"""The problem of the corrected rate: people's items as a regression on verdicts, and its prior."""
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive
 from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, Panel
 
@@ -76,26 +76,9 @@ class Regression:
         return (np.arange(self.n_systems)[:, None] == self.system).astype(np.float64)
 
     @cached_property
-    def products(self) -> tuple[Integers, Floats, Floats, Floats]:
-        """X'X by blocks, of the items with equally many votes, which weigh the same; first the place of one of these.
-
-        Shared (column, column), own (system, own, own) and between (system, own, column): own coefficients of two
-        systems meet in no item.
-        """
-        numbers, items = np.unique(self.votes, return_index=True)
-        parts = [(self.shared[rows], self.own[rows], self.member[:, rows]) for rows in numbers[:, None] == self.votes]
-        by_shared = np.stack([shared.T @ shared for shared, _, _ in parts])
-        within = np.stack([np.einsum("si,ia,ib->sab", m, own, own, optimize=True) for _, own, m in parts])
-        between = np.stack([np.einsum("si,ia,ib->sab", m, own, x, optimize=True) for x, own, m in parts])
-        return items, by_shared, np.ascontiguousarray(within), np.ascontiguousarray(between)
-
-
-class Draws(NamedTuple):
-    """Draws of one chain: coefficients (draw, column), scales (draw, scale) and what `observe` calls its own."""
-
-    coefficient: Floats
-    scale: Floats
-    people: dict[str, Floats]
+    def columns(self) -> Floats:
+        """Predictors of every coefficient, shape (item, column + system x own)."""
+        return np.hstack([self.shared, *(self.own * is_of[:, None] for is_of in self.member)])
 
 
 def regression(panel: Panel, made: Design, prior: CorrectedRatePrior) -> Regression:

@@ -71,7 +71,6 @@ def label_allocation(
     See Also
     --------
     corrected_rate, prediction_powered_mean
-    calibration_allocation : how many labels of positive and of negative verdicts.
 
     Examples
     --------

@@ -30,13 +30,6 @@ class RateEstimate(NamedTuple):
     standard_error: float
 
 
-class Allocation(NamedTuple):
-    """Numbers of items for people to label among those that the judge calls negative and positive."""
-
-    negative: float
-    positive: float
-
-
 def _require_shares(**shares: float) -> None:
     for name, value in shares.items():
         if not 0 <= value <= 1:
@@ -113,49 +106,6 @@ def rogan_gladen(
     error = float(np.sqrt(variance) / youden)
     ends = np.clip([centre + shift - z * error, centre + shift + z * error], 0, 1)
     return RateEstimate(estimate, float(ends[0]), float(ends[1]), error)
-
-
-def calibration_allocation(
-    n_labels: int, *, raw_rate: float, specificity: float, sensitivity: float, n_pilot: int = 10
-) -> Allocation:
-    """Numbers of labels that make the interval of `rogan_gladen` narrowest, from a pilot sample.
-
-    Parameters
-    ----------
-    n_labels
-        Labels in all.
-    raw_rate
-        Share of positive verdicts, in (0, 1).
-    specificity, sensitivity
-        Of the judge, as the pilot found them.
-    n_pilot
-        Pilot labels of each class.
-
-    Returns
-    -------
-    Allocation
-        Not rounded; their sum is `n_labels`.
-
-    Raises
-    ------
-    InputError
-        A raw rate outside (0, 1).
-
-    References
-    ----------
-    Lee et al. (2025), arXiv:2511.21140, section on adaptive allocation.
-
-    Examples
-    --------
-    >>> round(calibration_allocation(200, raw_rate=0.4, specificity=0.7, sensitivity=0.9).positive, 3)
-    64.075
-    """
-    _require_shares(raw_rate=raw_rate, specificity=specificity, sensitivity=sensitivity)
-    if raw_rate in (0, 1):
-        raise InputError(f"raw_rate={raw_rate!r}: a judge who always says the same has no two kinds to choose from")
-    ratio = (n_pilot * (1 - specificity) + 1) / (n_pilot * (1 - sensitivity) + 1)
-    positives = n_labels / (1 + (1 / raw_rate - 1) * np.sqrt(ratio))
-    return Allocation(float(n_labels - positives), float(positives))
 
 
 def prediction_powered_mean(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -28,33 +28,8 @@ from bayesagree.judges._panel import verdict_codes
 PSEUDO, ATOMS = 4.0, 40
 # Judges of fewer errors are warned of: pseudo-items then weigh about as much as what was seen.
 FEW_ERRORS = 5
-
-
-def n_effective(n_judges: int, correlation: float) -> float:
-    """Number of judges with independent errors that a panel is worth.
-
-    Parameters
-    ----------
-    n_judges
-        Judges in the panel.
-    correlation
-        Mean correlation of two judges' errors.
-
-    Returns
-    -------
-    float
-        J / (1 + (J - 1) correlation); infinite where the errors cancel out.
-
-    References
-    ----------
-    Kish, "Survey sampling" (1965), section 5.4, the design effect of a cluster.
-
-    Examples
-    --------
-    >>> round(n_effective(6, 0.42), 3), round(n_effective(9, 0.4375), 3)
-    (1.935, 2.0)
-    """
-    return float(_worth(n_judges, np.float64(correlation)))
+# Draws of the truth forget where they began after some sweeps: each redraws every item given the verdict patterns.
+TUNE, THIN = 200, 5
 
 
 def effective_judges(
@@ -103,7 +78,7 @@ def effective_judges(
 
     See Also
     --------
-    best_panel, corrected_rate, alternative_annotator_test, bayesagree.plots.plot_error_correlation
+    corrected_rate, alternative_annotator_test, bayesagree.plots.plot_error_correlation
 
     Examples
     --------
@@ -115,11 +90,11 @@ def effective_judges(
     >>> f"{float(tree['posterior']['n_effective'].mean()):.1f} of 3"
     '1.8 of 3'
     """
-    items, names, verdict, labels = single_verdicts(judges)
+    items, names, verdict, labels = _single_verdicts(judges)
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
-    root = seed_sequence(seed)
-    rngs = [np.random.default_rng([int(word), c]) for c, word in enumerate(root.generate_state(shape[0]))]
-    known, evidence = known_truths(truth, items, labels)
+    words = seed_sequence(seed).generate_state(shape[0])
+    rngs = [np.random.default_rng([int(word), c]) for c, word in enumerate(words)]
+    known, evidence = _known_truths(truth, items, labels)
     verdict = verdict[known]
     correlation, error_rate = map(np.stack, zip(*(_errors(verdict, evidence, shape[1], rng) for rng in rngs)))
     few = names[error_rate.mean(axis=(0, 1)) * known.sum() < FEW_ERRORS]
@@ -130,11 +105,11 @@ def effective_judges(
         )
         warn(message)
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
-    with np.errstate(invalid="ignore"):
-        counted = np.isfinite(pairs)
+    counted = np.isfinite(pairs)
+    with np.errstate(invalid="ignore"):  # no pair of judges that err
         mean = np.where(counted, pairs, 0).sum(axis=-1) / counted.sum(axis=-1)
     dims = ("chain", "draw", "judge", "other_judge")
-    drawn = {"n_effective": _worth(names.size, mean), "mean_correlation": mean, "correlation": correlation}
+    drawn = {"n_effective": worth_of(names.size, mean), "mean_correlation": mean, "correlation": correlation}
     posterior = {name: (dims[: v.ndim], v) for name, v in (drawn | {"error_rate": error_rate}).items()}
     groups = {"posterior": posterior, "constant_data": {"n_items": ((), int(known.sum()))}}
     settings = {"truth": "posterior" if isinstance(truth, xr.DataTree) else "gold"}
@@ -142,40 +117,54 @@ def effective_judges(
     return result_tree(groups, coords, model="effective_judges", engine="gibbs", seed=seed, settings=settings)
 
 
-def _worth(n_judges: int, correlation: Any) -> Any:
+def worth_of(n_judges: int, correlation: Any) -> Any:
+    """Return how many judges with independent errors a panel is worth, infinite where the errors cancel out.
+
+    Source: Kish, "Survey sampling" (1965), section 5.4, the design effect of a cluster.
+    """
     share = 1 + (n_judges - 1) * correlation
     return np.where(share <= 0, np.inf, n_judges / np.where(share > 0, share, np.nan))
 
 
-def _errors(
-    verdict: NDArray[np.int64], evidence: Floats, n_draws: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Return draws of the correlations of errors and of the error rates."""
+def _errors(verdict: Codes, evidence: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return draws of the correlations of errors and of the error rates, items weighted by a Bayesian bootstrap."""
     n_items, n_judges = verdict.shape
     correlation, rate = np.full((n_draws, n_judges, n_judges), np.nan), np.empty((n_draws, n_judges))
-    for draw, (truth, weight) in enumerate(weighted_truths(verdict, evidence, n_draws, rng)):
+    for draw, truth in enumerate(_truths(verdict, evidence, n_draws, rng)):
         error = (verdict != truth[:, None]).astype(np.float64)
-        rate[draw] = weight @ error
+        weight = rng.standard_exponential(n_items)
+        rate[draw] = weight @ error / weight.sum()
         # Judges err as often on pseudo-items as on items, drawn a little to one half; who never errs does not there.
         often = (0.7 * (error.sum(axis=0) + 1) / (n_items + 2) + 0.15) * error.any(axis=0)
         together, own = rng.random((ATOMS, 1)), rng.random((ATOMS, n_judges))
         pseudo = np.where(rng.random((ATOMS, 1)) < rng.random(), together, own) < often
-        error = np.vstack([error, pseudo])
-        weight = np.append(weight * rng.standard_gamma(n_items), rng.gamma(PSEUDO / ATOMS, size=ATOMS))
-        weight /= weight.sum()
-        centred = error - weight @ error
-        covariance = (centred * weight[:, None]).T @ centred
-        variance = np.diag(covariance)
-        varies = np.outer(variance, variance) > 1e-20
-        correlation[draw][varies] = (covariance / np.sqrt(np.outer(variance, variance) + ~varies))[varies]
+        weight = np.append(weight, rng.gamma(PSEUDO / ATOMS, size=ATOMS))
+        covariance = np.cov(np.vstack([error, pseudo]), rowvar=False, aweights=weight, ddof=0)
+        scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+        np.divide(covariance, scale, out=correlation[draw], where=scale > 1e-10)
     return correlation, rate
 
 
-# Draws of the truth forget where they began after some sweeps: each redraws every item given the verdict patterns.
-TUNE, THIN = 200, 5
+def _truths(verdict: Codes, evidence: Floats, n_draws: int, rng: np.random.Generator) -> Iterator[Codes]:
+    """Yield true labels of the items, drawn anew.
+
+    The evidence on an item is combined with that on other items that have the same pattern of verdicts, whose joint
+    probabilities with the true label have one item's worth of prior in all.
+    """
+    certain = bool((evidence.max(axis=1) == 1).all())
+    _, pattern = np.unique(verdict, axis=0, return_inverse=True)
+    prevalence, shape = evidence.mean(axis=0), (pattern.max() + 1, evidence.shape[1])
+    ratio = evidence / np.where(prevalence > 0, prevalence, 1.0)
+    truth = categories(rng, evidence)
+    for draw in range(n_draws):
+        for _ in range(0 if certain else THIN if draw else TUNE):
+            counts = np.bincount(pattern * shape[1] + truth, minlength=shape[0] * shape[1]).reshape(shape)
+            joint = np.maximum(rng.standard_gamma(counts + 1 / counts.size), 1e-300)
+            truth = categories(rng, ratio * joint[pattern])
+        yield truth
 
 
-def single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], NDArray[Any]]:
+def _single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], Codes, NDArray[Any]]:
     """Return items, judges, the label each judge gave each item (item, judge), and the labels."""
     if isinstance(judges, Predictions):
         items, names, verdict = judges.items, judges.models, judges.hard_labels().T.astype(np.int64)
@@ -191,7 +180,7 @@ def single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray
     return items, names, verdict, judges.categories
 
 
-def known_truths(
+def _known_truths(
     truth: Gold | xr.DataTree, items: NDArray[Any], labels: NDArray[Any]
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Return which items count, and the probability of each of their labels, (item, category)."""
@@ -200,40 +189,11 @@ def known_truths(
             raise InputError("this result holds no plausibility of every label; draw it without top_labels=")
         mean = truth["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category")
         order = positions(labels, mean["category"].values, "the truth", "label")
-        own = {name: k for k, name in enumerate(mean["item"].values.tolist())}
-        place = np.array([own.get(name, -1) for name in items.tolist()])
-        known, evidence = place >= 0, mean.values[place[place >= 0]][:, order]
+        known = np.isin(items, mean["item"].values)
+        evidence = mean.sel(item=items[known]).values[:, order]
     else:
         code = gold_codes(truth, items, labels)
         known, evidence = code >= 0, np.eye(labels.size)[code[code >= 0]]
     if not known.any():
         raise InputError("the truth of no judged item is known; give gold or people's posterior of some of them")
     return known, evidence
-
-
-def weighted_truths(
-    verdict: NDArray[np.int64], evidence: Floats, n_draws: int, rng: np.random.Generator
-) -> Iterator[tuple[NDArray[np.int64], Floats]]:
-    """Yield true labels of the items, drawn anew, and the weights of a Bayesian bootstrap, which sum to 1.
-
-    The evidence on an item is combined with the votes on other items that have the same pattern of verdicts.
-    """
-    certain = bool((evidence.max(axis=1) == 1).all())
-    _, pattern = np.unique(verdict, axis=0, return_inverse=True)
-    prevalence = evidence.mean(axis=0)
-    ratio = evidence / np.where(prevalence > 0, prevalence, 1.0)
-    truth = categories(rng, evidence)
-    for draw in range(n_draws):
-        for _ in range(0 if certain else THIN if draw else TUNE):
-            truth = categories(rng, ratio * _joint(truth, pattern, evidence.shape[1], rng)[pattern])
-        weight = rng.standard_exponential(truth.size)
-        yield truth, weight / weight.sum()
-
-
-def _joint(truth: NDArray[np.int64], pattern: NDArray[np.int64], n_labels: int, rng: np.random.Generator) -> Floats:
-    """Draw the joint probabilities of verdict pattern and true label, (pattern, category), given the truths."""
-    n_patterns = int(pattern.max()) + 1
-    counts = np.bincount(pattern * n_labels + truth, minlength=n_patterns * n_labels).reshape(n_patterns, n_labels)
-    # One item's worth of prior in all: patterns that were seen, each label alike.
-    gamma = np.maximum(rng.standard_gamma(counts + 1 / counts.size), 1e-300)
-    return gamma / gamma.sum()

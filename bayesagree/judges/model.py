@@ -75,8 +75,7 @@ def model_of(data: Regression, target: Target, prior: CorrectedRatePrior, coords
             every: Any = pt.concatenate([scale, np.ones(1)])
             sd = every[data.scale_index]
         standard = pm.Normal("coefficient", dims="column")
-        columns = np.hstack([data.shared, *(data.own * is_of[:, None] for is_of in data.member)])
-        mean = pt.dot(columns, standard * sd)
+        mean = pt.dot(data.columns, standard * sd)
         if target == "share":
             rho: Any = pm.Uniform("vote_correlation")
             effect = pm.Normal("item_effect", dims="item")

@@ -36,10 +36,9 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
-from bayesagree.judges._gibbs import sample_chain
-from bayesagree.judges._hamiltonian import Truths, modes, sample_truths
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
 from bayesagree.judges._regression import CorrectedRatePrior, Target, regression, weighted_columns
+from bayesagree.judges._sampler import Posterior, modes, sample_chain
 from bayesagree.judges.estimators import classical_checks, saving_bound
 from bayesagree.judges.model import sample_model
 
@@ -74,7 +73,7 @@ def corrected_rate(
     tune: int = 500,
     thin: int = 2,
     seed: Seed = None,
-    engine: Literal["gibbs", "nuts"] = "gibbs",
+    engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
 ) -> xr.DataTree:
     """Posterior of each system's rate, from verdicts of judges on all items and votes of people on some.
@@ -107,12 +106,12 @@ def corrected_rate(
     ci_prob
         Probability of the intervals in ``derived`` and ``checks``.
     draws, chains, tune, thin
-        Draws kept per chain, number of chains, sweeps before the first draw, sweeps per draw.
+        Draws kept per chain, number of chains, trajectories before the first draw, trajectories per draw.
     seed
         Same seed, same draws.
     engine
-        ``"gibbs"``: sweeps over people's latent opinions, or with ``target="truth"`` Hamiltonian trajectories with the
-        truths integrated out; ``"nuts"`` samples `corrected_rate_model`.
+        ``"hmc"``: Hamiltonian trajectories with all that belongs to one item integrated out; ``"nuts"`` samples
+        `corrected_rate_model`.
     sampler
         Further arguments of `pymc.sample`.
 
@@ -137,7 +136,7 @@ def corrected_rate(
 
     References
     ----------
-    Gelman and Little (1997); Albert and Chib (1993), https://doi.org/10.1080/01621459.1993.10476321; Mundlak, "On the
+    Gelman and Little (1997); Neal (2011), https://arxiv.org/abs/1206.1901; Mundlak, "On the
     pooling of time series and cross section data", Econometrica 46 (1978), https://doi.org/10.2307/1913646.
 
     See Also
@@ -158,6 +157,7 @@ def corrected_rate(
     panel = panel_of(verdicts, people, system, positive, by, inclusion)
     chosen = prior or CorrectedRatePrior()
     _check(panel, target)
+    one_of(engine, "engine", ("hmc", "nuts"))
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
     run = {"draws": draws, "chains": chains, "tune": tune, "thin": positive_int(thin, "thin")}
     # A copy spawns: a SeedSequence counts its children, and a second call would get others.
@@ -167,7 +167,7 @@ def corrected_rate(
     fit, shared, own = _fit(panel, target, chosen, full, engine, run, sampler)
     averages = _averages(panel, fit, shared, own, rngs[0])
     bare = panel.without_judges()
-    of_people = _averages(bare, *_fit(bare, target, chosen, alone, "gibbs", run, None), rngs[1])
+    of_people = _averages(bare, *_fit(bare, target, chosen, alone, "hmc", run, None), rngs[1])
     averages["rate_people_alone"] = of_people["rate"]
     slopes = {"intercept": fit.coefficient[:, 0], "slope": fit.coefficient[:, 1 : 1 + panel.judges.size]}
     dims = {"slope": ("judge",)} | dict.fromkeys(averages, ("system", "judge"))
@@ -210,15 +210,11 @@ def _fit(
     first, *streams = seed.spawn(1 + run["chains"])
     length = {name: run[name] for name in ("draws", "tune", "thin")}
     rngs = [np.random.Generator(np.random.SFC64(stream)) for stream in streams]
-    if target == "truth":
-        truths = Truths(data, (prior.people_right, prior.people_wrong))
-        found_modes = modes(truths, np.random.default_rng(first))
-        found = list(map_blocks(lambda rng: sample_truths(truths, found_modes, **length, rng=rng), rngs))
-    else:
-        found = list(map_blocks(lambda rng: sample_chain(data, **length, rng=rng), rngs))
-    people = {name: np.concatenate([part.people[name] for part in found]) for name in found[0].people}
-    fit = Fit(np.concatenate([p.coefficient for p in found]), np.concatenate([p.scale for p in found]), people)
-    return fit, *columns
+    density = Posterior(data, target, prior)
+    found_modes = modes(density, np.random.default_rng(first))
+    chains = map_blocks(lambda rng: sample_chain(density, found_modes, **length, rng=rng), rngs)
+    coefficient, scale, people = (np.concatenate(parts) for parts in zip(*chains))
+    return Fit(coefficient, scale, dict(zip(density.names, people.T))), *columns
 
 
 def _averages(panel: Panel, fit: Fit, shared: Floats, own: Floats, rng: np.random.Generator) -> dict[str, Floats]:

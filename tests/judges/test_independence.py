@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Labels, Predictions, dirichlet
-from bayesagree.judges import effective_judges, n_effective
+from bayesagree.judges import effective_judges
+from bayesagree.judges.independence import worth_of
 
 
 def panel(n=4000, seed=1):
@@ -17,6 +18,11 @@ def panel(n=4000, seed=1):
     return truth, np.where(wrong, 1 - truth[:, None], truth[:, None])
 
 
+@pytest.mark.parametrize(("judges", "correlation", "worth"), [[6, 0.42, 1.935], [5, 0.56, 1.543], [9, 0.4375, 2.0]])
+def test_published_numbers_of_effective_judges(judges, correlation, worth):
+    assert worth_of(judges, correlation) == pytest.approx(worth, abs=5e-4)
+
+
 def test_gold_gives_the_correlations_of_errors():
     truth, said = panel()
     judges = Labels.from_matrix(said, annotators=list("abcd"), labels=[0, 1])
@@ -25,7 +31,7 @@ def test_gold_gives_the_correlations_of_errors():
     found = tree["posterior"]["correlation"].mean(("chain", "draw")).values
     np.testing.assert_allclose(found, expected, atol=0.01)
     mean = expected[np.triu_indices(4, 1)].mean()
-    assert tree["posterior"]["n_effective"].mean().item() == pytest.approx(n_effective(4, mean), rel=0.02)
+    assert tree["posterior"]["n_effective"].mean().item() == pytest.approx(worth_of(4, mean), rel=0.02)
     assert found[0, 1] == pytest.approx(0.5, abs=0.05)
 
 

@@ -198,8 +198,6 @@ def test_predictions_inform_the_next_label_by_default_and_it_is_stated():
     assert alone.attrs["choice"] == ""
 
 
-
-
 def test_missing_predictions_are_refused_or_left_out():
     labels = Labels.from_counts(VOTES)
     models = Predictions.from_labels({"A": [0, 0, 1, None, 1], "B": [0, 1, 1, 0, 2]}, labels=[0, 1, 2])
