@@ -48,7 +48,7 @@ from .plausibility.informed_normal import informed_normal, informed_normal_model
 from .plausibility.normal_inverse_gamma import normal_inverse_gamma, normal_inverse_gamma_model
 from .plausibility.plackett_luce import plackett_luce, plackett_luce_model
 from .plausibility.prirn import prirn, prirn_model
-from .subjective import group_posterior
+from .subjective.group_model import group_posterior
 
 __all__ = [
     # annotations and predictions

@@ -9,8 +9,7 @@ label right with probability .8 and .75 where the plausibility is Dirichlet(.3) 
 `reliability_curve` is scored at reliability 1, and
 `calibrate` by the expected accuracy of the best labels. `agreement_difference`: percent agreement, Fleiss' kappa and
 alpha of three annotators who are right with probability .9 in the second round and .75 in the first, on the same items
-or on others; prevalence .6 of two labels; the true difference is that of 40,000 items. `dispersion_null` is no interval
-of an estimate: it should hold the observed spread of a model that serves all annotators alike.
+or on others; prevalence .6 of two labels; the true difference is that of 40,000 items.
 """
 
 import sys
@@ -160,17 +159,6 @@ def limits(n: int, rng: np.random.Generator) -> Held:
     return [(row[f"{name}_lower"], value, row[f"{name}_upper"]) for name, value in true.items()]
 
 
-def spread(n: int, rng: np.random.Generator) -> Held:
-    """`dispersion_null`: three groups of n annotators who are served alike."""
-    values = rng.binomial(20, rng.beta(8, 2, 3 * n)) / 20
-    kept = {"annotator_performance": (("model", "annotator"), values[None])}
-    result = xr.Dataset(
-        kept | {"group_of": ("annotator", np.arange(3 * n) % 3)}, {"model": ["A"], "group": list("xyz")}
-    )
-    found = ba.subjective.dispersion_null(result, permutations=500, seed=rng).isel(model=0)
-    return [(float(found["null_lower"]), float(found["spread"]), float(found["null_upper"]))]
-
-
 def calibrated(gold: int, rng: np.random.Generator) -> Held:
     """`calibrate`: the mean confidence; 500 items have no gold."""
     crowd = crowd_labels(n_items=500 + gold, n_annotators=10, n_labels=3, labels_per_item=3, ambiguity=3, seed=rng)
@@ -220,7 +208,6 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
         yield "agreement.agreement_difference", world, lambda r, n=n, same=same: changes(n, same, change, r)
     for n in (10, 50):
         yield "agreement.limits_of_agreement", f"{n} items", lambda r, n=n: limits(n, r)
-        yield "subjective.dispersion_null", f"3 groups of {n}", lambda r, n=n: spread(n, r)
     for n in (50, 200):
         world = f"{n} items, five judges who err alone, error 0.05"
         yield "judges.effective_judges", world, partial(worth, n, 0.05, 5, 0.0)

@@ -10,6 +10,7 @@ Run: BAYESAGREE_DATA=<folder> python benchmarks/subjective_models.py [set ...]
 
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,23 +20,24 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import OneHotEncoder
 
+from bayesagree import group_posterior
 from bayesagree._numerics.intervals import hdi
 from bayesagree.annotations import Annotators, Groups, Labels, Ratings
 from bayesagree.datasets import load
 from bayesagree.subjective import (
     disagreement_rate,
-    dispersion_draws,
-    dispersion_null,
     group_agreement,
     group_performance,
     group_phi,
-    group_posterior,
     group_summary,
-    left_out,
     prob_worse,
     recode,
-    without_items,
 )
+from bayesagree.subjective.disagreement import without_items
+from bayesagree.subjective.performance import dispersion_draws, left_out
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of the studies
+from studies.groups import dispersion_null
 
 SETS = {
     "popquorn": (3, ["gender", "race", "age", "education"], ["gender", "race", "education"]),

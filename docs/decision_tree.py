@@ -51,7 +51,7 @@ TREE = [
                     ("how far annotators agree: labels", "agreement_table"),
                     ("how far annotators agree: ratings", "common_agreement"),
                     ("on which items the answer is open", "annotation_certainty"),
-                    ("which annotators are careless", "crowdtruth, dawid_skene"),
+                    ("which annotators are careless", "dawid_skene"),
                 ],
             ),
             (

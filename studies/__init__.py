@@ -11,5 +11,6 @@ README.md lists their commands. They are no part of the package, and nothing of 
   the published findings, `auc_figures` draws, `auc_report` prints all tables.
 - `blind`: every blind method against gold (Jung and Lease); `blind_tables` has the tables of the paper.
 - `crowd`: CrowdTruth on four readings of one scale, its validation, spammers (Balayn and Bozzon).
+- `groups`: the spread of performance over groups against chance (Balayn and Bozzon).
 - `_command`: options, figures and exit codes of all of them.
 """

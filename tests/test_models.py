@@ -110,7 +110,7 @@ POSTERIORS = {
     ),
     "group_posterior": Twins(
         "bayesagree.subjective.group_model.group_performance_model",
-        ("group_performance", "group_performance_normal"),
+        ("group_performance",),
         "subjective/test_group_model.py::\"nuts\"", "subjective/test_group_model.py::group_performance.json",
         "test_group_model.py::test_group_means_are_covered",
     ),
@@ -122,7 +122,6 @@ OTHER_TREES = {
     "evaluate": "scores against draws of a posterior",
     "calibrate": "draws of a posterior, re-weighted",
     "pool_with_votes": "draws of a posterior, joined with votes",
-    "dispersion_null": "a permutation distribution",
     "effective_judges": "correlations over a weighted sample of items, truths drawn from gold or a posterior",
     "read_result": "reads a posterior",
 }

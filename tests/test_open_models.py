@@ -96,7 +96,7 @@ def built(name: str, *, own: bool) -> Any:
 def test_all_models_are_here():
     exported = {name.removesuffix("_model") for name in ba.__all__ if name.endswith("_model")}
     # Judges and groups have no annotators of their own to name, and a comparison is about two models, not one item.
-    others = {"corrected_rate", "davidson", "group_dirichlet", "group_performance", "normal_group"}
+    others = {"corrected_rate", "davidson", "group_dirichlet", "group_performance"}
     assert exported - {name.split(",")[0] for name in OPENED} <= others
 
 
@@ -194,10 +194,7 @@ def prior_as_trace(model: Any) -> xr.DataTree:
     ],
 )  # fmt: skip
 def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(name, variable):
-    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none.
-
-    The location and scale of `normal_group_model` have improper priors, from which nothing can be drawn.
-    """
+    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none."""
     import arviz as az
 
     model = OTHERS[name]() if name in OTHERS else built(name, own=False)

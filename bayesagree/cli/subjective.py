@@ -35,7 +35,7 @@ def subjective(
     seed: int = 1,
     json: bool = False,
 ) -> None:
-    """Show how well each model predicts each group of annotators, and whether groups differ by more than chance.
+    """Show how well each model predicts each group of annotators.
 
     The last table says how far annotators agree within and between groups. With --specification the data are compared
     with it, also before there is any model.
@@ -87,17 +87,14 @@ def _performance_tables(
     from bayesagree.annotations import Ratings
     from bayesagree.subjective import tables
     from bayesagree.subjective.agreement import group_phi
-    from bayesagree.subjective.dispersion import dispersion_null
     from bayesagree.subjective.performance import group_performance
 
     metric, phi, draws, seed = (how[name] for name in ("metric", "phi", "draws", "seed"))
     result = group_performance(scored, models, groups, metric=metric)
     rated = given if phi and isinstance(given, Ratings) else None
     n_pairs = 0 if rated is None else groups.names.size * (groups.names.size + 1) // 2
-    with _output.progress("comparing groups", 2 + n_pairs) as advance:
-        tree = tables.performance_posterior(scored, models, groups, result, draws=draws, seed=seed)
-        advance()
-        null = dispersion_null(result, seed=seed)
+    with _output.progress("comparing groups", 1 + n_pairs) as advance:
+        sampled = tables.performance_draws(scored, models, groups, result, draws=draws, seed=seed)
         advance()
         drawn = None if rated is None else group_phi(rated, groups, draws=draws, seed=seed, progress=advance)
     name = result.attrs["metric"]
@@ -106,10 +103,8 @@ def _performance_tables(
     of_phi = "" if drawn is None else ", 95 % HDI of Phi"
     return result, [
         _output.Table("settings", [{"by": groups.by, "metric": name, "seed": seed}], most=0),
-        _output.Table("groups", tables.group_table(result, tree), title),
-        _output.Table(
-            "models", tables.dispersion_table(result, tree, null), "Over groups: dispersion = 1 - sd, 95 % HDI"
-        ),
+        _output.Table("groups", tables.group_table(result, sampled), title),
+        _output.Table("models", tables.dispersion_table(result, sampled), "Over groups: dispersion = 1 - sd, 95 % HDI"),
         _output.Table("agreement", agreement, f"Agreement within and between groups{of_phi}"),
     ]
 
@@ -134,33 +129,35 @@ def _truth_tables(
 
 
 def _declared(specification: Path, people: "Annotators | None") -> "EvaluationSpecification":
-    from bayesagree.subjective.tables import read_specification
+    from bayesagree.subjective.specification import EvaluationSpecification
 
     if people is None:
         raise InputError(
             f"--specification {specification} needs the features of the annotators: give --annotators FILE"
         )
-    return read_specification(specification)
+    return EvaluationSpecification.from_json(specification.read_text(encoding="utf-8"))
 
 
 def _specification_tables(
     declared: "EvaluationSpecification", given: Any, people: Any, result: Any, output: Path | None
 ) -> list[_output.Table]:
     """Compare the declaration with the data, write the report if it is requested, and return its tables."""
-    from bayesagree.subjective.specification import check_specification
-    from bayesagree.subjective.tables import write_specification_report
+    from bayesagree.io.files import atomic_path
+    from bayesagree.subjective.specification import check_specification, individual_unfairness
 
-    report = check_specification(declared, given, people, scores=result)
+    report = check_specification(declared, given, people)
     if output is not None:
-        write_specification_report(output, report)
+        with atomic_path(output) as temporary:
+            temporary.write_text(report.to_markdown(), encoding="utf-8")
     gaps = [{"gap": gap} for gap in report.gaps] or [{"gap": "none found"}]
     shown = [
         _output.Table("specification", report.distributions, "Declared and actual distributions"),
         _output.Table("gaps", gaps, "Gaps between the declaration and the data"),
     ]
-    if len(report.individual):
+    if result is not None and declared.fairness == "individual":
+        unfair = individual_unfairness(people, result["annotator_performance"], declared.similarity)
         title = "Mean difference between similar annotators; 0 is individual fairness"
-        shown.append(_output.Table("individual", report.individual, title))
+        shown.append(_output.Table("individual", unfair.to_dataframe().reset_index(), title))
     return shown
 
 

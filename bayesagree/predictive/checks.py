@@ -41,7 +41,7 @@ _MODELS = {
     **{name: _Checked(r.annotations, r.predictive) for name, r in POSTERIORS.items() if r.predictive},
     "common_agreement": _Checked(Ratings, COMMON_AGREEMENT),
 }
-_OF_GROUPS = {"group_performance": "subjective.group_counts", "group_performance_normal": "subjective.group_values"}
+_OF_GROUPS = {"group_performance": "subjective.group_model.group_counts"}
 
 
 def with_log_likelihood(
@@ -58,11 +58,10 @@ def with_log_likelihood(
     Parameters
     ----------
     result
-        Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene`, `common_agreement`,
-        `group_posterior` or `normal_group_posterior`.
+        Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene`, `common_agreement`
+        or `group_posterior`.
     annotations
-        What the result was made from; for `group_posterior` its `group_counts`, for `normal_group_posterior` its
-        `group_values`.
+        What the result was made from; for `group_posterior` its `bayesagree.subjective.group_model.group_counts`.
     model
         Which model's performance, for results of groups with several.
     draws
@@ -76,7 +75,7 @@ def with_log_likelihood(
     -------
     DataTree
         The result with group ``log_likelihood``: ``annotations`` (chain, draw, item), all annotations of the item, the
-        item's own parameters integrated out (for groups: ``agree`` or ``value``, annotator by annotator given the mean
+        item's own parameters integrated out (for groups: ``agree``, annotator by annotator given the mean
         of the group, which a group of one or two rests on: mind the Pareto k). Where items share no
         parameter (dirichlet, normal_inverse_gamma, plackett_luce) it is the same for every draw: its sum is the log
         marginal likelihood, leaving an item out tells of the prior alone, and `item_loo` reads it where `arviz.loo`
@@ -183,7 +182,7 @@ def with_posterior_predictive(
     DataTree
         The result with groups ``posterior_predictive`` and ``observed_data``, one-dimensional: ``label_index``
         (annotation) for labels; for rankings ``label_index`` (entry), block by block and sorted inside a block, blocks
-        of the observed sizes; ``rating`` (annotation); ``agree`` or ``value`` (annotator).
+        of the observed sizes; ``rating`` (annotation); ``agree`` (annotator).
 
     Raises
     ------

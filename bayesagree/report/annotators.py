@@ -16,10 +16,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import ConvergenceError, InputError
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.crowd_quality import crowdtruth
-from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
 from bayesagree.subjective.group_truth import group_truth_tables
-from bayesagree.subjective.performance import group_performance
 from bayesagree.subjective.tables import as_labels
 
 # Above this many labels the truth of groups would take longer than the report.
@@ -46,8 +44,7 @@ class GroupResults:
     accuracy
         Posterior ``mean``, ``lower``, ``upper`` (HDI 0.95) of the accuracy (model, group), None without models.
     worst
-        One row per model: group served worst, group served best, probability that it is so, p-value of the spread
-        over groups against chance; None without models.
+        One row per model: group served worst, group served best, probability that it is so; None without models.
     truth
         Tables of `group_truth_tables`; None without votes of two groups, each annotator known, or for predictions per
         annotation.
@@ -79,9 +76,8 @@ def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
     if case.models is None:
         return GroupResults(groups.by, composition)
     tree = group_posterior(labels, case.models, groups, draws=chosen.draws, chains=chosen.chains, seed=chosen.seed)
-    null = dispersion_null(group_performance(labels, case.models, groups), seed=chosen.seed)
     accuracy = group_summary(tree)
-    worst = _worst(accuracy, prob_worse(tree), null)
+    worst = _worst(accuracy, prob_worse(tree))
     return GroupResults(groups.by, composition, accuracy, worst, _truth(labels, case.models, groups, chosen))
 
 
@@ -97,15 +93,14 @@ def _truth(labels: Labels, models: Any, groups: Groups, chosen: ReportSettings) 
             return None
 
 
-def _worst(accuracy: xr.Dataset, worse: xr.DataArray, null: xr.Dataset) -> pd.DataFrame:
+def _worst(accuracy: xr.Dataset, worse: xr.DataArray) -> pd.DataFrame:
     """Name the two groups furthest apart for each model, with the probability of their order."""
     rows = []
     for model in accuracy["model"].values.tolist():
         mean = accuracy["mean"].sel(model=model).values
         low, high = (str(accuracy["group"].values[place]) for place in (np.argmin(mean), np.argmax(mean)))
-        order = {"probability": float(worse.sel(model=model, group=low, other_group=high))}
-        spread = {"p_value": float(null["p_value"].sel(model=model))}
-        rows.append({"model": model, "worst": low, "best": high} | order | spread)
+        order = float(worse.sel(model=model, group=low, other_group=high))
+        rows.append({"model": model, "worst": low, "best": high, "probability": order})
     return pd.DataFrame(rows)
 
 

@@ -81,7 +81,7 @@ def groups(data: ReportData, found: GroupResults) -> dict[str, Any]:
             marks.append(Mark(value, lower, upper, with_sizes([group], [sizes[group]])[0]))
             rows.append((model, group, count(sizes[group]), number(value), interval(lower, upper)))
         plots.append(MarkGroup(str(model), tuple(marks)))
-    worst = _rows(found.worst, model=str, worst=str, best=str, probability=probability, p_value=probability)
+    worst = _rows(found.worst, model=str, worst=str, best=str, probability=probability)
     title = "Accuracy for each group of annotators"
     figure = interval_plot(plots[:MOST_MODELS], title=title, axis="accuracy", limits=(0, 1))
     truth = {} if found.truth is None else {"truth": _group_truth(found.truth)}

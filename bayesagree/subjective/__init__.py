@@ -1,13 +1,12 @@
 """Performance for groups of annotators: whose opinion a model serves, with uncertainty.
 
 - `crowd_quality`: CrowdTruth quality scores of items, annotators and labels.
-- `performance`: scores of models for annotators and groups.
-- `group_model`, `normal_model`: their posteriors; `_beta_binomial` is the exact engine.
+- `performance`: scores of models for annotators and groups, their dispersion, and a bootstrap of both.
+- `group_model`: the posterior of accuracy by group; `_beta_binomial` is the exact engine.
 - `agreement`: agreement within and between groups.
 - `group_truth`: whether groups see items differently, and which items.
 - `disagreement`: disagreement with the majority.
-- `dispersion`: the spread over groups against chance.
-- `tables`: these results as tables, groups by disagreement rate; predictions from files, the report of a specification.
+- `tables`: these results as tables, groups by disagreement rate, predictions from files.
 - `specification`: the declared evaluation beside the data.
 """
 

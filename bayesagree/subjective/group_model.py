@@ -18,7 +18,7 @@ Source of the question: Balayn and Bozzon (2019), who warn that their metrics "a
 rarest groups". The model is ours.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -28,7 +28,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.predictive import Checks, Observed, draws_of
-from bayesagree._inference.results import require_from, result_tree, settings_of
+from bayesagree._inference.results import require_from, result_tree
 from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement.prior import beta_shapes
@@ -37,6 +37,7 @@ from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, positive_int
 from bayesagree.subjective._beta_binomial import Shared, beta_binomial_posterior
+from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def group_posterior(
     groups, and intervals hold .57 for .95; compare such groups on items that all of them labelled.
 
     Each model has a posterior of its own. To say which of two models is the more biased compare them on the same
-    annotators: `bayesagree.subjective.dispersion.dispersion_draws`.
+    annotators: `bayesagree.subjective.performance.dispersion_draws`.
 
     Parameters
     ----------
@@ -172,28 +173,28 @@ def group_posterior(
         fits = list(map_blocks(lambda m: _exact(counts, m, prior, n_draws * n_chains, rngs[m]), [*range(len(rngs))]))
     else:
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
+    shape, dims = (n_chains, n_draws), ("chain", "draw", "model")
+    drawn = {name: np.stack([fit[name] for fit in fits], axis=1) for name in SHARED}
+    performance = drawn.pop("performance").reshape(*shape, *counts.total.shape[:1], counts.groups.size)
+    posterior = {
+        "performance": ((*dims, "group"), performance),
+        "mean_performance": (dims, performance.mean(axis=-1)),
+        "dispersion": (dims, 1 - performance.std(axis=-1)),
+        **{name: (dims, values.reshape(*shape, -1)) for name, values in drawn.items()},
+    }
     per_group = [np.bincount(counts.group, t, counts.groups.size) for t in counts.total]
     constant_data = {
         "n_annotators": (("group",), np.bincount(counts.group, minlength=counts.groups.size)),
         "n_annotations": (("model", "group"), np.stack(per_group).astype(np.int64)),
     }
-    return group_tree(
-        [{name: fit[name] for name in SHARED} for fit in fits],
-        (n_chains, n_draws),
-        counts.models,
-        counts.groups,
-        constant_data,
-        model="group_performance",
-        engine=engine,
-        seed=seed,
-        settings={"metric": "accuracy", "prior": asdict(prior)},
-    )
+    groups = {"posterior": posterior, "constant_data": constant_data}
+    coords = {"model": counts.models, "group": counts.groups}
+    settings = {"metric": "accuracy", "prior": asdict(prior)}
+    return result_tree(groups, coords, model="group_performance", engine=engine, seed=seed, settings=settings)
 
 
 def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
-    """Compute Pr(a model serves `group` worse than `other_group` by more than the margin).
-
-    Worse is the larger absolute error, and the smaller value of any other metric.
+    """Compute Pr(the accuracy of a model in `group` is below that in `other_group` by more than the margin).
 
     Returns
     -------
@@ -202,9 +203,8 @@ def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     """
     require_from("group_posterior", result, "posterior/performance")
     performance = result["posterior"]["performance"]
-    sign = -1 if settings_of(result).get("metric") == "absolute_error" else 1
     other = performance.rename(group="other_group")
-    return (sign * (other - performance) > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
+    return (other - performance > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
 
 
 def group_summary(result: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
@@ -251,8 +251,6 @@ def minimum_group_size(
 
 def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) -> GroupCounts:
     """Count agreements of every model with each annotator of a group that has data for all models."""
-    from bayesagree.subjective.disagreement import require_one_each
-
     require_one_each(labels, "the performance per annotator")
     rows = model_rows(labels, predictions)
     who, size = labels.annotator_index, labels.annotators.size
@@ -314,25 +312,3 @@ def _sampled(
 
     sampled = sample_nuts(group_performance_model(counts, model, prior=prior), draws=draws, chains=chains, seed=seed)
     return draws_of(sampled["posterior"].to_dataset(), *SHARED)
-
-
-def group_tree(
-    fits: Sequence[Mapping[str, NDArray[Any]]],
-    shape: tuple[int, int],
-    models: NDArray[Any],
-    groups: NDArray[Any],
-    constant_data: Mapping[str, Any],
-    **of_result: Any,
-) -> xr.DataTree:
-    """Join the draws of each model, which have shape (sample, ...), `performance` first: (chain, draw, model, ...)."""
-    dims = ("chain", "draw", "model")
-    first, *others = ({name: np.stack([fit[name] for fit in fits], axis=1) for name in fits[0]}).items()
-    performance = first[1].reshape(*shape, *first[1].shape[1:])
-    posterior = {
-        "performance": ((*dims, "group"), performance),
-        "mean_performance": (dims, performance.mean(axis=-1)),
-        "dispersion": (dims, 1 - performance.std(axis=-1)),
-        **{name: (dims, values.reshape(*shape, -1)) for name, values in others},
-    }
-    coords = {"model": models, "group": groups}
-    return result_tree({"posterior": posterior, "constant_data": constant_data}, coords, **of_result)

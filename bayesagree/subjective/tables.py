@@ -1,14 +1,4 @@
-"""Results about groups of annotators as tables, and groups made from the annotations themselves.
-
-Functions
----------
-group_table, dispersion_table, group_agreement_table
-    Performance by group, its dispersion over groups, agreement within and between groups.
-performance_posterior
-    Posterior of the performance, by the model that fits the annotations.
-disagreement_groups
-    Groups of annotators by their disagreement rate.
-"""
+"""Results about groups of annotators as tables, groups by disagreement rate, and predictions from files."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -23,13 +13,11 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.errors import InputError
-from bayesagree.io.files import atomic_path, read_predictions, read_table
+from bayesagree.io.files import read_predictions, read_table
 from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
-from bayesagree.subjective.group_model import group_posterior, group_summary
-from bayesagree.subjective.normal_model import normal_group_posterior
-from bayesagree.subjective.performance import ModelPredictions
-from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
+from bayesagree.subjective.group_model import group_posterior
+from bayesagree.subjective.performance import ModelPredictions, dispersion_draws
 
 
 class DisagreementGroups(NamedTuple):
@@ -99,7 +87,7 @@ def disagreement_groups(
     return DisagreementGroups(groups, without_items(annotations, chosen))
 
 
-def performance_posterior(
+def performance_draws(
     scored: Labels | Ratings,
     models: ModelPredictions,
     groups: Groups,
@@ -107,60 +95,61 @@ def performance_posterior(
     *,
     draws: int = 1000,
     seed: Seed = None,
-) -> xr.DataTree:
-    """Posterior of the performance by group: beta-binomial for labels, normal for ratings."""
-    if isinstance(scored, Labels):
-        return group_posterior(scored, models, groups, draws=draws, seed=seed)
-    return normal_group_posterior(performance, draws=draws, seed=seed)
+) -> xr.Dataset:
+    """Draw performance (draw, model, group) and dispersion: accuracy from its posterior, others by bootstrap."""
+    if performance.attrs["metric"] != "accuracy":
+        return dispersion_draws(performance, draws=4 * draws, seed=seed)
+    posterior = group_posterior(scored, models, groups, draws=draws, seed=seed)["posterior"].to_dataset()
+    stacked = posterior.stack(sample=("chain", "draw")).drop_vars(("sample", "chain", "draw")).rename(sample="draw")
+    return stacked.reindex(group=performance["group"]).transpose("draw", "model", "group")
 
 
-def group_table(performance: xr.Dataset, result: xr.DataTree) -> pd.DataFrame:
-    """Raw and posterior performance of every model for every group; NaN for groups without data.
+def group_table(performance: xr.Dataset, drawn: xr.Dataset) -> pd.DataFrame:
+    """Return raw and estimated performance of every model for every group; NaN for groups without data.
 
     Parameters
     ----------
     performance
         Result of `group_performance`.
-    result
-        Result of `performance_posterior`.
+    drawn
+        Result of `performance_draws`.
 
     Returns
     -------
     DataFrame
         Columns model, group, annotators, annotations, raw_mean, posterior_mean, lower, upper (HDI 0.95).
     """
-    found = group_summary(result).rename(mean="posterior_mean")
-    found = found.reindex(group=performance["group"], model=performance["model"])
-    found["raw_mean"] = performance["performance"]
-    for name in ("annotators", "annotations"):
-        found[name] = performance[f"n_{name}"]
+    draws = drawn["performance"].sel(model=performance["model"]).transpose("draw", "model", "group")
+    lower, upper = column_hdi(draws.values.reshape(draws.sizes["draw"], -1))
+    found = (
+        performance[["performance"]]
+        .rename(performance="raw_mean")
+        .assign({name: performance[f"n_{name}"] for name in ("annotators", "annotations")})
+    )
     table = found.transpose("model", "group").to_dataframe(dim_order=["model", "group"]).reset_index()
-    columns = ["model", "group", "annotators", "annotations", "raw_mean", "posterior_mean", "lower", "upper"]
-    return table.loc[:, columns]
+    return table.assign(posterior_mean=draws.mean("draw").values.ravel(), lower=lower, upper=upper).loc[
+        :, ["model", "group", "annotators", "annotations", "raw_mean", "posterior_mean", "lower", "upper"]
+    ]
 
 
-def dispersion_table(performance: xr.Dataset, result: xr.DataTree, null: xr.Dataset) -> pd.DataFrame:
-    """Dispersion over groups of every model, with its test against chance.
+def dispersion_table(performance: xr.Dataset, drawn: xr.Dataset) -> pd.DataFrame:
+    """Return mean and dispersion over groups of every model.
 
     Parameters
     ----------
-    performance, result
+    performance, drawn
         As in `group_table`.
-    null
-        Result of `dispersion_null`.
 
     Returns
     -------
     DataFrame
-        Columns model, mean, raw_dispersion, dispersion, lower, upper (HDI 0.95), p_value, differs.
+        Columns model, mean, raw_dispersion, dispersion, lower, upper (HDI 0.95).
     """
-    draws = result["posterior"].to_dataset()["dispersion"].stack(sample=("chain", "draw"))
-    draws = draws.sel(model=performance["model"]).transpose("sample", "model").values
+    draws = drawn["dispersion"].sel(model=performance["model"]).transpose("draw", "model").values
     lower, upper = column_hdi(draws)
     names = {"model": "model", "mean_performance": "mean", "dispersion": "raw_dispersion"}
     table = pd.DataFrame({new: performance[old].values for old, new in names.items()})
-    table = table.assign(dispersion=draws.mean(axis=0), lower=lower, upper=upper)
-    return table.assign(p_value=null["p_value"].values, differs=null["biased"].values)
+    return table.assign(dispersion=draws.mean(axis=0), lower=lower, upper=upper)
 
 
 def group_agreement_table(
@@ -227,30 +216,3 @@ def read_model_predictions(
     if missing:
         raise InputError(f"{path}: no column {missing[0]!r}; these predictions need {model}, {item}, {column}")
     return {str(m): pd.Series(part.set_index(index)[column]) for m, part in table.groupby(model)}
-
-
-def read_specification(path: Path) -> EvaluationSpecification:
-    """Read the JSON file of an `EvaluationSpecification`."""
-    return EvaluationSpecification.from_json(path.read_text(encoding="utf-8"))
-
-
-def write_specification_report(path: Path, report: SpecificationReport) -> None:
-    """Write the comparison of a declared evaluation with the data, as Markdown or JSON.
-
-    Parameters
-    ----------
-    path
-        File that ends in .md or .json.
-    report
-        Result of `check_specification`.
-
-    Raises
-    ------
-    InputError
-        Another ending.
-    """
-    if path.suffix not in (".md", ".json"):
-        raise InputError(f"{path}: the report is written as .md or .json")
-    with atomic_path(path) as temporary:
-        text = report.to_markdown() if path.suffix == ".md" else report.to_json()
-        temporary.write_text(text + "\n", encoding="utf-8")

@@ -7,13 +7,11 @@ annotator's labels as independent tries: that many annotators label the same few
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 from bayesagree import Annotators, Labels, Predictions, group_posterior
 from bayesagree.annotations.groups import Groups
 from bayesagree.predictive.checks import with_posterior_predictive
 from bayesagree.subjective.group_model import group_counts
-from bayesagree.subjective.normal_model import group_values, normal_group_posterior
 
 pytestmark = pytest.mark.slow
 WORLDS, SIZES, ALARM = 60, [8, 30, 30, 30], 0.01
@@ -74,20 +72,6 @@ def few_items(rng, seed):
     return fitted(agrees, group, seed)
 
 
-def unequal_spreads(rng, seed):
-    """Any metric: the annotators of the first group differ four times as much as those of the others."""
-    group = np.repeat(np.arange(4), SIZES)
-    values = 0.7 + np.where(group == 0, 0.2, 0.05) * rng.standard_normal(group.size)
-    result = xr.Dataset(
-        {"annotator_performance": (("model", "annotator"), values[None]), "group_of": ("annotator", group)},
-        {"model": ["A"], "group": list("wxyz")},
-    )
-    tree = normal_group_posterior(result, draws=250, seed=seed)
-    tree = with_posterior_predictive(tree, group_values(result), seed=seed)
-    replicates = tree["posterior_predictive"].to_dataset()["value"].values.reshape(1000, -1)
-    return tree["posterior"].to_dataset()["performance"].values.reshape(1000, -1), values, replicates, group
-
-
 def test_the_check_is_silent_where_the_model_holds():
     held, noticed = simulated(as_assumed)
     assert (held > 0.95 - 3.5 * np.sqrt(0.95 * 0.05 / WORLDS)).all()
@@ -99,7 +83,6 @@ def test_the_check_is_silent_where_the_model_holds():
     [
         ("group_posterior", "two camps in one group of eight, others alike", camps, True),
         ("group_posterior", "every group labels ten items of its own, easy or hard for all", few_items, False),
-        ("normal_group_posterior", "one group of eight differs four times as much", unequal_spreads, True),
     ],
 )
 def test_groups_that_are_not_as_assumed(model, who, world, first, calibration):

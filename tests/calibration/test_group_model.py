@@ -10,9 +10,8 @@ from bayesagree import Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.agreement import group_phi
-from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_model import GroupPrior
-from bayesagree.subjective.normal_model import normal_group_posterior
+from studies.groups import dispersion_null
 
 SIZES = np.array([5, 20, 80, 300, 2000])
 GROUP = np.repeat(np.arange(SIZES.size), SIZES)
@@ -78,28 +77,6 @@ def test_an_even_model_is_not_called_biased(sizes):
         looks_uneven += float(result["performance"].std("group")[0]) > 0.02
     assert called / n <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
     assert looks_uneven / n > 0.5
-
-
-@pytest.mark.parametrize(("n_simulations", "seed"), [(400, 5), pytest.param(2000, 6, marks=pytest.mark.slow)])
-def test_group_means_of_any_metric_are_covered(n_simulations, seed, calibration):
-    """The priors of location and scale are invariant, so ranks are uniform whatever the true location and scale."""
-    rng = np.random.default_rng(seed)
-    ranks = np.empty((n_simulations, SIZES.size))
-    for s in range(n_simulations):
-        share = rng.random()
-        mean = 0.3 + 2 * np.sqrt(share / (1 - share)) * rng.standard_normal(SIZES.size)
-        values = mean[GROUP] + 2 * rng.standard_normal(GROUP.size)
-        result = xr.Dataset(
-            {"annotator_performance": (("model", "annotator"), values[None]), "group_of": ("annotator", GROUP)},
-            {"model": ["A"], "group": np.arange(SIZES.size).astype(str)},
-        )
-        draws = normal_group_posterior(result, draws=200, seed=rng)["posterior"]["performance"].values
-        ranks[s] = (draws.reshape(-1, SIZES.size) < mean).mean(axis=0)
-    for g in range(SIZES.size):
-        held = (ranks[:, g] > 0.025) & (ranks[:, g] < 0.975)
-        calibration.coverage("normal_group_posterior", f"group of {SIZES[g]}", held)
-        assert kstest(ranks[:, g], "uniform").pvalue > 1e-3, SIZES[g]
-        calibration.uniform("normal_group_posterior", f"group of {SIZES[g]}", (800 * ranks[:, g]).round(), 801)
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ have thousands. Not here:
 * `dawid_skene_model` with its own priors: the true labels are summed out, so its likelihood is a potential, from which
   simuk can draw no annotation. Those of the model opened by a covariate of the items are drawn without it.
 * Its mixed membership has observed labels, but takes half a minute a replication.
-* `normal_group_model`: location and scale have improper priors; there is no truth to draw.
 * `prirn_model`: PrIRN is no model of how annotators rank.
 """
 

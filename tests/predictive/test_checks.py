@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 from _errors_of_draws import SIGMAS, assert_mean, assert_share
 from predictive.test_reliability import CASES, RANKINGS, chance
-from scipy import integrate, special, stats
+from scipy import integrate, stats
 
 from bayesagree import (
     InputError,
@@ -24,7 +24,6 @@ from bayesagree import (
 from bayesagree.plausibility import DawidSkenePrior, NormalInverseGammaPrior
 from bayesagree.predictive.checks import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
 from bayesagree.subjective.group_model import GroupCounts
-from bayesagree.subjective.normal_model import group_values, normal_group_posterior
 
 CROWD = Labels.from_matrix(
     [["a", "b", "a"], ["b", "b", None], ["c", "a", "a"], [None, "c", "c"]], items=list("wxyz"), annotators=list("123")
@@ -172,44 +171,6 @@ def test_group_annotator_is_beta_binomial():
         with_log_likelihood(tree, COUNTS)
     with pytest.raises(SizeError, match="2 chain x 50 draw x 5 annotator"):
         with_posterior_predictive(tree, COUNTS, model="B", max_bytes=2 * 50 * 5 * 32 - 1)
-
-
-def log_evidence(value, group):
-    """Integrate location and scale out in closed form with dense matrices, the share of the groups by quadrature."""
-    n, same = value.size, np.equal.outer(group, group)
-
-    def density(share):
-        inverse = np.linalg.inv(np.eye(n) + share / (1 - share) * same)
-        information = inverse.sum()
-        squares = value @ inverse @ value - (inverse.sum(axis=0) @ value) ** 2 / information
-        return np.sqrt(np.linalg.det(inverse) / information) * squares ** (-(n - 1) / 2)
-
-    constant = special.gammaln((n - 1) / 2) - (n - 1) / 2 * np.log(np.pi) - np.log(2)
-    return np.log(integrate.quad(density, 0, 1, epsabs=0, epsrel=1e-9)[0]) + constant
-
-
-def test_group_value_left_out_is_predicted_by_the_others():
-    """az.loo against the ratio of marginal likelihoods with and without the annotator."""
-    sizes = (6, 7, 9)
-    group = np.repeat([0, 1, 2], sizes)
-    value = np.array([0.2, 0.5, 0.4])[group] + np.concatenate([np.linspace(-0.3, 0.3, n) for n in sizes])
-    result = xr.Dataset(
-        {"annotator_performance": (("model", "annotator"), [value]), "group_of": ("annotator", group)},
-        {"model": ["A"], "group": list("xyz")}, {"metric": "absolute_error"},
-    )  # fmt: skip
-    values = group_values(result)
-    trees = [with_log_likelihood(normal_group_posterior(result, seed=s), values) for s in range(20)]
-    sd, mean = (trees[0]["posterior"][name].values[1, 7, 0] for name in ("within_sd", "performance"))
-    np.testing.assert_allclose(trees[0]["log_likelihood"]["value"][1, 7], stats.norm(mean[group], sd).logpdf(value))
-    fits = [item_loo(tree) for tree in trees]
-    assert {(fit.n_samples, fit.n_data_points) for fit in fits} == {(4000, 22)}
-    found = np.array([fit.elpd_i.values for fit in fits])
-    everyone = log_evidence(value, group)
-    exact = [everyone - log_evidence(np.delete(value, j), np.delete(group, j)) for j in range(group.size)]
-    assert_mean(found, exact)
-    replicate = with_posterior_predictive(trees[0], values, seed=1)["posterior_predictive"]["value"].values
-    draws = trees[0]["posterior"]["performance"].values[:, :, 0, group]
-    assert_mean((replicate - draws).reshape(4000, -1), 0.0)
 
 
 @pytest.mark.long

@@ -105,8 +105,8 @@ def test_open_items_are_counted_at_the_reference_reliability(data):
 
 
 def test_the_group_served_worst_is_named_first(data):
-    rows = [("A", "old", "young", 0.99, 0.01), ("B", "young", "old", 0.97, 0.02), ("C", "old", "young", 0.6, 0.5)]
-    worst = pd.DataFrame(rows, columns=["model", "worst", "best", "probability", "p_value"])
+    rows = [("A", "old", "young", 0.99), ("B", "young", "old", 0.97), ("C", "old", "young", 0.6)]
+    worst = pd.DataFrame(rows, columns=["model", "worst", "best", "probability"])
     mean = xr.DataArray([[0.1, 0.2]] * 3, coords={"model": list("ABC"), "group": ["old", "young"]})
     accuracy = xr.Dataset({"mean": mean, "lower": mean - 0.05, "upper": mean + 0.05})
     groups = GroupResults("age", pd.DataFrame(), accuracy, worst)

@@ -12,7 +12,6 @@ from scipy.stats import beta, betabinom, norm
 from bayesagree import Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import InputError
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.group_model import (
     GroupPrior,
@@ -36,10 +35,9 @@ def as_annotations(agree, total, group):
     return labels, Predictions.from_labels({"A": pd.Series(1, index=labels.items)}, labels=[0, 1]), people
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_exact_engine_equals_brute_force(seed):
+def test_exact_engine_equals_brute_force():
     record = reference()
-    posterior = group_posterior(*as_annotations(**record["data"]), ["g"], seed=seed)["posterior"].to_dataset()
+    posterior = group_posterior(*as_annotations(**record["data"]), ["g"], seed=1)["posterior"].to_dataset()
     for name in ("performance", "within_spread", "between_spread"):
         draws = posterior[name].sel(model="A").values.reshape(4000, -1)
         known = record["posterior"][name]
@@ -60,7 +58,7 @@ def test_pymc_twin_has_the_density_of_the_definition():
     density = graph.compile_logp(jacobian=False)
     rng = np.random.default_rng(1)
     agree, total, group = (np.array(record[k]) for k in ("agree", "total", "group"))
-    for _ in range(5):
+    for _ in range(20):
         m, b, w, mu = rng.random(), rng.random(), rng.random(), rng.random(3)
         logit = {
             "location_logodds__": m, "between_spread_logodds__": b, "within_spread_logodds__": w,
@@ -105,11 +103,6 @@ def test_one_group_equals_quadrature(prior):
     mean = (grid * density).sum() / density.sum()
     # Both sides have cells: their width is the accuracy of the quadrature.
     assert abs(draws.mean() - mean) < 4.5 * draws.std() / 200 + 1 / 400
-
-
-def test_shapes_that_no_beta_distribution_has_are_refused():
-    with pytest.raises(InputError, match=r"prior between_spread=\(1, 0\)|prior between_spread=0"):
-        GroupPrior(between_spread=(1, 0))
 
 
 def test_small_groups_are_drawn_to_the_others():
@@ -157,8 +150,3 @@ def test_group_size_counts_the_labels_of_one_annotator_as_alike(uneven):
     alone = np.ceil((mean * (1 - mean)).mean(("chain", "draw")) * (z / 0.05) ** 2)
     one = minimum_group_size(tree, half_width=0.05, labels_per_annotator=1)  # one label each: nothing to be alike
     np.testing.assert_array_equal(one, alone.transpose("model", "group"))
-
-
-def test_same_seed_same_draws(uneven):
-    one, two = (group_posterior(*uneven, by=["gender"], draws=50, seed=3) for _ in range(2))
-    assert one.identical(two)

@@ -10,7 +10,7 @@ from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.subjective import tables
 from bayesagree.subjective.agreement import group_agreement
-from bayesagree.subjective.dispersion import dispersion_null
+from bayesagree.subjective.group_model import group_posterior
 from bayesagree.subjective.performance import group_performance
 
 
@@ -30,21 +30,37 @@ def groups(votes):
 def test_performance_and_dispersion_by_group(votes, groups):
     models = Predictions.from_labels({"ones": [1] * 25, "zeros": [0] * 25}, labels=[0, 1])
     result = group_performance(votes, models, groups)
-    tree = tables.performance_posterior(votes, models, groups, result, draws=100, seed=1)
-    table = tables.group_table(result, tree)
+    drawn = tables.performance_draws(votes, models, groups, result, draws=100, seed=1)
+    table = tables.group_table(result, drawn)
     assert table[["model", "group"]].to_numpy().tolist() == [
         ["ones", "f"], ["ones", "m"], ["zeros", "f"], ["zeros", "m"],
     ]  # fmt: skip
     assert table["annotators"].tolist() == [6] * 4
     assert table["annotations"].tolist() == [150] * 4
     np.testing.assert_allclose(table["raw_mean"], result["performance"].transpose("model", "group").values.ravel())
-    assert (table["lower"] < table["posterior_mean"]).all()
-    assert (table["posterior_mean"] < table["upper"]).all()
-    null = dispersion_null(result, seed=1)
-    spread = tables.dispersion_table(result, tree, null)
+    known = group_posterior(votes, models, groups, draws=100, seed=1)["posterior"]["performance"]
+    np.testing.assert_allclose(table["posterior_mean"], known.mean(("chain", "draw")).values.ravel())
+    assert ((table["lower"] < table["posterior_mean"]) & (table["posterior_mean"] < table["upper"])).all()
+    spread = tables.dispersion_table(result, drawn)
     np.testing.assert_allclose(spread["raw_dispersion"], result["dispersion"])
-    assert spread["differs"].all()
     assert (spread["lower"] < spread["dispersion"]).all()
+
+
+def test_performance_on_ratings_has_the_intervals_of_a_bootstrap():
+    rng = np.random.default_rng(2)
+    rated = Ratings.from_matrix(rng.integers(1, 6, (20, 13)), scale=(1, 5), step=1)
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(13), "camp": ["f"] * 6 + ["m"] * 6 + ["x"]}))
+    camps = Groups.by_features(rated, people, ["camp"])
+    models = {"A": pd.Series(rng.normal(3, 1, 20), index=range(20))}
+    result = group_performance(rated, models, camps)
+    table = tables.group_table(result, tables.performance_draws(rated, models, camps, result, seed=1))
+    two = table.iloc[:2]
+    errors = result["annotator_performance"].values[0, :12].reshape(2, 6)
+    np.testing.assert_allclose(two["posterior_mean"], errors.mean(axis=1), atol=0.02)
+    # Weights of a Dirichlet(1, ..., 1): the variance of the mean is that of the values / (n + 1).
+    width = 2 * 1.96 * errors.std(axis=1) / np.sqrt(7)
+    np.testing.assert_allclose(two["upper"] - two["lower"], width, rtol=0.2)
+    assert table.iloc[2][["posterior_mean", "lower", "upper"]].isna().all()  # of one annotator nothing is known
 
 
 def test_agreement_of_every_two_groups(votes, groups):

@@ -1,4 +1,4 @@
-"""Whether the spread over groups is more than chance gives.
+"""Whether the spread of a model's performance over groups is more than chance gives (Balayn and Bozzon 2019).
 
 Groups of few annotators differ even under a model that serves all alike. The null distribution of the standard
 deviation over groups comes from dealing the annotators at random to groups of the same sizes. It needs no model of the
@@ -81,48 +81,3 @@ def dispersion_null(
     answer = xr.Dataset(table, {"model": values["model"]})
     answer["biased"] = answer["p_value"] <= significance
     return answer.assign_attrs(permutations=times, significance=significance, ci_kind="eti", ci_prob=ci_prob)
-
-
-def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, seed: Seed = None) -> xr.Dataset:
-    """Draw mean and dispersion of all models together under a Bayesian bootstrap over annotators.
-
-    The same weights serve every model, so that differences between models of the same annotators are sharper than
-    their separate intervals: Pr(A more biased than B) is the share of draws in which A has the lower dispersion. Holds
-    for every metric; unlike `group_posterior` it does not take the sampling noise out of the spread.
-
-    Parameters
-    ----------
-    result
-        Result of `group_performance`.
-    draws
-        Number of draws.
-    seed
-        Same seed, same draws.
-
-    Returns
-    -------
-    Dataset
-        ``mean_performance`` and ``dispersion``, dims (draw, model), over the groups with an annotator.
-
-    Examples
-    --------
-    >>> values = [[0.9] * 20 + [0.6] * 20, [0.9] * 40]
-    >>> result = xr.Dataset(
-    ...     {"annotator_performance": (("model", "annotator"), values), "group_of": ("annotator", [0] * 20 + [1] * 20)},
-    ...     {"model": ["A", "B"], "group": ["f", "m"]},
-    ... )
-    >>> dispersion = dispersion_draws(result, draws=10, seed=1)["dispersion"]
-    >>> bool((dispersion.sel(model="A") < dispersion.sel(model="B")).all())
-    True
-    """
-    rng = np.random.default_rng(seed_sequence(seed))
-    group, values = result["group_of"].to_numpy(), result["annotator_performance"].to_numpy()
-    kept = (group >= 0) & ~np.isnan(values).any(axis=0)
-    used = np.unique(group[kept])
-    weight = rng.exponential(size=(positive_int(draws, "draws"), int(kept.sum())))
-    member = (group[kept][:, None] == used[None, :]).astype(np.float64)
-    total = weight @ member
-    means = np.stack([(weight * value[kept]) @ member / total for value in values], axis=1)
-    dims = ("draw", "model")
-    table = {"mean_performance": (dims, means.mean(axis=-1)), "dispersion": (dims, 1 - means.std(axis=-1))}
-    return xr.Dataset(table, {"model": result["model"]})
