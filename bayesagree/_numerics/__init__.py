@@ -3,14 +3,12 @@
 - `beta`: incomplete beta function, both tails and derivatives.
 - `elementary`: exponential and logarithm of several numbers at once.
 - `gamma`: gamma and log-gamma draws, rising factorials.
-- `normal`: quantiles of the normal distribution.
 - `draws`: categorical, Dirichlet and slice-sampler draws, sorted insertion.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
-- `codes`: distinct codes of a bounded range, and a random word for each.
 - `hamiltonian`: chains of Hamiltonian Monte Carlo.
 - `intervals`: highest density intervals.
 - `ranks`: places of models.
-- `multisets`: items with equal annotations; `multiset_kernels`: compiled, where they are many.
+- `multisets`: items with equal annotations, distinct codes.
 - `vectors`: copies in compiled code.
 - `types`: names of array types.
 """

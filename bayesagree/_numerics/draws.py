@@ -110,16 +110,3 @@ def insert_best(values: Floats, labels: NDArray[Any], value: float, label: int) 
         place -= 1
     values[place] = value
     labels[place] = label
-
-
-@numba.njit(cache=True, nogil=True)
-def best_of_rows(rows: NDArray[Any], out: NDArray[Any]) -> None:
-    """Write the places of the largest values of each row, largest first, shape (row, rank); `out` starts as 0."""
-    best = np.empty(out.shape[1])
-    for i in range(out.shape[0]):
-        row, labels, least = rows[i], out[i], -np.inf
-        best[:] = -np.inf
-        for k in range(row.size):
-            if row[k] > least:
-                insert_best(best, labels, row[k], k)
-                least = best[best.size - 1]

@@ -100,8 +100,8 @@ class Stream(NamedTuple):
 
 # Threads of this process, all blocks, as they are.
 LOCAL = Schedule()
-# Plausibilities of which NumPy finds the best sooner than compiled code is loaded.
-MANY = 1_000_000
+# Plausibilities that are copied at once.
+AT_ONCE = 1_000_000
 
 
 def label_dtype(n_labels: int) -> DTypeLike:
@@ -113,17 +113,14 @@ def best_labels(plausibility: NDArray[np.float64], depth: int) -> NDArray[Any]:
     """Return the best labels of plausibilities (..., category), shape (..., rank); equal ones in label order."""
     n_labels = plausibility.shape[-1]
     rows = plausibility.reshape(-1, n_labels)
-    out = np.zeros((len(rows), depth), label_dtype(n_labels))
-    if rows.size > MANY:
-        from bayesagree._numerics.draws import best_of_rows
-
-        best_of_rows(rows, out)
-    else:
-        out[:, 0] = rows.argmax(axis=1)
-        left = rows.copy() if depth > 1 else rows
+    out = np.empty((len(rows), depth), label_dtype(n_labels))
+    for start in range(0, len(rows), step := max(1, AT_ONCE // n_labels)):
+        left, best = rows[start : start + step], out[start : start + step]
+        best[:, 0] = left.argmax(axis=1)
+        left = left.copy() if depth > 1 else left
         for rank in range(1, depth):
-            np.put_along_axis(left, out[:, rank - 1 : rank], -np.inf, axis=1)
-            out[:, rank] = left.argmax(axis=1)
+            np.put_along_axis(left, best[:, rank - 1 : rank], -np.inf, axis=1)
+            best[:, rank] = left.argmax(axis=1)
     return out.reshape(*plausibility.shape[:-1], depth)
 
 

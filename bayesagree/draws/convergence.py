@@ -1,21 +1,19 @@
 """Convergence of Markov chains, one definition for all posteriors: rank-normalised split R-hat and bulk ESS.
 
-The values are those of `arviz.rhat` and `arviz.ess`, at a tenth of their cost: thousands of items have one each. (Of a
-single chain the halves are compared, where ArviZ refuses.)
+The values are those of `arviz.rhat` and `arviz.ess`, for all parameters at once: thousands of items have one each. (Of
+a single chain the halves are compared, where ArviZ refuses.)
 
 Source: Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-normalization, folding, and localization: an improved
 R-hat for assessing convergence of MCMC", Bayesian Analysis 16 (2021), https://doi.org/10.1214/20-BA1221.
 """
 
 import math
-from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from bayesagree._numerics.normal import ndtri
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import shorten, warn
 
@@ -32,23 +30,84 @@ R_HAT_LIMIT_OF_ONE = 1.5
 ENOUGH_DRAWS = 100
 # Parameters whose draws are sorted at once.
 AT_ONCE = 64
+# Variance of equal scores, which is not always 0 to the last digit; of others it is far larger.
+ROUNDING = 1e-20
 
 
 def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:
     """Return R-hat and bulk ESS of each parameter: draws (chain, draw, parameter), two results of shape (parameter,).
 
-    NaN without variation, with NaN among the draws, or with fewer than four draws a chain.
+    NaN without variation, with NaN among the draws, or with fewer than four draws a chain; R-hat is infinite where
+    every half of a chain stands still, and not at one place.
     """
     chains, n_draws, n = draws.shape
     out = np.full((2, n), np.nan)
     half = n_draws // 2
     for start in range(0, n if half >= 2 else 0, AT_ONCE):
-        part = draws[:, :, start : start + AT_ONCE]
-        halves = np.concatenate([part[:, :half], part[:, n_draws - half :]], axis=1).reshape(2 * chains * half, -1)
-        values = np.ascontiguousarray(halves.T, np.float64)
-        # numpy's sort takes a third of the time of numba's.
-        _diagnose(values, values.argsort(axis=1), _normal_scores(len(halves)), out[:, start : start + AT_ONCE], chains)
+        part = np.asarray(draws[:, :, start : start + AT_ONCE], np.float64)
+        halves = np.stack([part[:, :half], part[:, n_draws - half :]], axis=1).reshape(2 * chains * half, -1)
+        moves = np.flatnonzero(halves.max(axis=0) > halves.min(axis=0))  # NaN does not
+        if moves.size:
+            out[:, start + moves] = _of_halves(np.ascontiguousarray(halves.T[moves]), 2 * chains)
     return out[0], out[1]
+
+
+def _of_halves(values: Floats, parts: int) -> Floats:
+    """Return R-hat and ESS, shape (2, parameter), of draws (parameter, part * draw) of which each moves."""
+    folded = abs(values - np.median(values, axis=1, keepdims=True))
+    bulk, tail = (_normal_scores(one).reshape(len(values), parts, -1) for one in (values, folded))
+    r_hat, of_tail = _r_hat(bulk), _r_hat(tail)
+    r_hat = np.where(np.isfinite(of_tail), np.maximum(r_hat, of_tail), r_hat)
+    return np.stack([r_hat, np.where(np.isfinite(r_hat), _effective_size(bulk), np.nan)])
+
+
+def _normal_scores(values: Floats) -> Floats:
+    """Return the normal quantile of each value's rank within its row, by Blom's formula; equal values share ranks."""
+    size = values.shape[1]
+    order = values.argsort(axis=1)
+    ordered = np.take_along_axis(values, order, axis=1)
+    first = last = np.broadcast_to(np.arange(size), values.shape)  # places of the first and last equal one
+    equal = ordered[:, 1:] == ordered[:, :-1]
+    if equal.any():
+        edge = np.pad(~equal, ((0, 0), (1, 1)), constant_values=True)
+        first = np.maximum.accumulate(np.where(edge[:, :-1], first, 0), axis=1)
+        last = np.minimum.accumulate(np.where(edge[:, 1:], last, size)[:, ::-1], axis=1)[:, ::-1]
+    scores = ndtri((1 + np.arange(2 * size - 1) / 2 - 3 / 8) / (size + 1 / 4))  # of the ranks 1, 1.5, 2, ...
+    out = np.empty(values.shape)
+    np.put_along_axis(out, order, scores[first + last], axis=1)
+    return out
+
+
+def _r_hat(parts: Floats) -> Floats:
+    """Return the root of the pooled variance over that within parts, of scores (parameter, part, draw)."""
+    n = parts.shape[2]
+    within, between = parts.var(axis=2, ddof=1).mean(axis=1), parts.mean(axis=2).var(axis=1, ddof=1)
+    within[within < ROUNDING] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.sqrt((within * (n - 1) / n + between) / within)
+
+
+def _effective_size(parts: Floats) -> Floats:
+    """Sum autocorrelations in pairs while the pairs are positive, each at most the one before (Geyer 1992)."""
+    n = parts.shape[2]
+    centred = parts - parts.mean(axis=2, keepdims=True)
+    spectrum = np.fft.rfft(centred, 2 * n, axis=2)
+    products = np.fft.irfft(spectrum * spectrum.conj(), axis=2)[:, :, :n].mean(axis=1) / n
+    within = products[:, :1] * n / (n - 1)
+    pooled = products[:, :1] + parts.mean(axis=2).var(axis=1, ddof=1)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = 1.0 - (within - products) / pooled
+    rho[:, 0] = 1.0
+    most = max((n - 3) // 2, 0)  # pairs that may be added
+    pairs = rho[:, 0 : 2 * most + 2 : 2] + rho[:, 1 : 2 * most + 2 : 2]
+    added = np.logical_and.accumulate(pairs[:, :most] > 0.0, axis=1)
+    time = 2.0 * np.where(added, np.minimum.accumulate(pairs, axis=1)[:, :most], 0.0).sum(axis=1) - 1.0
+    row, stop = np.arange(len(rho)), added.sum(axis=1)
+    even = rho[row, 2 * stop]
+    # Of the pair that ends the sum, the first alone counts.
+    time += np.where((even > 0.0) | (pairs[row, stop] >= 0.0), even, 0.0)
+    size = float(parts.shape[1] * n)
+    return size / np.maximum(time, 1.0 / np.log10(size))
 
 
 def worst_diagnostics(samples: Floats, chains: int) -> tuple[float, float]:
@@ -82,108 +141,3 @@ def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str) -> None
             f"{bad.size} of {items.size} items have not converged (r_hat up to {r_hat[bad[0]]:.2f}, limit "
             f"{R_HAT_LIMIT}): {shorten(items[bad])}; {way_out}"
         )
-
-
-@lru_cache(maxsize=8)
-@numba.njit(cache=True, nogil=True)
-def _normal_scores(size):
-    """Return the normal quantiles of the ranks 1, 1.5, ..., `size`, by Blom's formula; scipy.special loads slowly."""
-    out = np.empty(2 * size - 1)
-    for r in range(out.size):
-        out[r] = ndtri((1 + r / 2 - 3 / 8) / (size + 1 / 4))
-    return out
-
-
-@numba.njit(cache=True, nogil=True)
-def _diagnose(parameters, orders, scores, out, chains):
-    """Write R-hat and ESS of each parameter: values (parameter, draw), and what sorts them."""
-    half = parameters.shape[1] // (2 * chains)
-    bulk, tail = np.empty((2 * chains, half)), np.empty((2 * chains, half))
-    for column in range(len(parameters)):
-        values, order = parameters[column], orders[column]
-        if not values.max() > values.min():  # NaN too
-            continue
-        _write_scores(values, order, scores, bulk.reshape(-1))
-        _fold(values, order)
-        _write_scores(values, order, scores, tail.reshape(-1))
-        within, pooled = _centre(bulk)
-        if not within > 0.0:  # every half of a chain stands still, and not at one place
-            out[0, column] = math.inf
-            continue
-        within_tail, pooled_tail = _centre(tail)
-        r_hat = math.sqrt(pooled / within)
-        out[0, column] = max(r_hat, math.sqrt(pooled_tail / within_tail)) if within_tail > 0.0 else r_hat
-        out[1, column] = _effective_size(bulk, within, pooled)
-
-
-@numba.njit(cache=True, nogil=True)
-def _write_scores(values, order, scores, out):
-    """Write the normal score of each value's rank; equal values share the mean of their ranks."""
-    start = 0
-    while start < order.size:
-        stop = start + 1
-        while stop < order.size and values[order[stop]] == values[order[start]]:
-            stop += 1
-        for k in range(start, stop):
-            out[order[k]] = scores[start + stop - 1]
-        start = stop
-
-
-@numba.njit(cache=True, nogil=True)
-def _fold(values, order):
-    """Turn sorted values into distances from their median and sort these, from the middle outwards."""
-    middle = order.size // 2
-    median = (values[order[middle - 1]] + values[order[middle]]) / 2.0
-    ranked = order.copy()
-    for k in range(values.size):
-        values[k] = abs(values[k] - median)
-    low, high = middle - 1, middle
-    for k in range(order.size):
-        if high == order.size or (low >= 0 and values[ranked[low]] <= values[ranked[high]]):
-            order[k] = ranked[low]
-            low -= 1
-        else:
-            order[k] = ranked[high]
-            high += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def _centre(parts):
-    """Subtract each part's mean; return the variance within parts and the pooled estimate that adds their means'."""
-    n = parts.shape[1]
-    means = np.empty(parts.shape[0])
-    within = 0.0
-    for p in range(parts.shape[0]):
-        means[p] = parts[p].mean()
-        for t in range(n):
-            parts[p, t] -= means[p]
-            within += parts[p, t] * parts[p, t]
-    within /= parts.shape[0] * (n - 1)
-    return within, within * (n - 1) / n + ((means - means.mean()) ** 2).sum() / (means.size - 1)
-
-
-@numba.njit(cache=True, nogil=True)
-def _correlation(parts, lag, within, pooled):
-    n = parts.shape[1]
-    product = 0.0
-    for p in range(parts.shape[0]):
-        for t in range(n - lag):
-            product += parts[p, t] * parts[p, t + lag]
-    return 1.0 - (within - product / (n * parts.shape[0])) / pooled
-
-
-@numba.njit(cache=True, nogil=True)
-def _effective_size(parts, within, pooled):
-    """Sum autocorrelations in pairs while the pairs are positive, each at most the one before (Geyer 1992)."""
-    n = parts.shape[1]
-    even, odd = 1.0, _correlation(parts, 1, within, pooled)
-    pair, time, lag = even + odd, -1.0, 1
-    while lag < n - 3 and even + odd > 0.0:
-        time += 2.0 * pair
-        even, odd = _correlation(parts, lag + 1, within, pooled), _correlation(parts, lag + 2, within, pooled)
-        pair = min(pair, even + odd)
-        lag += 2
-    if even > 0.0 or even + odd >= 0.0:  # of the pair that ends the sum, the first alone counts
-        time += even
-    size = float(parts.size)
-    return size / max(time, 1.0 / math.log10(size))

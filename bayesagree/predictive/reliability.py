@@ -23,8 +23,8 @@ import xarray as xr
 
 from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
-from bayesagree._numerics.codes import distinct
 from bayesagree._numerics.intervals import column_hdi
+from bayesagree._numerics.multisets import distinct
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.codes import distinct
+from bayesagree._numerics.multisets import distinct
 from bayesagree.errors import InputError, SizeError
 
 type Candidates = Literal["all", "observed"]

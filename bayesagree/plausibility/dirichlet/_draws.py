@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size
-from bayesagree._numerics.codes import distinct
 from bayesagree._numerics.dirichlet_argmax import argmax_tables
 from bayesagree._numerics.draws import log_dirichlets, log_gammas
+from bayesagree._numerics.multisets import distinct
 from bayesagree.draws.blocks import best_labels, label_dtype
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.errors import InputError

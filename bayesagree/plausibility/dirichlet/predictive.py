@@ -19,7 +19,7 @@ from bayesagree._inference.predictive import (
     draws_of,
 )
 from bayesagree._inference.streams import Seed
-from bayesagree._numerics.codes import distinct
+from bayesagree._numerics.multisets import distinct
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import positive

@@ -8,7 +8,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import item_blocks, n_threads, one_blas_thread
-from bayesagree._numerics.codes import words
+from bayesagree._numerics.multisets import words
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.informed._block_kernels import Blocks, blocks_of, score_functions

@@ -14,7 +14,7 @@ from bayesagree import InputError, Labels, SizeError, annotation_certainty, diri
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities, argmax_tables
 from bayesagree._numerics.draws import log_gammas
-from bayesagree.draws.blocks import MANY, best_labels
+from bayesagree.draws.blocks import AT_ONCE, best_labels
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dirichlet import _draws
 from bayesagree.plausibility.dirichlet._kernels import (
@@ -305,7 +305,7 @@ def test_blocks_are_the_draws_of_the_tree():
         np.testing.assert_array_equal(block.top_label.swapaxes(0, 1), kept[:, block.items])
 
 
-@pytest.mark.parametrize("n_items", [50, MANY // 140 + 1])
+@pytest.mark.parametrize("n_items", [50, AT_ONCE // 140 + 1])
 @pytest.mark.parametrize("depth", [1, 3, 7])
 def test_the_best_labels_are_those_of_a_stable_sort(depth, n_items):
     """Few distinct values, so that most draws have ties: equal plausibilities stand in label order."""

@@ -1,0 +1,49 @@
+"""R-hat and effective sample sizes of many parameters at once against ArviZ."""
+
+import numpy as np
+import pytest
+
+from bayesagree.draws.convergence import diagnostics, warn_not_converged, worst_of_items
+
+RNG = np.random.default_rng(0)
+CHAINS = {
+    "independent": RNG.normal(size=(4, 400, 5)),
+    "odd numbers": RNG.normal(size=(3, 101, 5)),
+    "shortest": RNG.normal(size=(4, 4, 20)),
+    "few": RNG.normal(size=(4, 9, 20)),
+    "ties": RNG.integers(0, 3, (4, 100, 5)).astype(float),
+    "slow": np.cumsum(RNG.normal(size=(4, 300, 5)), axis=1),
+    "opposed": np.cumsum(RNG.normal(size=(4, 300, 5)), axis=1) * (-1.0) ** np.arange(300)[:, None],
+    "apart": RNG.normal(size=(4, 100, 5)) + np.arange(4.0)[:, None, None],
+    "wide": RNG.normal(size=(4, 100, 5)) * np.arange(1.0, 5.0)[:, None, None],
+}
+
+
+@pytest.mark.parametrize("kind", CHAINS)
+def test_values_are_those_of_arviz(kind):
+    from arviz_stats.base import array_stats
+
+    draws = CHAINS[kind]
+    r_hat, ess = diagnostics(draws)
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    np.testing.assert_allclose(r_hat, array_stats.rhat(draws, **axes, method="rank"), rtol=1e-9)
+    np.testing.assert_allclose(ess, array_stats.ess(draws, **axes, method="bulk"), rtol=1e-9)
+
+
+def test_what_does_not_move_has_none_and_what_stands_apart_is_infinitely_so():
+    draws = RNG.normal(size=(4, 50, 5))
+    draws[:, :, 1], draws[0, 3, 2], draws[:, :, 3] = 2.0, np.nan, np.arange(4.0)[:, None]
+    r_hat, ess = diagnostics(draws)
+    assert np.isnan(r_hat).tolist() == [False, True, True, False, False]
+    assert np.isinf(r_hat).tolist() == [False, False, False, True, False]
+    assert np.isnan(ess).tolist() == [False, True, True, True, False]
+    assert np.isnan(diagnostics(draws[:, :3])).all()
+
+
+def test_the_worst_parameter_of_an_item_is_named():
+    draws = RNG.normal(size=(4, 200, 3, 2))
+    draws[:, :, 1, 0] += 3 * np.arange(4.0)[:, None]
+    worst = worst_of_items(draws)
+    assert worst["r_hat"].argmax() == worst["ess"].argmin() == 1
+    with pytest.warns(UserWarning, match=r"1 of 3 items have not converged .*: 'b'; wait"):
+        warn_not_converged(np.array(["a", "b", "c"]), worst["r_hat"], "wait")
