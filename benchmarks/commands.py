@@ -43,13 +43,9 @@ COMMANDS = [
     "plausibility labels.csv -o truth.nc --force",
     "evaluate labels.csv scores.csv -o scored.nc --force",
     "report labels.csv scores.csv -o page.html --force",
-    "certainty labels.csv",
-    "compare scored.nc",
-    "reliability labels.csv",
-    "conformal labels.csv scores.csv",
-    "auc two.csv chances.csv",
+    "evaluate scored.nc",
+    "evaluate two.csv chances.csv --metrics auc",
     "blind said.csv --gold gold.csv",
-    "rankings ranked.csv",
     "annotators labels.csv",
     "judge verdicts.csv --people labels.csv --system system --positive a",
     "subjective labels.csv scores.csv --annotators people.csv --group age",
@@ -117,7 +113,7 @@ def plain_environment(folder: Path) -> str:
 def seconds(command: str, folder: Path, cache: Path, python: str = sys.executable) -> Seconds:
     """Return what one process of a command takes, or end with what it says."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    call = [python, "-c", "from bayesagree.cli import process; process()", *command.split()]
+    call = [python, "-c", "from bayesagree.cli import main; main()", *command.split()]
     before, start = os.times(), time.perf_counter()
     done = subprocess.run(
         call, cwd=folder, env=environment | {"NUMBA_CACHE_DIR": str(cache)}, capture_output=True, text=True, check=False

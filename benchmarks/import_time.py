@@ -16,8 +16,8 @@ COMMANDS = {
     "import xarray, numba": "import xarray, numba",
     "import pymc": "import pymc",
     "import every name": "from bayesagree import *",
-    "bayesagree --help": "import sys; sys.argv[1:] = ['--help']; from bayesagree.cli import process; process()",
-    "bayesagree --version": "import sys; sys.argv[1:] = ['--version']; from bayesagree.cli import process; process()",
+    "bayesagree --help": "import sys; sys.argv[1:] = ['--help']; from bayesagree.cli import main; main()",
+    "bayesagree --version": "import sys; sys.argv[1:] = ['--version']; from bayesagree.cli import main; main()",
 }
 RUNS = 7
 

@@ -24,7 +24,7 @@ def main() -> None:
     for name, options in COMMANDS.items():
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "report.html"
-            code = "from bayesagree.cli import process; process()"
+            code = "from bayesagree.cli import main; main()"
             start = time.perf_counter()
             subprocess.run(
                 [sys.executable, "-c", code, "report", *options, "-o", str(page)],

@@ -144,9 +144,9 @@ def main(
     levels: Annotated[str, Option(help="Levels of the scale, comma separated.")] = "5,11",
     n_items: Annotated[int, Option(help="Items of a data set.", min=2)] = 100,
     repeats: Repeats = 40,
-    seed: int = 1,
+    seed: _options.Seed = 1,
     figures: Figures = None,
-    json: bool = False,
+    json: _options.Json = False,
 ) -> None:
     """Show how often random answers are called agreement: Checco et al., figure 3.
 

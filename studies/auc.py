@@ -22,14 +22,14 @@ def main(
     labels_per_item: Annotated[str, Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
     labels_per_annotator: Annotated[str, Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
     runs: Annotated[int, Option(help="Runs per configuration.", min=1)] = 100,
-    seed: int = 0,
+    seed: _options.Seed = 0,
     output: Annotated[
         Path | None, Option("--output", "-o", help="netCDF file; an interrupted study resumes from it.")
     ] = None,
     label_level: Annotated[bool, Option(help="Rank by the AUC of the labels themselves too.")] = False,
     figures: Figures = None,
-    dask: str | None = None,
-    json: bool = False,
+    dask: _options.Dask = None,
+    json: _options.Json = False,
 ) -> None:
     """Show how well crowd labels rank models: swap errors of DGT, SGT, PGT and the supervised reference.
 

@@ -65,15 +65,15 @@ def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "
 
 
 def main(
-    data: Annotated[str, Option("--data", help="A public case, as in `bayesagree blind`.")] = "trec2011-teams",
+    data: Annotated[str, Option("--data", help="A public case.")] = "trec2011-teams",
     systems: Annotated[Path | None, Option(help="Labels of the systems instead: columns model, item, label.")] = None,
     crowd: Annotated[Path | None, Option(help="Crowd labels: columns item, annotator, label.")] = None,
     gold: Annotated[Path | None, Option(help="Gold: columns item, label.")] = None,
     correction: Annotated[str, Option(help="Triangle test: hotelling (the paper's) or williams.")] = "hotelling",
     draws: Annotated[int, Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
-    seed: int = 1,
+    seed: _options.Seed = 1,
     figures: Figures = None,
-    json: bool = False,
+    json: _options.Json = False,
 ) -> None:
     """Show all tables and figures of Jung and Lease (2 to 9, figures 2 to 5) for one set of systems with gold.
 

@@ -94,9 +94,9 @@ def main(
     source: _options.Source,
     sampling: _options.ShortSampling,
     reliability: Annotated[str, Option(help="Reliabilities, comma separated.")] = "0.5,1,2,5",
-    threshold: float | None = None,
+    threshold: _options.Threshold = None,
     figures: Figures = None,
-    json: bool = False,
+    json: _options.Json = False,
 ) -> None:
     """Show certainty of labels or ratings, and of published labels, by reliability: Stutz et al., figures 3, 9, 10.
 
@@ -104,7 +104,7 @@ def main(
     """
     given, _ = source.read()
     if isinstance(given, Rankings):
-        raise InputError("these are rankings; `bayesagree rankings` shows their certainty under two models")
+        raise InputError("these are rankings; `ranking_study` shows their certainty under two models")
     gold = None
     if source.data is not None and not isinstance(given, Ratings):
         gold = load(source.data).gold

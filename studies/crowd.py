@@ -298,9 +298,9 @@ def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Pane
 
 def main(
     source: _options.Source,
-    threshold: float | None = None,
+    threshold: _options.Threshold = None,
     figures: Figures = None,
-    json: bool = False,
+    json: _options.Json = False,
 ) -> None:
     """Show CrowdTruth on four readings of a scale, its validation by gold, and disagreement without spammers.
 

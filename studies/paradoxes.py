@@ -314,7 +314,7 @@ def plot_beta_shapes(
 def main(
     cases: Annotated[str | None, Option(help="Cases such as 7c,8b; all eighteen take minutes.")] = None,
     figures: Figures = None,
-    json: bool = False,
+    json: _options.Json = False,
 ) -> None:
     """Show where percent agreement and alpha mislead: Checco et al., tables 1 and 2, figure 1.
 

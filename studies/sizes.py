@@ -163,9 +163,9 @@ def main(
     repeats: Repeats = 20,
     item_mean: Annotated[str, Option(help="hierarchical or flat (the paper's).")] = "hierarchical",
     likelihood: Annotated[str, Option(help="averaged, binned, density or squeezed (the paper's).")] = "averaged",
-    seed: int = 1,
+    seed: _options.Seed = 1,
     figures: Figures = None,
-    json: bool = False,
+    json: _options.Json = False,
 ) -> None:
     """Show Phi, alpha and percent agreement on shares of the items: Checco et al., figures 4 and 5.
 

@@ -134,9 +134,9 @@ def plot_toy_classes(
 def main(
     n_annotators: Annotated[int, Option(help="Labels per item.", min=1)] = 5,
     reliability: Annotated[str, Option(help="Reliabilities, comma separated.")] = "0.5,1,2,5",
-    seed: int = 1,
+    seed: _options.Seed = 1,
     figures: Figures = None,
-    json: bool = False,
+    json: _options.Json = False,
 ) -> None:
     """Show the certainty of the toy problem across reliabilities: Stutz et al., figure 2.
 

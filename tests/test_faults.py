@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 # Of each command.
 KILLS = int(os.environ.get("KILLS", "10"))
 NIGHT = int(os.environ.get("NIGHT", time.time() // 86400))
-MAIN = "from bayesagree.cli import process; process()"
+MAIN = "from bayesagree.cli import main; main()"
 COMMANDS = {
     "report": "report labels.csv models.csv --plausibility dirichlet --draws 200 -o page.html",
     "evaluate": "evaluate labels.csv models.csv --plausibility dirichlet --draws 2000 --items bootstrap -o kept.nc",

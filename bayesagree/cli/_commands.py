@@ -1,9 +1,9 @@
 """The group of commands: its help comes from the table of names, a command is imported when it runs."""
 
 from collections.abc import Callable
-from functools import wraps
+from dataclasses import fields, is_dataclass
 from importlib import import_module
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesagree.cli import COMMANDS
-from bayesagree.cli._options import flattened
 from bayesagree.cli._output import working
 from bayesagree.errors import InputError
 
@@ -31,24 +30,11 @@ class LazyGroup(TyperGroup):
             args = ["contents", *args]
         args = [word for k, given in enumerate(args) for word in _scale_words(given, args[k - 1] if k else "")]
         name, command, rest = super().resolve_command(ctx, args)
-        command = command and load(str(name))
-        if command:
-            _refuse_misplaced_files(args, command)
-        return name, command, rest
-
-
-# Options of which a second file would replace the first without a word.
-FILES = ("--annotators", "--people", "--gold", "--contents")
-
-
-def _refuse_misplaced_files(args: list[str], command: Any) -> None:
-    """Refuse a second file for an option that takes one, and predictions as an option: they are an argument."""
-    given = [word.partition("=")[0] for word in args]
-    if "--predictions" in given and any(parameter.name == "predictions" for parameter in command.params):
-        raise InputError(f"predictions are the second file: bayesagree {args[0]} LABELS PREDICTIONS")
-    for option in FILES:
-        if given.count(option) > 1:
-            raise InputError(f"{option} is given twice; it takes one file: join them in one table")
+        options = [word.partition("=")[0] for word in rest if word.startswith("--")]
+        for option in options:
+            if options.count(option) > 1:
+                raise InputError(f"{option} is given twice, and the second would replace the first; give it once")
+        return name, command and load(str(name)), rest
 
 
 def _scale_words(word: str, before: str) -> list[str]:
@@ -64,37 +50,40 @@ def load(name: str) -> Any:
 
 
 def as_command(function: Callable[..., None], name: str) -> Any:
-    """Return a function as a command, whose parameters are its options."""
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    alone.command(name)(well_behaved(function, name))
-    return typer.main.get_command(alone)
+    """Return a function as a command: its parameters are options, and so are the fields of a dataclass among them.
 
-
-def well_behaved(function: Any, name: str) -> Any:
-    """Let a command show that it works; give one that writes a file --force, without which a file there stays."""
-    command = flattened(function, name)
-    parameters = dict(signature(command).parameters)
-    written = [name for name in ("output", "report") if name in parameters]
+    A command that writes a file has --force, without which a file that is there stays.
+    """
+    parameters: list[Parameter] = []
+    bundles: dict[str, Any] = {}
+    for parameter in signature(function, eval_str=True).parameters.values():
+        own, bundle = [parameter], parameter.annotation
+        if is_dataclass(bundle):
+            bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
+        parameters += [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own]
+    written = [p.name for p in parameters if p.name in ("output", "report")]
     if written:
-        parameters["force"] = Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force)
+        parameters.append(Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force))
 
-    @wraps(command)
-    def shown(**given: Any) -> None:
+    def command(**given: Any) -> None:
         force = given.pop("force", False)
+        if given.get("data") is not None and given.get("predictions", "") is None:
+            # The annotations have a name, so that the one file is that of predictions.
+            given["predictions"], given["annotations"] = given["annotations"], None
         for option in written:
-            _refuse_to_replace(given[option], force, option)
+            if given[option] is not None and not force and given[option].exists():
+                raise InputError(f"{given[option]} is there already; pass --force to replace it, or another --{option}")
+        for key, bundle in bundles.items():
+            given[key] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         with working(name):
-            command(**given)
+            function(**given)
 
-    shown.__signature__ = signature(command).replace(parameters=list(parameters.values()))  # type: ignore[attr-defined]
-    shown.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters.values()}
-    return shown
-
-
-def _refuse_to_replace(output: Any, force: bool, option: str) -> None:
-    """Refuse, before anything is computed, to write where a file stands already."""
-    if output is not None and not force and Path(output).exists():
-        raise InputError(f"{output} is there already; pass --force to replace it, or another --{option}")
+    command.__doc__ = function.__doc__
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name)(command)
+    return typer.main.get_command(alone)
 
 
 # Plain help: the one with boxes imports all of rich, which takes three times as long as everything else here.

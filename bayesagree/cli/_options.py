@@ -1,129 +1,174 @@
-"""Options of the commands: bundles that several share, and the texts of `options.toml` on each."""
+"""Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
-import re
 import shlex
-import tomllib
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import wraps
-from importlib.resources import files
-from inspect import Parameter, signature
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_origin
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, echo
 
-from bayesagree.cli import with_options
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesagree.annotations import Annotations
+    from bayesagree.annotations import Predictions
     from bayesagree.annotations.annotators import Annotators
-    from bayesagree.annotations.predictions import Predictions
+    from bayesagree.annotations.groups import Groups
     from bayesagree.io.exports import Export
 
-KINDS = ("labels", "ratings", "rankings", "comparisons")
-DUPLICATES = ("error", "keep", "first", "last")
+
+def _table(path: Path | None) -> Path | None:
+    """Refuse an ending that no table is written with, while nothing is computed yet."""
+    from bayesagree.io.outputs import require_table
+
+    if path is not None:
+        require_table(path)
+    return path
 
 
-# Help text of every option by command and parameter; ``shared`` has those of several commands.
-OPTIONS = tomllib.loads(files("bayesagree.cli").joinpath("options.toml").read_text(encoding="utf-8"))
+def _result(path: Path | None) -> Path | None:
+    """Refuse an ending that no result is written with, while nothing is computed yet."""
+    from bayesagree.io.files import require_result
+
+    if path is not None:
+        require_result(path)
+    return path
 
 
-def _checked(kind: str) -> Callable[[Path | None], Path | None]:
-    """Return what refuses an ending that no table, or no result, is written with, while nothing is computed yet."""
-
-    def checked(path: Path | None) -> Path | None:
-        from bayesagree.io.files import require_result
-        from bayesagree.io.outputs import require_table
-
-        if path is not None:
-            {"table": require_table, "result": require_result}[kind](path)
-        return path
-
-    return checked
-
-
-def described(annotation: Any, command: str, name: str) -> Any:
-    """Return the type of a parameter with the flags and the help text that `options.toml` has for it."""
-    if get_origin(annotation) is Annotated:
-        return annotation
-    found = OPTIONS.get(command, {}).get(name) or OPTIONS["shared"][name]
-    text: dict[str, Any] = {"help": found} if isinstance(found, str) else dict(found)
-    if text.pop("argument", False):
-        return Annotated[annotation, typer.Argument(**text)]
-    if "check" in text:
-        text["callback"] = _checked(text.pop("check"))
-    return Annotated[annotation, typer.Option(*text.pop("flags", [f"--{name.replace('_', '-')}"]), **text)]
+Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
+TableFile = Annotated[
+    Path | None,
+    Option("--output", "-o", callback=_table, help="Write the table here: .csv, .tsv, .parquet, .json, .jsonl."),
+]
+ResultFile = Annotated[Path | None, Option("--output", "-o", callback=_result, help="Keep the result: a .nc file.")]
+Seed = Annotated[int, Option(help="Same seed, same draws.")]
+Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
+PredictionsFile = Annotated[
+    Path | None, Argument(help="Predictions: columns model, item and label, score, or one column per label.")
+]
+PlausibilityName = Annotated[
+    str | None, Option(help="Posterior of the truth, such as dirichlet, or the .nc file of a trace.")
+]
+Reliabilities = Annotated[str | None, Option(help="Weight of an annotation, one or several: 0.1,1,10.")]
+Metrics = Annotated[
+    str | None,
+    Option(
+        "--metrics",
+        "--metric",
+        help="Comma separated, such as f1_macro,total_variation or mymodule:function; by default top_1_accuracy, of "
+        "numbers mae.",
+    ),
+]
+Items = Annotated[str, Option(help="fixed: this test set; bootstrap: items are a sample.")]
+Missing = Annotated[
+    str, Option(help="Items that a model predicts nothing for: error; skip them for all models; count as wrong.")
+]
+Threshold = Annotated[float | None, Option(help="For ratings: is the mean below this value or not?")]
+AllowUnmixed = Annotated[
+    bool, Option("--allow-unmixed", help="Give a result even if the chains of a sampler disagree.")
+]
+AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
+Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
+SmallestGroup = Annotated[int, Option(min=1, help="Merge groups with fewer annotators; keep 'unknown' separate.")]
+SpecificationFile = Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")]
+GoldFile = Annotated[Path | None, Option(help="Table of items whose true label is known: columns item and label.")]
+ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
+Tool = Annotated[
+    str | None, Option(help="Write --output for this tool: label_studio, argilla, prodigy, doccano; else a table.")
+]
+ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool: one row per item.")]
+CiProb = Annotated[float, Option(help="Probability of the intervals.")]
+Dask = Annotated[str | None, Option(help="Address of a Dask scheduler to run on.")]
+Scale = Annotated[tuple[float, float] | None, Option(help="Lowest and highest rating, such as 1 5 or 1,5.")]
 
 
 @dataclass(frozen=True)
 class Sampling:
     """Number of draws and chains, and their seed."""
 
-    draws: int = 1000
-    chains: int = 4
-    seed: int = 1
+    draws: Draws = 1000
+    chains: Annotated[int, Option(min=1, help="Chains.")] = 4
+    seed: Seed = 1
 
 
 @dataclass(frozen=True)
 class ShortSampling(Sampling):
     """The same with fewer draws, for commands that draw many parameters or several posteriors."""
 
-    draws: int = 500
+    draws: Draws = 500
 
 
 @dataclass(frozen=True)
 class Columns:
     """Names of the columns of annotations."""
 
-    item: str = "item"
-    annotator: str = "annotator"
-    label: str = "label"
-    rating: str = "rating"
-    rank: str = "rank"
+    item: Annotated[str, Option(help="Column that names the item.")] = "item"
+    annotator: Annotated[str, Option(help="Column that names the annotator.")] = "annotator"
+    label: Annotated[str, Option(help="Column of the label.")] = "label"
+    rating: Annotated[str, Option(help="Column of the rating.")] = "rating"
+    rank: Annotated[str, Option(help="Column of the rank; equal ranks are ties.")] = "rank"
+
+    def names(self) -> dict[str, Any]:
+        """Return the names of these columns by what they hold."""
+        return {field.name: getattr(self, field.name) for field in fields(Columns)}
 
 
 @dataclass(frozen=True)
 class PredictionColumns:
     """Names of the columns of predictions, where they are not those of the annotations."""
 
-    model: str = "model"
-    predictions_item: str | None = None
-    predictions_label: str | None = None
+    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model"
+    predictions_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None
+    predictions_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None
 
 
 @dataclass(frozen=True)
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
-    annotations: Path | None = None
-    data: str | None = None
-    format: str | None = None
-    question: str | None = None
-    kind: str | None = None
-    scale: tuple[float, float] | None = None
-    step: float | None = None
-    labels: str | None = None
-    duplicates: str = "error"
-    no_annotator: bool = False
-    missing_labels: str | None = None
-    merge_similar: bool = False
-    ordered: bool | None = None
+    annotations: Annotated[
+        Path | None, Argument(help="Annotations: a table (CSV, TSV, Parquet, JSON Lines) or an export of a tool.")
+    ] = None
+    data: Annotated[str | None, Option(help="A public data set by name, instead of files.")] = None
+    format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None
+    question: Annotated[str | None, Option(help="Which question, if the file has several.")] = None
+    kind: Annotated[
+        str | None, Option(help="labels, ratings, rankings or comparisons, if the columns do not decide it.")
+    ] = None
+    scale: Scale = None
+    step: Annotated[float | None, Option(help="Distance of the levels of the scale.")] = None
+    labels: Annotated[str | None, Option(help="All categories in their order, comma separated, or their number.")] = (
+        None
+    )
+    duplicates: Annotated[str, Option(help="Repeated (item, annotator): error, first, last or keep.")] = "error"
+    no_annotator: Annotated[
+        bool, Option("--no-annotator", help="No column names the annotator: labels are counted.")
+    ] = False
+    missing_labels: Annotated[
+        str | None, Option(help="Labels that stand for no answer, comma separated, such as n/a.")
+    ] = None
+    merge_similar: Annotated[
+        bool, Option("--merge-similar", help="Read labels that differ in case or spaces alone as one label.")
+    ] = False
+    ordered: Annotated[
+        bool | None,
+        Option("--ordered/--unordered", help="Labels have an order, that of --labels or of numbers; or have none."),
+    ] = None
 
     def read(
-        self, predictions: Path | None = None, columns: PredictionColumns | None = None
-    ) -> tuple[Any, "Predictions | None"]:
-        """Read annotations from the file, or the named data set; predictions from their own file, or that of these."""
-        annotations, known = self._read()
-        numbers = getattr(annotations, "kind", "") == "ratings"
-        return annotations, known if predictions is None else self.predictions(predictions, columns, numbers=numbers)
+        self, predictions: Path | None = None, columns: PredictionColumns | None = None, *, needed: bool = False
+    ) -> tuple[Any, Any]:
+        """Read annotations, and predictions, which come from a file of their own or with the annotations, if at all."""
+        annotations, known = self._annotations()
+        if predictions is not None:
+            known = self.predictions(predictions, columns, numbers=annotations.kind == "ratings")
+        if needed and known is None:
+            raise InputError("there are no predictions: give a file of predictions")
+        return annotations, known
 
-    def _read(self) -> tuple["Annotations", "Predictions | None"]:
+    def _annotations(self) -> tuple[Any, "Predictions | None"]:
         if (self.annotations is None) == (self.data is None):
             raise InputError("give either a file of annotations or --data NAME, not both and not neither")
         if self.data is not None:
@@ -135,14 +180,13 @@ class Source(Columns):
                 given = replace(given, ordered=self.ordered)
             return given, dataset.predictions
         export = self.export()
-        for note in export.notes:
-            typer.echo(f"{self.annotations}: {with_options(note)}", err=True)
-        for what, number in export.contents.query("left_out")[["what", "number"]].itertuples(index=False):
-            typer.echo(f"{self.annotations}: left out {number} {what}", err=True)
+        left_out = export.contents.loc[export.contents["left_out"], ["what", "number"]]
+        said = [*export.notes, *(f"left out {number} {what}" for what, number in left_out.itertuples(index=False))]
+        for sentence in said:
+            echo(f"{self.annotations}: {sentence}", err=True)
         if export.annotations is None:
             raise InputError(f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations")
-        found: Any = export.annotations  # comparisons are refused by the commands that do not take them
-        return found, export.predictions
+        return export.annotations, export.predictions
 
     def export(self) -> "Export":
         """Read all that the file holds."""
@@ -150,24 +194,22 @@ class Source(Columns):
 
         if self.annotations is None:
             raise InputError("name a file: it is read and its contents are shown")
-        kept = one_of(self.duplicates, "--duplicates", DUPLICATES)
-        columns = {name: getattr(self, name) for name in ("item", "annotator", "label", "rating", "rank")}
+        columns = self.names() | ({"annotator": None} if self.no_annotator else {})
         names: Any = label_names(self.labels)
-        if names and len(names) == 1 and isinstance(names[0], int):
-            names = names[0]  # the number of labels, whose names are 0, 1, ...
-        kind: Any = None if self.kind is None else one_of(self.kind, "--kind", KINDS)
-        scale: Any = {"kind": kind, "scale": self.scale, "step": self.step}
-        if self.no_annotator:
-            columns["annotator"] = None
-        layout: Any = {"format": self.format, "question": self.question, "labels": names, "duplicates": kept}
-        layout |= {"na_values": () if self.missing_labels is None else words(self.missing_labels)}
-        layout |= {"merge_similar": self.merge_similar, "ordered": self.ordered}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            export = read_export(str(self.annotations), **layout, **columns, **scale)
-        for warning in caught:
-            typer.echo(str(warning.message), err=True)
-        return export
+        layout: Any = {
+            "format": self.format,
+            "question": self.question,
+            "kind": None if self.kind is None else one_of(self.kind, "--kind", KINDS),
+            "scale": self.scale,
+            "step": self.step,
+            # One whole number is the number of labels, whose names are 0, 1, ...
+            "labels": names[0] if names and len(names) == 1 and isinstance(names[0], int) else names,
+            "duplicates": one_of(self.duplicates, "--duplicates", DUPLICATES),
+            "na_values": () if self.missing_labels is None else words(self.missing_labels),
+            "merge_similar": self.merge_similar,
+            "ordered": self.ordered,
+        }
+        return read_export(str(self.annotations), **layout, **columns)
 
     def as_typed(self) -> str:
         """Return the file and the options that were given, as they are typed."""
@@ -175,22 +217,21 @@ class Source(Columns):
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name not in ("annotations", "data") and value != field.default:
-                given.append(f"--{field.name.replace('_', '-')}")
-                if value is not True:
+                given.append("--unordered" if value is False else f"--{field.name.replace('_', '-')}")
+                if not isinstance(value, bool):
                     listed = ",".join(f"{end:g}" for end in value) if isinstance(value, tuple) else str(value)
                     given.append(shlex.quote(listed))
         return " ".join(given)
 
     def predictions(
-        self, path: Path, columns: PredictionColumns | None = None, labels: Any = None, *, numbers: bool = False
+        self, path: Path, columns: PredictionColumns | None = None, *, numbers: bool = False
     ) -> "Predictions":
         """Read predictions, whose columns of item and label have the names of those of the annotations by default."""
         from bayesagree.io.files import read_predictions
 
         own = columns or PredictionColumns()
         item, label = own.predictions_item or self.item, own.predictions_label or self.label
-        with _flags_of_predictions():
-            return read_predictions(path, model=own.model, item=item, label=label, labels=labels, numbers=numbers)
+        return read_predictions(path, model=own.model, item=item, label=label, numbers=numbers)
 
     def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""
@@ -207,54 +248,55 @@ class Source(Columns):
         found = load(self.data).extra.get("annotators")
         return None if found is None else Annotators.from_table(found)
 
+    def gold(self, path: Path | None, items: Any) -> dict[Any, Any] | None:
+        """Read the true labels of some items from a table; those of other items are left out."""
+        if path is None:
+            return None
+        from bayesagree.io.files import read_table
 
-@contextmanager
-def _flags_of_predictions() -> Iterator[None]:
-    """Name the options of the predictions in an error about their columns: --item is that of both files."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(re.sub(r"(?<![\w-])(item|label)=", r"--predictions-\1 ", str(error))) from error
-
-
-def flattened(function: Callable[..., None], command: str) -> Callable[..., None]:
-    """Return a function whose parameters are options: a dataclass of them becomes its fields."""
-    parameters: list[Parameter] = []
-    bundles: dict[str, Any] = {}
-    for parameter in signature(function, eval_str=True).parameters.values():
-        own: list[Any] = [parameter]
-        bundle: Any = parameter.annotation
-        if is_dataclass(parameter.annotation):
-            bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
-        parameters += [p.replace(kind=p.KEYWORD_ONLY, annotation=described(p.annotation, command, p.name)) for p in own]
-
-    @wraps(function)
-    def flat(**given: Any) -> None:
-        if given.get("data") is not None and "predictions" in given and given["predictions"] is None:
-            # The annotations have a name, so that the one file is that of predictions.
-            given["predictions"], given["annotations"] = given["annotations"], None
-        for name, bundle in bundles.items():
-            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
-        function(**given)
-
-    flat.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
-    return flat
+        table = read_table(path)
+        column = next((c for c in (self.label, "gold", "truth") if c in table.columns), None)
+        if self.item not in table.columns or column is None:
+            needed, has = f"the columns {self.item!r} and {self.label!r}", ", ".join(map(str, table.columns))
+            raise InputError(f"{str(path)!r} needs {needed}; it has {has}")
+        known = set(items.tolist())
+        gold = {i: truth for i, truth in zip(table[self.item].tolist(), table[column].tolist()) if i in known}
+        if not gold:
+            raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
+        return gold
 
 
-def read_gold(path: Path, source: Source, items: Any) -> dict[Any, Any]:
-    """Read the true labels of some items from a table; those of other items are left out."""
+KINDS = ("labels", "ratings", "rankings", "comparisons")
+DUPLICATES = ("error", "keep", "first", "last")
+
+
+def groups_of(annotations: Any, people: "Annotators | None", features: str, smallest: int) -> "Groups":
+    """Group the annotators by the named features."""
+    from bayesagree.annotations.groups import Groups
+
+    if people is None:
+        raise InputError(f"--group {features} needs the features of the annotators: give --annotators FILE")
+    if annotations.kind == "rankings":
+        raise InputError("groups of annotators are compared on labels or ratings, not on rankings; leave out --group")
+    return Groups.by_features(annotations, people, words(features)).merged(smallest)
+
+
+def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
+    """Read the requested columns of the item features, as series by item."""
+    requested = {option: column for option, column in columns.items() if column is not None}
+    if not requested:
+        return {}
+    if path is None:
+        raise InputError(
+            f"--{next(iter(requested))} names a column of the items: give their table, --item-features FILE"
+        )
     from bayesagree.io.files import read_table
 
     table = read_table(path)
-    item, label = source.item, source.label
-    column = next((c for c in (label, "gold", "truth") if c in table.columns), None)
-    if item not in table.columns or column is None:
-        raise InputError(f"{str(path)!r} needs the columns {item!r} and {label!r}; it has {', '.join(table.columns)}")
-    known = set(items.tolist())
-    gold = {i: truth for i, truth in zip(table[item].tolist(), table[column].tolist()) if i in known}
-    if not gold:
-        raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
-    return gold
+    for column in (item, *requested.values()):
+        if column not in table.columns:
+            raise InputError(f"{path} has no column {column!r}; it has {', '.join(map(str, table.columns))}")
+    return {option: table.set_index(item)[column] for option, column in requested.items()}
 
 
 def write_items(table: Any, output: Path | None, tool: str | None, contents: Path | None, item: str) -> None:
@@ -269,29 +311,19 @@ def write_items(table: Any, output: Path | None, tool: str | None, contents: Pat
     write(table, output, contents=seen, item=item, tool=one_of(tool or "table", "--tool", TOOLS))
 
 
-def one_of(value: str, option: str, known: tuple[str, ...]) -> Any:
+def one_of(value: str, option: str, known: Sequence[str]) -> Any:
     """Return the value of an option that has few, or refuse it."""
     if value not in known:
         raise InputError(f"{option} {value!r} is not one of {', '.join(known)}")
     return value
 
 
-def name_or_trace(plausibility: str) -> "str | xr.DataTree":
+def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":
     """Return the name of a posterior as it is, and the trace that the file of this name keeps."""
     from bayesagree.io.files import read_result
 
-    return read_result(plausibility) if Path(plausibility).suffix == ".nc" else plausibility
-
-
-def posterior_of(
-    truth: Any, models: Any, plausibility: str | None, levels: tuple[float, ...] | None, given: dict[str, Any]
-) -> tuple[Any, Any]:
-    """Return the requested plausibility, and the record of the posterior that it, or by default ``auto``, names."""
-    from bayesagree.plausibility.registry import default_posterior, record_for
-
-    chosen = name_or_trace(plausibility or "auto")
-    weighted = given | ({} if levels in (None, (1.0,)) else {"reliability": levels})
-    return chosen, record_for(truth, chosen if plausibility else default_posterior(truth, models, weighted).name)
+    kept = plausibility is not None and Path(plausibility).suffix == ".nc"
+    return read_result(str(plausibility)) if kept else plausibility or "auto"
 
 
 def label_names(text: str | None) -> list[Any] | None:

@@ -1,7 +1,6 @@
 """`bayesagree annotators`: accuracy and confusion of every annotator, and checks of the crowd."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,11 +21,13 @@ _SHOWN = 30
 def annotators(
     source: _options.Source,
     sampling: _options.ShortSampling,
-    gold: Path | None = None,
-    variant: str = "auto",
-    allow_unmixed: bool = False,
-    json: bool = False,
-    output: Path | None = None,
+    gold: _options.GoldFile = None,
+    variant: Annotated[
+        str, typer.Option(help="auto, full, one_coin, class_conditional, hierarchical, mixed_membership or votes.")
+    ] = "auto",
+    allow_unmixed: _options.AllowUnmixed = False,
+    json: _options.Json = False,
+    output: _options.TableFile = None,
 ) -> None:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 
@@ -37,21 +38,20 @@ def annotators(
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
     from bayesagree._inference.results import MAX_BYTES, settings_of
-    from bayesagree.annotations import Labels, Ratings
     from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
     from bayesagree.predictive.crowd_summary import confidence_on_gold
 
     crowd, _ = source.read()
-    if isinstance(crowd, Ratings):
+    if crowd.kind == "ratings":
         if gold is not None:
             raise InputError("--gold is for labels; the truth of ratings is item_mean= of common_agreement")
         tables = _levels(crowd, vars(sampling))
         _output.write_table(tables[0].rows, output)
         return _output.show(tables, json=json)
-    if not isinstance(crowd, Labels):
-        raise InputError(f"annotators are rated on single labels or ratings, not on {type(crowd).__name__.lower()}")
-    known = {} if gold is None else _options.read_gold(gold, source, crowd.items)
+    if crowd.kind != "labels":
+        raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
+    known = source.gold(gold, crowd.items)
     # The checks draw labels again from whole plausibilities: of 200,000 labels 3 GiB.
     options: Any = {"variant": variant, "max_bytes": 4 * MAX_BYTES} | vars(sampling)
     with _output.progress("rating annotators", 4 if known else 2) as advance:
@@ -72,9 +72,7 @@ def annotators(
         else:
             notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
     _output.write_table(tables[0].rows, output)
-    _output.show(tables, json=json)
-    for note in notes:
-        typer.echo(note, err=True)
+    _output.show(tables, json=json, notes=notes)
 
 
 def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:

@@ -1,8 +1,8 @@
 """`bayesagree check`: is the claim that a new model is better supported? The exit code says it."""
 
-from pathlib import Path
+from typing import Annotated
 
-from typer import Exit
+from typer import Exit, Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError, shorten
@@ -12,15 +12,17 @@ def check(
     source: _options.Source,
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
-    predictions: Path | None = None,
-    new: str = "new",
-    old: str = "old",
-    probability: float = 0.95,
-    not_worse: float | None = None,
-    metric: str = "top_1_accuracy",
-    plausibility: str | None = None,
-    items: str = "fixed",
-    json: bool = False,
+    predictions: _options.PredictionsFile = None,
+    new: Annotated[str, Option(help="Name of the new model.")] = "new",
+    old: Annotated[str, Option(help="Name of the model that it is compared with.")] = "old",
+    probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
+    not_worse: Annotated[
+        float | None, Option(help="Claim that the new model is not worse by this; by default: better.")
+    ] = None,
+    metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
+    plausibility: _options.PlausibilityName = None,
+    items: _options.Items = "fixed",
+    json: _options.Json = False,
 ) -> None:
     """Check that a new model is better than an old one: exit code 0 if the annotations support it, 1 if not.
 
@@ -30,9 +32,7 @@ def check(
     """
     from bayesagree.evaluation.gates import claim
 
-    truth, models = source.read(predictions, columns)
-    if models is None:
-        raise InputError("there are no predictions: give a file of predictions")
+    truth, models = source.read(predictions, columns, needed=True)
     names = {str(name): name for name in models.models.tolist()}
     for option, name in (("--new", new), ("--old", old)):
         if name not in names:
@@ -40,8 +40,7 @@ def check(
     if not_worse is not None and not not_worse > 0:
         raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
     options = vars(sampling) | {"items": _options.one_of(items, "--items", ("fixed", "bootstrap"))}
-    if plausibility is not None:
-        options["plausibility"] = _options.name_or_trace(plausibility)
+    options["plausibility"] = _options.name_or_trace(plausibility)
     margin = -not_worse if not_worse else 0.0
     found = claim(truth, models, names[new], names[old], probability, margin, metric, **options)
     row = {"supported": found.supported, "claim_probability": found.found, "required": probability, "margin": margin}

@@ -1,14 +1,11 @@
 """`bayesagree contents FILE`, or `bayesagree FILE` alone: what a file holds and which commands fit."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from bayesagree.cli import _options, _output
 
-if TYPE_CHECKING:
-    from bayesagree.annotations import Annotations, Comparisons
 
-
-def contents(source: _options.Source, json: bool = False) -> None:
+def contents(source: _options.Source, json: _options.Json = False) -> None:
     """Show what a file holds: annotations, predictions, gold, answers left out; and the commands that fit.
 
     Example: bayesagree contents export.json
@@ -31,14 +28,14 @@ def contents(source: _options.Source, json: bool = False) -> None:
     _output.show(tables, json=json, notes=export.notes)
 
 
-def _fitting(file: str, annotations: "Annotations | Comparisons | None") -> list[str]:
+def _fitting(file: str, annotations: Any) -> list[str]:
     """Return the commands that answer a question with these annotations."""
     if annotations is None:
         return [f"bayesagree evaluate ANNOTATIONS {file}"]
     if annotations.kind == "comparisons":
         return [f"bayesagree {command} {file}" for command in ("preferences", "agreement", "report", "next", "plan")]
     middle = f" --threshold {sum(annotations.scale) / 2:g}" if annotations.kind == "ratings" else ""
-    commands = [f"bayesagree agreement {file}", f"bayesagree certainty {file}{middle}"]
+    commands = [f"bayesagree agreement {file}", f"bayesagree plausibility {file}{middle}"]
     if annotations.kind == "labels" and annotations.annotators_known:
         commands.append(f"bayesagree annotators {file}")
     commands.append(f"bayesagree report {file}")

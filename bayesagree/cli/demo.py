@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from bayesagree.cli import _output
+from bayesagree.cli import _options, _output
 
 
-def demo(seed: int = 1, json: bool = False) -> None:
+def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
     """Run the main job on a simulated test set: which of three models is best, when annotators do not agree.
 
     Example: bayesagree demo --seed 2

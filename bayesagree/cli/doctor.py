@@ -11,13 +11,13 @@ from typing import Any
 
 import typer
 
-from bayesagree.cli import _output
+from bayesagree.cli import _options, _output
 
 # Extra and the module that it is for.
 EXTRAS = {"plot": "matplotlib", "report": "jinja2", "scale": "distributed", "nutpie": "nutpie", "data": "pooch"}
 
 
-def doctor(json: bool = False) -> None:
+def doctor(json: _options.Json = False) -> None:
     """Check the installation: versions, threads, cache and data folder; exit code 1 if something is wrong.
 
     Example: bayesagree doctor --json

@@ -1,8 +1,9 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -10,54 +11,65 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesagree.annotations import Annotations
-    from bayesagree.annotations.predictions import Predictions
-
 
 def evaluate(
     source: _options.Source,
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
-    predictions: Path | None = None,
-    simulated_models: int = 0,
-    plausibility: str | None = None,
-    reliability: str | None = None,
-    metrics: str | None = None,
-    truth_is: str = "top",
-    another_annotator: bool = False,
-    item_features: Path | None = None,
-    by: str | None = None,
-    cluster: str | None = None,
-    items: str = "fixed",
-    missing: str = "error",
-    gold: Path | None = None,
-    threshold: float | None = None,
-    allow_unmixed: bool = False,
-    dask: str | None = None,
-    json: bool = False,
-    output: Path | None = None,
+    predictions: _options.PredictionsFile = None,
+    simulated_models: Annotated[
+        int, Option(min=0, help="Where a data set has no predictions: simulate this many noisy models.")
+    ] = 0,
+    plausibility: _options.PlausibilityName = None,
+    reliability: _options.Reliabilities = None,
+    metrics: _options.Metrics = None,
+    truth_is: Annotated[
+        str, Option(help="top: the most plausible label of a draw; sampled: the label of another annotator.")
+    ] = "top",
+    another_annotator: Annotated[
+        bool, Option("--another-annotator", help="Score another annotator beside the models.")
+    ] = False,
+    item_features: _options.ItemFeatures = None,
+    by: Annotated[str | None, Option(help="Column of the item features: scores of each of its values.")] = None,
+    cluster: Annotated[
+        str | None, Option(help="Column of the item features: items resampled together, with --items bootstrap.")
+    ] = None,
+    items: _options.Items = "fixed",
+    missing: _options.Missing = "error",
+    gold: _options.GoldFile = None,
+    threshold: _options.Threshold = None,
+    allow_unmixed: _options.AllowUnmixed = False,
+    dask: _options.Dask = None,
+    ci_prob: _options.CiProb = 0.95,
+    json: _options.Json = False,
+    output: _options.ResultFile = None,
 ) -> None:
-    """Score models under the uncertainty that the annotations leave about the truth.
+    """Score models under the uncertainty that the annotations leave about the truth, and compare them.
 
-    Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker --reliability 0.1,1,10
+    Instead of annotations and predictions it takes the file that -o kept: bayesagree evaluate scores.nc
+
+    Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker -o scores.nc
     """
     from bayesagree._inference.results import settings_of
     from bayesagree.evaluation.gold import gold_notes, takes_gold
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
     from bayesagree.evaluation.tables import given_notes, prior_notes
-    from bayesagree.io.files import write_result
+    from bayesagree.io.files import read_result, write_result
     from bayesagree.metrics.registry import default_metrics
     from bayesagree.plausibility.dawid_skene._results import choice_notes
+    from bayesagree.plausibility.registry import default_posterior, record_for
 
+    if source.annotations is not None and source.annotations.suffix == ".nc":
+        return _show(read_result(source.annotations), [], ci_prob, json)
     truth, models = source.read(predictions, columns)
     models = models or _simulated(truth, simulated_models, sampling.seed)
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = None if reliability is None else tuple(_options.numbers(reliability, "--reliability"))
-    chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
-    groups = item_groups(item_features, source.item, {"by": by, "cluster": cluster})
-    known = {} if gold is None else {"gold": _options.read_gold(gold, source, models.items)}
-    model_of_truth, record = _options.posterior_of(truth, models, plausibility, levels, options | known)
+    known = {} if gold is None else {"gold": source.gold(gold, models.items)}
+    chosen = _options.name_or_trace(plausibility)
+    weighted = options | known | ({} if levels in (None, (1.0,)) else {"reliability": levels})
+    record = record_for(truth, chosen if plausibility else default_posterior(truth, models, weighted).name)
     posterior: Any = record.specification
     if known:
         takes_gold(record)
@@ -65,86 +77,89 @@ def evaluate(
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
     names = list(default_metrics(models)) if metrics is None else _options.words(metrics)
-    options |= {"metrics": names, "items": chosen, "client": _options.dask_client(dask)} | groups | vars(sampling)
+    options |= known | vars(sampling) | {"client": _options.dask_client(dask)}
+    options |= _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
+    options["metrics"] = ["roc_auc" if name == "auc" else name for name in names]
+    options["items"] = _options.one_of(items, "--items", ("fixed", "bootstrap"))
     options["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
     options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))
     options["another_annotator"] = another_annotator or (not known and scores_another_annotator(posterior, names))
-    options |= known
     with _output.progress("scoring", items_to_score(posterior, truth, models, levels or (1.0,))) as advance:
-        tree = run(truth, models, plausibility=model_of_truth, reliability=levels, progress=advance, **options)
+        tree = run(truth, models, plausibility=chosen, reliability=levels, progress=advance, **options)
     if output is not None:
         write_result(tree, output)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
-    notes += given_notes(truth, models, options["missing"])
-    _output.show(_tables(tree), json=json, notes=notes)
+    _show(tree, notes + given_notes(truth, models, options["missing"]), ci_prob, json)
 
 
-def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
-    """Read the requested columns of the item features, as series by item."""
-    requested = {option: column for option, column in columns.items() if column is not None}
-    if not requested:
-        return {}
-    if path is None:
-        raise InputError(
-            f"--{next(iter(requested))} names a column of the items: give their table, --item-features FILE"
-        )
-    from bayesagree.io.files import read_table
-
-    table = read_table(path)
-    for column in (item, *requested.values()):
-        if column not in table.columns:
-            raise InputError(f"{path} has no column {column!r}; it has {', '.join(map(str, table.columns))}")
-    return {option: table.set_index(item)[column] for option, column in requested.items()}
-
-
-def _tables(tree: "xr.DataTree") -> list[_output.Table]:
+def _show(tree: "xr.DataTree", notes: list[str], ci_prob: float, json: bool) -> None:
+    """Show scores, the comparison of the models, and what the scores are to be read with."""
     from bayesagree._inference.results import settings_of
-    from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, comparisons, pair_table, score_table, slice_table
+    from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, score_table, sensitivity_table, slice_table
 
     certainty = tree["certainty"]["annotation_certainty"]
     share = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}")
     open_items = share.where(certainty.notnull().all("item"), drop=True).to_dataframe().reset_index()
-    found = comparisons(tree)
-    pairs = [
+    found = _comparisons(tree, ci_prob)
+    settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": ci_prob}
+    of_scores = f"Scores of the models {ITEMS_ARE[settings['items']]}, {ci_prob:.0%} HDI: {settings['target']}"
+    tables = [
+        _output.Table("settings", [settings], most=0),
+        _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
+        _output.Table("scores", score_table(found), of_scores),
+    ]
+    if "slices" in tree:
+        of_slices = slice_table(tree, ci_prob=ci_prob)
+        tables.append(_output.Table("slices", of_slices, "Scores of each slice, the rest, the difference"))
+    if "gold_items" in tree:
+        title = "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
+        tables.append(_output.Table("targets", sensitivity_table(tree), title))
+    elif "annotations_only" in tree:
+        title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
+        tables.append(_output.Table("targets", sensitivity_table(tree), title))
+    if tree["posterior"].sizes["model"] > 1:
+        pairs, places = _pairs(found), _places(found)
+        tables.append(_output.Table("pairs", pairs, f"Differences with their {ci_prob:.0%} HDI, best model first", 20))
+        tables.append(_output.Table("ranks", places, "Probability of each place", 20))
+    _output.show(tables, json=json, notes=notes)
+
+
+def _comparisons(tree: "xr.DataTree", ci_prob: float) -> dict[tuple[str, float], "xr.Dataset"]:
+    from bayesagree.evaluation.comparison import compare
+    from bayesagree.evaluation.tables import best_first
+
+    posterior = tree["posterior"].to_dataset()
+    return {
+        (str(metric), level): best_first(compare(tree, metric=str(metric), reliability=level, ci_prob=ci_prob))
+        for metric in posterior.data_vars
+        for level in posterior["reliability"].values.tolist()
+    }
+
+
+def _pairs(found: dict[tuple[str, float], "xr.Dataset"]) -> list[dict[str, Any]]:
+    """Return how every model compares with every other one."""
+    from bayesagree.evaluation.tables import pair_table
+
+    return [
         {"metric": metric, "reliability": level} | row
         for (metric, level), one in found.items()
         for row in _output.records(pair_table(one))
     ]
-    settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": 0.95}
-    tables = [
-        _output.Table("settings", [settings], most=0),
-        _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
-        _output.Table(
-            "scores",
-            score_table(found),
-            f"Scores of the models {ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}",
-        ),
-        *_beside(tree),
-        _output.Table("pairs", pairs, most=0),
+
+
+def _places(found: dict[tuple[str, float], "xr.Dataset"]) -> list[dict[str, Any]]:
+    """Return the probability of every place of every model."""
+    return [
+        {"metric": metric, "reliability": level, "model": name}
+        | {f"place_{k + 1}": float(share) for k, share in enumerate(row)}
+        for (metric, level), one in found.items()
+        for name, row in zip(one["model"].values.tolist(), one["rank_probability"].transpose("model", "rank").values)
     ]
-    if "slices" in tree:
-        tables.insert(3, _output.Table("slices", slice_table(tree), "Scores of each slice, the rest, the difference"))
-    return tables
 
 
-def _beside(tree: "xr.DataTree") -> list[_output.Table]:
-    """Return what an estimate is to be read with: scores on gold, the fit to every model, the annotations alone."""
-    from bayesagree.evaluation.tables import sensitivity_table
-
-    if "gold_items" in tree:
-        title = "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
-        return [_output.Table("targets", sensitivity_table(tree), title)]
-    if "annotations_only" not in tree:
-        return []
-    title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
-    return [_output.Table("targets", sensitivity_table(tree), title)]
-
-
-def _simulated(truth: "Annotations", number: int, seed: int) -> "Predictions":
-    from bayesagree.annotations import Ratings
-
-    if number and not isinstance(truth, Ratings):
+def _simulated(truth: Any, number: int, seed: int) -> Any:
+    if number and truth.kind != "ratings":
         from bayesagree.datasets.simulate import noisy_models
 
         return noisy_models(truth, n_models=number, seed=seed)

@@ -1,10 +1,10 @@
 """`bayesagree judge`: what a judge's scores are worth, from people's votes on some of the items."""
 
-import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -12,27 +12,28 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesagree.annotations import Annotations, Rankings, Ratings
-
 
 def judge(
-    verdicts: Path,
+    verdicts: Annotated[Path, Argument(help="Verdicts on every item: columns item, judge and label or rating.")],
     columns: _options.Columns,
     sampling: _options.Sampling,
-    people: Path | None = None,
-    system: str | None = None,
-    positive: str | None = None,
-    target: str = "share",
-    inclusion: str | None = None,
-    choose: int | None = None,
-    design: str = "random",
-    epsilon: float = 0.2,
-    judge_column: str = "judge",
-    verdicts_item: str | None = None,
-    verdicts_label: str | None = None,
-    scale: tuple[float, float] | None = None,
-    json: bool = False,
-    output: Path | None = None,
+    people: Annotated[
+        Path | None, Option(help="People's labels on some items: columns item, annotator, label (or rating, or rank).")
+    ] = None,
+    system: Annotated[str | None, Option(help="Column of the verdicts that names the system of an item.")] = None,
+    positive: Annotated[str | None, Option(help="The label that counts; of two labels the last by default.")] = None,
+    inclusion: Annotated[
+        str | None, Option(help="Column of the verdicts: probability that people were given the item.")
+    ] = None,
+    choose: Annotated[int | None, Option(min=1, help="Without --people: number of items for them to label.")] = None,
+    design: Annotated[str, Option(help="How to choose: random, stratified by system, doubt of the judges.")] = "random",
+    epsilon: Annotated[float, Option(help="Margin of the alternative annotator test: .2 experts, .1 crowd.")] = 0.2,
+    judge_column: Annotated[str, Option("--judge", help="Column of the verdicts that names the judge.")] = "judge",
+    verdicts_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None,
+    verdicts_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None,
+    scale: _options.Scale = None,
+    json: _options.Json = False,
+    output: _options.TableFile = None,
 ) -> None:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
@@ -41,99 +42,80 @@ def judge(
 
     Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
     """
-    from bayesagree.annotations import Labels, Ratings
     from bayesagree.io.files import read_table
     from bayesagree.judges import judge_table, label_allocation, warnings_of
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
 
-    table = read_table(verdicts)
-    for ours, theirs in ((columns.item, verdicts_item), (columns.label, verdicts_label)):
-        if theirs is not None:
-            if theirs not in table.columns:
-                raise InputError(f"the verdicts have no column {theirs!r}; they have {', '.join(table.columns)}")
-            table = table.assign(**{ours: table[theirs]})
     if (people is None) == (choose is None):
         raise InputError("pass --people FILE for corrected rates, or --choose N for the items that people should label")
-    table = _in_our_names(table, columns, judge_column, scale)
-    votes = table.iloc[:0] if people is None else _in_our_names(read_table(people), columns, columns.annotator, scale)
-    settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.seed}
-    test, title = {"epsilon": epsilon} | vars(sampling), f"May the judge replace a person (epsilon {epsilon:g})?"
-    rated = columns.rating in votes.columns and columns.label not in votes.columns
-    if people is not None and (columns.rank in votes.columns or rated):
-        humans = _answers(votes, columns, columns.annotator, scale)
-        rows, notes = _tests(humans, _answers(table, columns, judge_column, scale, humans), test)
-        shown = [_output.Table("settings", [settings], most=0), _output.Table("judges", rows, title)]
-        return _output.show(shown, json=json, notes=notes)
-    named = {} if people is None else {"people's labels": votes}
-    named |= {"the verdicts": table} if scale is None else {}
-    known = _categories(named, columns.label) if named else []
-    counted = _positive(positive, known) if known else None
-    names: Any = {"item": columns.item, "annotator": judge_column, "duplicates": "keep"}
-    given = (
-        Labels.from_long(table, **names, label=columns.label, labels=known)
-        if scale is None
-        else Ratings.from_long(table, **names, rating=columns.rating, scale=scale)
-    )
-    how: dict[str, Any] = {"positive": counted, "system": _column(table, columns.item, system), "seed": sampling.seed}
-    if choose is not None:
-        way: Any = _options.one_of(design, "--design", ("random", "stratified", "doubt"))
-        drawn = label_allocation(given, n=choose, design=way, **how)
+    own = replace(columns, item=verdicts_item or columns.item, label=verdicts_label or columns.label)
+    own = replace(own, annotator=judge_column)
+    human = None if people is None else _read(people, columns, scale)
+    given, human = _alike(verdicts, own, human, people, columns, scale)
+    table = read_table(verdicts)
+    how: dict[str, Any] = {"system": _column(table, own.item, system), "seed": sampling.seed}
+    if human is None:
+        drawn = label_allocation(
+            given,
+            n=choose or 1,
+            design=_options.one_of(design, "--design", ("random", "stratified", "doubt")),
+            positive=None if given.kind == "ratings" else _positive(positive, given),
+            **how,
+        )
         _output.write_table(drawn, output)
         first = drawn.sort_values("chosen", ascending=False, kind="stable")
         return _output.show([_output.Table("items", first, "Items for people to label", most=20)], json=json)
-    human = Labels.from_long(votes, item=columns.item, annotator=columns.annotator, label=columns.label, labels=known)
-    how |= {"target": target, "inclusion": _column(table, columns.item, inclusion)} | vars(sampling)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.seed}
+    tables, notes = [], []
+    if human.kind == "labels":
+        counted = _positive(positive, human)
+        how |= {"positive": counted, "inclusion": _column(table, own.item, inclusion)} | vars(sampling)
         tree = corrected_rate(given, human, **how)
-    tests, notes = _tests(human, given, test) if isinstance(given, Labels) else ([], [])
-    rates = judge_table(tree)
-    _output.write_table(rates, output)
-    settings = {"positive": counted, "target": target} | settings
-    tables = [
-        _output.Table("settings", [settings], most=0),
-        _output.Table("rates", rates, f"Rate of {counted!r} ({target}), with its 95 % HDI"),
-        _output.Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
-        _output.Table("judges", tests, title),
-    ]
-    _output.show(tables, json=json, notes=[*(str(w.message) for w in caught), *notes, *warnings_of(tree)])
+        settings["positive"], rates, notes = counted, judge_table(tree), warnings_of(tree)
+        _output.write_table(rates, output)
+        tables = [
+            _output.Table("rates", rates, f"Share of people who say {counted!r}, with its 95 % HDI"),
+            _output.Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
+        ]
+    tests = []
+    if human.kind != "labels" or given.kind == "labels":
+        tests, said = _tests(human, given, {"epsilon": epsilon} | vars(sampling))
+        notes = [*said, *notes]
+    tables.append(_output.Table("judges", tests, f"May the judge replace a person (epsilon {epsilon:g})?"))
+    _output.show([_output.Table("settings", [settings], most=0), *tables], json=json, notes=notes)
 
 
-def _in_our_names(
-    table: "pd.DataFrame", columns: _options.Columns, who: str, scale: tuple[float, float] | None
-) -> "pd.DataFrame":
-    """Return a table with the names of `columns`: where it has others they are guessed, and said on stderr."""
-    from bayesagree.io.formats._guess import Columns
+def _read(path: Path, columns: _options.Columns, scale: Any, labels: Any = None, duplicates: Any = "error") -> Any:
+    from bayesagree.io.exports import read_annotations
 
-    notes: list[str] = []
-    ours = Columns(columns.item, who, columns.label, columns.rating, columns.rank)
-    found = ours.guessed(table, notes)
-    if scale is None:
-        found = found.words_as_labels(table, notes)
-    for note in notes:
-        typer.echo(note, err=True)
-    return table.rename(columns={their: our for our, their in zip(ours, found) if their != our})
+    return read_annotations(path, **columns.names(), scale=scale, labels=labels, duplicates=duplicates)
 
 
-def _categories(tables: dict[str, "pd.DataFrame"], label: str) -> list[Any]:
-    """Return the labels that people or judges gave, sorted."""
-    for whose, table in tables.items():
-        if label not in table.columns:
-            raise InputError(f"{whose} have no column {label!r}; name it with label=..., or give scores a --scale 1 10")
-    found = {value for table in tables.values() for value in table[label].dropna().tolist()}
-    return sorted(found, key=lambda value: (str(type(value)), value))
+def _alike(
+    verdicts: Path, own: _options.Columns, human: Any, people: Path | None, columns: _options.Columns, scale: Any
+) -> tuple[Any, Any]:
+    """Read the verdicts, and give them and people's labels the same categories."""
+    given = _read(verdicts, own, scale, duplicates="keep")
+    if human is None or human.kind != "labels" or given.kind != "labels":
+        return given, human
+    found = {*given.categories.tolist(), *human.categories.tolist()}
+    names = sorted(found, key=lambda value: (str(type(value)), value))
+    if names == given.categories.tolist() == human.categories.tolist():
+        return given, human
+    return _read(verdicts, own, scale, names, "keep"), _read(people or verdicts, columns, scale, names)
 
 
-def _positive(requested: str | None, categories: list[Any]) -> Any:
+def _positive(requested: str | None, labels: Any) -> Any:
     """Return the category that counts, in its own type."""
+    categories = labels.categories.tolist()
     if requested is None:
         if len(categories) != 2:
             raise InputError(f"which of the labels {', '.join(map(str, categories))} counts? pass --positive LABEL")
         return categories[-1]
     found = [name for name in categories if str(name) == requested]
     if not found:
-        raise InputError(f"--positive {requested}: people's labels are {', '.join(map(str, categories))}")
+        raise InputError(f"--positive {requested}: the labels are {', '.join(map(str, categories))}")
     return found[0]
 
 
@@ -142,53 +124,22 @@ def _column(table: "pd.DataFrame", item: str, name: str | None) -> Any:
     if name is None:
         return None
     if name not in table.columns:
-        raise InputError(f"the verdicts have no column {name!r}; they have {', '.join(table.columns)}")
+        raise InputError(f"the verdicts have no column {name!r}; they have {', '.join(map(str, table.columns))}")
     return table.drop_duplicates([item, name]).set_index(item)[name]
 
 
-def _answers(
-    table: "pd.DataFrame",
-    columns: _options.Columns,
-    who: str,
-    scale: tuple[float, float] | None,
-    people: "Annotations | None" = None,
-) -> "Rankings | Ratings":
-    """Return rankings, where there is a column of ranks, or ratings; of judges those of the items of people."""
-    from bayesagree.annotations import Rankings, Ratings
-
-    ranked = columns.rank in table.columns if people is None else isinstance(people, Rankings)
-    value = columns.rank if ranked else columns.rating
-    if value not in table.columns:
-        raise InputError(
-            f"people's table has a column {value!r} and the verdicts have none; judges answer what people answer"
-        )
-    names: dict[str, Any] = {"item": columns.item, "annotator": who}
-    if people is not None:
-        table = table.loc[table[columns.item].isin(people.items.tolist())]
-    if ranked:
-        labels = None if people is None else people.categories.tolist()
-        return Rankings.from_long(table, **names, label=columns.label, rank=value, labels=labels)
-    if scale is None:
-        raise InputError("people gave ratings: name their scale, such as --scale 1 5")
-    kept: Any = "error" if people is None else "keep"
-    return Ratings.from_long(table, **names, rating=value, scale=scale, duplicates=kept)
-
-
 def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Test every judge against people, with warnings; no rows, and a note, where they cannot be compared."""
+    """Test every judge against people; no rows, and a note, where they cannot be compared."""
     from bayesagree.judges import verdict_predictions
     from bayesagree.judges.annotator_test import alternative_annotator_test
 
-    given = verdict_predictions(verdicts, people)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        try:
-            found = alternative_annotator_test(people, given, **how)
-        except InputError as error:
-            return [], [f"the alternative annotator test is not possible: {error}"]
+    try:
+        found = alternative_annotator_test(people, verdict_predictions(verdicts, people), **how)
+    except InputError as error:
+        return [], [f"the alternative annotator test is not possible: {error}"]
     names = ["winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator"]
     rows = [
         {"judge": model} | {name: found[name].sel(model=model).item() for name in names}
         for model in found["model"].values.tolist()
     ]
-    return rows, [str(w.message) for w in caught]
+    return rows, []

@@ -1,7 +1,8 @@
 """`bayesagree next`: the items that deserve the next label."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
 
 from bayesagree.cli import _options, _output
 
@@ -12,16 +13,18 @@ if TYPE_CHECKING:
 def next(
     source: _options.Source,
     columns: _options.PredictionColumns,
-    predictions: Path | None = None,
-    n: int = 20,
-    goal: str | None = None,
-    plausibility: str | None = None,
-    missing: str = "error",
-    seed: int = 1,
-    json: bool = False,
-    tool: str | None = None,
-    contents: Path | None = None,
-    output: Path | None = None,
+    predictions: _options.PredictionsFile = None,
+    n: Annotated[int, Option("--number", "-n", min=1, help="How many items.")] = 20,
+    goal: Annotated[
+        str | None, Option(help="decision between two models, metric of each, or certainty of items.")
+    ] = None,
+    plausibility: _options.PlausibilityName = None,
+    missing: _options.Missing = "error",
+    seed: _options.Seed = 1,
+    json: _options.Json = False,
+    tool: _options.Tool = None,
+    contents: _options.ContentsFile = None,
+    output: _options.TableFile = None,
 ) -> None:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 
@@ -29,21 +32,20 @@ def next(
 
     Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
-    from bayesagree.annotations import Comparisons, Labels
     from bayesagree.planning._decision import Decision, Outlook
     from bayesagree.planning.next_items import annotate_next
 
     votes, models = source.read(predictions, columns)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
-    worth: list[str] = []
-    if isinstance(votes, Comparisons):
+    if votes.kind == "comparisons":
         pairs = annotate_next(votes, n=n, goal=chosen, seed=seed)
         _output.write_table(pairs, output)
         title = "Pairs of models that deserve the next comparison"
         return _output.show([_output.Table("pairs", pairs, title, most=20)], json=json, notes=pairs.attrs["notes"])
-    how: Any = {"plausibility": _options.name_or_trace(plausibility or "auto"), "seed": seed}
+    how: Any = {"plausibility": _options.name_or_trace(plausibility), "seed": seed}
     how["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
-    if chosen in (None, "decision") and models and models.models.size > 1 and isinstance(votes, Labels):
+    worth: list[str] = []
+    if chosen in (None, "decision") and models and models.models.size > 1 and votes.kind == "labels":
         decision = Decision.of(Outlook.of(votes, models, **how), models.models)
         table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:

@@ -1,7 +1,8 @@
 """`bayesagree plan`: how many items, and how many annotators per item."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -13,17 +14,23 @@ if TYPE_CHECKING:
 def plan(
     source: _options.Source,
     columns: _options.PredictionColumns,
-    predictions: Path | None = None,
-    items: str = "100,300,1000",
-    annotators: str | None = None,
-    metric: str | None = None,
-    target: float | None = None,
-    crossed: bool = False,
-    cost: str | None = None,
-    replicates: int = 16,
-    seed: int = 1,
-    json: bool = False,
-    output: Path | None = None,
+    predictions: _options.PredictionsFile = None,
+    items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
+    annotators: Annotated[
+        str | None, Option("--n-annotators", help="Numbers of annotators per item, by default 1, 3, 5, 10.")
+    ] = None,
+    metric: Annotated[
+        str | None, Option(help="Score or coefficient of agreement, such as top_1_accuracy or phi.")
+    ] = None,
+    target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
+    crossed: Annotated[
+        bool, Option("--crossed", help="The same annotators label every item: intervals about annotators like them.")
+    ] = False,
+    cost: Annotated[str | None, Option(help="Cost of an item and of a vote, such as 2,0.5.")] = None,
+    replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
+    seed: _options.Seed = 1,
+    json: _options.Json = False,
+    output: _options.TableFile = None,
 ) -> None:
     """Show the interval that each number of items and annotators would give, and its cost, from a pilot.
 
@@ -31,13 +38,12 @@ def plan(
 
     Example: bayesagree plan pilot.csv models.csv --n-items 200,500 --n-annotators 3,5 --target 0.05
     """
-    from bayesagree.annotations import Comparisons
     from bayesagree.planning import value_of_votes
     from bayesagree.planning.designs import designs_to_simulate
     from bayesagree.planning.designs import plan as plan_designs
 
     pilot, models = source.read(predictions, columns)
-    if isinstance(pilot, Comparisons):
+    if pilot.kind == "comparisons":
         worth = value_of_votes(pilot, seed=seed)
         _output.write_table(worth, output)
         return _output.show([_output.Table("comparisons", worth, "More comparisons")], json=json, notes=_pair(worth))

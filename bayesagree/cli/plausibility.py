@@ -1,42 +1,79 @@
-"""`bayesagree plausibility`: the posterior of the truth of each item, as a file."""
+"""`bayesagree plausibility`: the posterior of the truth of each item, and how certain it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
-from bayesagree.cli import _options
+from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesagree.annotations import Annotations
-
 
 def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
-    plausibility: str | None = None,
-    reliability: float | None = None,
-    top_labels: int | None = None,
-    output: Path | None = Path("plausibility.nc"),
+    plausibility: Annotated[
+        str | None, Option(help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene.")
+    ] = None,
+    reliability: _options.Reliabilities = None,
+    k: Annotated[int, Option(min=1, help="Certainty of the k most plausible labels.")] = 1,
+    threshold: _options.Threshold = None,
+    json: _options.Json = False,
+    tool: _options.Tool = None,
+    contents: _options.ContentsFile = None,
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="Keep the draws: a .nc file; or the items: .csv, .tsv, .parquet, .json, .jsonl."),
+    ] = None,
 ) -> None:
-    """Draw the plausibilities of each item and write them as a DataTree that ArviZ reads.
+    """Show the annotation certainty of the items, least certain first; -o keeps the items, or the draws of the truth.
 
-    Example: bayesagree plausibility annotations.csv --reliability 2 -o plausibility.nc
+    Example: bayesagree plausibility annotations.csv --reliability 1,3,10
     """
+    import pandas as pd
+
+    from bayesagree._inference.results import settings_of
+    from bayesagree.evaluation.tables import OPEN
     from bayesagree.io.files import write_result
+    from bayesagree.io.outputs import require_table
+    from bayesagree.plausibility.certainty import annotation_certainty
 
     truth, _ = source.read()
-    options: dict[str, Any] = {} if top_labels is None else {"top_labels": top_labels}
-    tree = posterior(truth, plausibility, reliability=reliability, **vars(sampling), **options)
-    write_result(tree, output or "plausibility.nc")
-    sizes = ", ".join(f"{n} {dim}" for dim, n in tree["posterior"].sizes.items())
-    typer.echo(f"{output}: {', '.join(map(str, tree['posterior'].data_vars))} ({sizes})", err=True)
+    levels = [None] if reliability is None else _options.numbers(reliability, "--reliability")
+    drawn = output is not None and output.suffix == ".nc"
+    if drawn and len(levels) > 1:
+        raise InputError(f"{output} keeps draws of one reliability: give one, not --reliability {reliability}")
+    if output is not None and not drawn:
+        require_table(output)
+    trees = [_posterior(truth, plausibility, level, vars(sampling), None if drawn else k) for level in levels]
+    certainty = [annotation_certainty(tree, k=k, threshold=threshold).values for tree in trees]
+    weights = [settings_of(tree).get("reliability", 1.0) for tree in trees]
+    table = pd.concat(
+        pd.DataFrame({"item": truth.items, "reliability": weight, "certainty": values})
+        for weight, values in zip(weights, certainty)
+    ).sort_values(["reliability", "certainty", "item"], kind="stable")
+    if output is not None and drawn:
+        write_result(trees[0], output)
+    elif tool is not None:
+        first = table[table["reliability"] == weights[0]].drop(columns="reliability")
+        _options.write_items(first, output, tool, contents, source.item)
+    else:
+        _output.write_table(table, output)
+    below = (f"share_below_{OPEN}", lambda values: float((values < OPEN).mean()))
+    summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **dict([below]))
+    shown = [
+        _output.Table("certainty", summary.reset_index(), "Annotation certainty"),
+        _output.Table("items", table, "Least certain items", most=20),
+    ]
+    _output.show(shown, json=json)
 
 
-def posterior(truth: "Annotations", name: str | None, *, reliability: float | None, **options: Any) -> "xr.DataTree":
+def _posterior(
+    truth: Any, name: str | None, level: float | None, how: dict[str, Any], top: int | None
+) -> "xr.DataTree":
     """Draw from the named posterior of the truth, or from the one that fits the annotations."""
     from bayesagree.draws.posterior import Request
     from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
@@ -46,9 +83,9 @@ def posterior(truth: "Annotations", name: str | None, *, reliability: float | No
         raise InputError(
             f"{chosen.name} learns from predictions too; use bayesagree evaluate --plausibility {chosen.name}"
         )
-    if chosen.learns_reliability and reliability not in (None, 1):
+    if chosen.learns_reliability and level not in (None, 1):
         raise InputError(f"{chosen.name} learns the reliability of each annotator; leave --reliability at 1")
     specification = chosen.specification
-    if reliability is not None:
-        (specification,) = specification.passes([reliability])
-    return specification.draw(truth, Request(**options))
+    if level is not None:
+        (specification,) = specification.passes([level])
+    return specification.draw(truth, Request(**how, top_labels=None if truth.kind == "ratings" else top))

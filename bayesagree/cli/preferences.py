@@ -1,7 +1,9 @@
 """`bayesagree preferences`: a leaderboard with honest intervals, from comparisons of two models."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from typer import Argument, Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -10,25 +12,29 @@ EFFECTS = ("auto", "common", "annotator", "none")
 
 
 def preferences(
-    file: Path,
+    file: Annotated[Path, Argument(help="Comparisons: battles of an arena, MT-Bench pairs, AlpacaEval, or a table.")],
     sampling: _options.Sampling,
-    first: str | None = None,
-    second: str | None = None,
-    winner: str | None = None,
-    annotator: str | None = None,
-    item: str | None = None,
-    covariates: str | None = None,
-    ties: str = "auto",
-    order: str = "auto",
-    discrimination: str = "auto",
-    item_effects: bool = False,
-    likelihood: str = "davidson",
-    scale: str = "strength",
-    ci_prob: float = 0.95,
-    format: str | None = None,
-    json: bool = False,
-    output: Path | None = None,
-    report: Path | None = None,
+    first: Annotated[str | None, Option(help="Column of the model that was shown first.")] = None,
+    second: Annotated[str | None, Option(help="Column of the other model.")] = None,
+    winner: Annotated[
+        str | None, Option(help="Column of the winner: its name, left/right/tie, model_a, 1/0/0.5.")
+    ] = None,
+    annotator: Annotated[str | None, Option(help="Column of who compared.")] = None,
+    item: Annotated[str | None, Option(help="Column of what was compared, such as the prompt.")] = None,
+    covariates: Annotated[
+        str | None, Option(help="Columns of numbers, comma separated: the first minus the second.")
+    ] = None,
+    ties: Annotated[str, Option(help="Effect of ties: auto, common, annotator, none.")] = "auto",
+    order: Annotated[str, Option(help="Effect of the first place: auto, common, annotator, none.")] = "auto",
+    discrimination: Annotated[str, Option(help="Effect of annotators' care: auto, annotator, none.")] = "auto",
+    item_effects: Annotated[bool, Option("--item-effects", help="Let strengths vary over items.")] = False,
+    likelihood: Annotated[str, Option(help="davidson or rao_kupper.")] = "davidson",
+    scale: Annotated[str, Option(help="strength (log odds), win_rate, or arena (points).")] = "strength",
+    ci_prob: _options.CiProb = 0.95,
+    format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
+    json: _options.Json = False,
+    output: _options.ResultFile = None,
+    report: Annotated[Path | None, Option(help="Also write one HTML page here, as `bayesagree report`.")] = None,
 ) -> None:
     """Show the strengths of models from comparisons, with intervals, places, ties and annotators.
 

@@ -2,18 +2,14 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from warnings import catch_warnings, simplefilter
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, echo
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
-    from bayesagree.annotations import Annotations
-    from bayesagree.annotations.annotators import Annotators
-    from bayesagree.annotations.groups import Groups
     from bayesagree.report.comparisons import ComparisonReport
     from bayesagree.report.data import ReportSource
 
@@ -22,23 +18,25 @@ def report(
     source: _options.Source,
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
-    predictions: Path | None = None,
-    annotators: Path | None = None,
-    group: str | None = None,
-    smallest_group: int = 1,
-    gold: Path | None = None,
-    specification: Path | None = None,
-    title: str | None = None,
-    plausibility: str | None = None,
-    reliability: str | None = None,
-    metrics: str | None = None,
-    items: str = "fixed",
-    least_certain: int = 50,
-    missing: str = "error",
-    threshold: float | None = None,
-    allow_unmixed: bool = False,
-    json: bool = False,
-    output: Path = Path("report.html"),
+    predictions: _options.PredictionsFile = None,
+    annotators: _options.AnnotatorsFile = None,
+    group: _options.Group = None,
+    smallest_group: _options.SmallestGroup = 1,
+    gold: _options.GoldFile = None,
+    specification: _options.SpecificationFile = None,
+    title: Annotated[str | None, Option(help="Title of the page.")] = None,
+    plausibility: _options.PlausibilityName = None,
+    reliability: Annotated[
+        str | None, Option(help="Weights of an annotation, comma separated; the panel is about the first.")
+    ] = None,
+    metrics: _options.Metrics = None,
+    items: _options.Items = "fixed",
+    least_certain: Annotated[int, Option(min=1, help="How many of the least certain items to list.")] = 50,
+    missing: _options.Missing = "error",
+    threshold: _options.Threshold = None,
+    allow_unmixed: _options.AllowUnmixed = False,
+    json: _options.Json = False,
+    output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
 ) -> None:
     """Write one self-contained HTML report, for readers without Bayesian training.
 
@@ -48,7 +46,6 @@ def report(
     Example: bayesagree report annotations.csv models.csv --annotators people.csv --group age -o page.html
     """
     _require_jinja2()
-    from bayesagree.annotations import Comparisons, Ratings
     from bayesagree.evaluation.scoring import items_to_score
     from bayesagree.report.data import report_data
     from bayesagree.report.page import write_report
@@ -56,19 +53,19 @@ def report(
     from bayesagree.report.settings import ReportSettings
 
     truth, models = source.read(predictions, columns)
-    if isinstance(truth, Comparisons):
+    if truth.kind == "comparisons":
         from bayesagree.report import comparisons
 
         page = comparison_page(truth, _origin(source), output, title, **vars(sampling))
         return _show(output, page, vars(sampling), json, list(map(str, comparisons.panel(page))))
-    if threshold is None and isinstance(truth, Ratings):
+    if threshold is None and truth.kind == "ratings":
         threshold = sum(truth.scale) / 2
-        typer.echo(
-            f"the question is whether the mean of an item is below {threshold:g}, the middle; --threshold changes it",
-            err=True,
+        echo(
+            f"the question is whether the mean of an item is below {threshold:g}, the middle; see --threshold", err=True
         )
+    if gold is not None and truth.kind != "labels":
+        raise InputError("--gold is for labels; leave it out")
     people = source.features(annotators)
-    groups = _groups(truth, people, group, smallest_group)
     settings = ReportSettings(
         "" if plausibility is None else _options.name_or_trace(plausibility),
         () if reliability is None else tuple(_options.numbers(reliability, "--reliability")),
@@ -80,25 +77,29 @@ def report(
         allow_unmixed=allow_unmixed,
         **vars(sampling),
     ).fitting(truth, models)
-    posterior = settings.record.specification
-    total = None if models is None else items_to_score(posterior, truth, models, settings.reliability)
+    beside: dict[str, Any] = {
+        "annotators": people,
+        "groups": None if group is None else _options.groups_of(truth, people, group, smallest_group),
+        "specification": None if specification is None else _specification(specification),
+        "gold": source.gold(gold, truth.items),
+    }
+    total = None
+    if models is not None:
+        total = items_to_score(settings.record.specification, truth, models, settings.reliability)
     with _output.progress("computing", total) as advance:
-        beside = {"groups": groups, "annotators": people, "specification": _specification(specification)}
-        beside["gold"] = None if gold is None else _gold(gold, source, truth)
         data = report_data(truth, models, settings=settings, source=_origin(source), progress=advance, **beside)
         write_report(data, output, title=title)
     used = vars(data.settings) | {"plausibility": plausibility or data.settings.record.name}
     first = () if data.gold is None else data.gold.contradiction
-    sentences = [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))]
-    _show(output, data, used, json, sentences)
-    if not json:
-        typer.echo(f"{output} is written; open it in a browser.", err=True)
+    _show(output, data, used, json, [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))])
 
 
 def _show(output: Path, data: Any, settings: dict[str, Any], json: bool, sentences: list[str]) -> None:
     rows = [{"output": str(output), "version": data.version} | settings]
     listed = _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0)
     _output.show([_output.Table("settings", rows, most=0), listed], json=json, notes=sentences)
+    if not json:
+        echo(f"{output} is written; open it in a browser.", err=True)
 
 
 def comparison_page(
@@ -106,6 +107,8 @@ def comparison_page(
 ) -> "ComparisonReport":
     """Fit strengths, and write their report with the warnings of the fit."""
     _require_jinja2()
+    from warnings import catch_warnings, simplefilter
+
     from bayesagree.comparisons import davidson
     from bayesagree.report.comparisons import comparison_report
     from bayesagree.report.page import write_report
@@ -116,7 +119,6 @@ def comparison_page(
     warnings = tuple(dict.fromkeys(str(w.message) for w in caught))
     data = comparison_report(found, tree, source=source, warnings=warnings)
     write_report(data, output, title=title)
-    typer.echo(f"{output} is written; open it in a browser.", err=True)
     return data
 
 
@@ -125,30 +127,10 @@ def _require_jinja2() -> None:
         raise InputError("the report needs the extra report: pip install 'bayesagree[report]'")
 
 
-def _groups(truth: "Annotations", people: "Annotators | None", features: str | None, smallest: int) -> "Groups | None":
-    from bayesagree.annotations import Rankings
-    from bayesagree.cli.subjective import groups_by
-
-    if features is None:
-        return None
-    if people is not None and isinstance(truth, Rankings):
-        raise InputError("groups of annotators are compared on labels or ratings, not on rankings; leave out --group")
-    given: Any = truth
-    return groups_by(given, people, features, smallest)
-
-
-def _gold(path: Path, source: _options.Source, truth: Any) -> dict[Any, Any]:
-    from bayesagree.annotations import Labels
-
-    if not isinstance(truth, Labels):
-        raise InputError("--gold is for labels; leave it out")
-    return _options.read_gold(path, source, truth.items)
-
-
-def _specification(path: Path | None) -> Any:
+def _specification(path: Path) -> Any:
     from bayesagree.subjective.specification import EvaluationSpecification
 
-    return None if path is None else EvaluationSpecification.from_json(path.read_text(encoding="utf-8"))
+    return EvaluationSpecification.from_json(path.read_text(encoding="utf-8"))
 
 
 def _origin(source: _options.Source) -> "ReportSource":

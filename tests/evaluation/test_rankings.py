@@ -1,12 +1,9 @@
 """The study of rankings under two aggregation models: what it computes, and the command around it."""
 
-import json
 import warnings
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bayesagree.annotations import Rankings
@@ -75,59 +72,6 @@ def test_ranks_and_statistics(study):
     assert int(annotation["n_ranked"].sum()) == SIMULATED.label_index.size
     assert annotation["largest_block"].max() == 2
     assert ((study["risk"]["expected"] >= 0) & (study["risk"]["expected"] <= 2)).all()
-
-
-def write_rankings(path):
-    ranking = np.repeat(np.arange(SIMULATED.n_annotations), np.diff(SIMULATED.start))
-    table = {
-        "item": SIMULATED.item_index[ranking], "annotator": SIMULATED.annotator_index[ranking],
-        "label": SIMULATED.label_index, "rank": SIMULATED.block + 1,
-    }  # fmt: skip
-    pd.DataFrame(table).to_csv(path, index=False)
-
-
-@pytest.fixture
-def run(run):
-    return partial(run, "rankings")
-
-
-def test_command_prints_json_and_tables(tmp_path, run):
-    file, kept = tmp_path / "rankings.csv", tmp_path / "study.nc"
-    write_rankings(file)
-    options = (file, "--draws", 100, "--prirn", "2,10", "--plackett-luce", "1,2", "--case", 7)
-    code, out, _ = run(*options, "--json", "-o", kept)
-    answer = json.loads(out)
-    assert code == 0
-    assert kept.exists()
-    assert [row["setting"] for row in answer["settings"]] == [
-        "prirn 2",
-        "prirn 10",
-        "plackett_luce 1",
-        "plackett_luce 2",
-    ]
-    assert [row["item"] for row in answer["item"]] == [7]
-    assert answer["notes"] == ["The models are simulated."]
-    code, out, _ = run(*options)
-    assert code == 0
-    assert "share below 0.99" in out
-    assert "correlates" in out
-
-
-def test_command_refuses_fractions_and_other_annotations(tmp_path, run):
-    file = tmp_path / "rankings.csv"
-    write_rankings(file)
-    code, _, err = run(file, "--plackett-luce", "1.5")
-    assert code == 2
-    assert "repeats rankings" in err
-    code, _, err = run(file, "--case", "q")
-    assert code == 2
-    assert "there is no such item" in err
-
-
-def test_command_help_has_an_example(run):
-    code, out, _ = run("--help")
-    assert code == 0
-    assert "Example: bayesagree rankings" in out
 
 
 def test_warnings_name_the_line_of_the_user(monkeypatch):

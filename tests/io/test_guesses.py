@@ -159,10 +159,10 @@ def test_bytes_that_no_encoding_has_are_refused(tmp_path):
 def test_the_command_line_has_the_same_options(run, tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("item,label\n1,yes\n1,Yes\n2,no\n2,n/a\n2,yes\n")
-    output = run("certainty", str(path), "--no-annotator", "--json").stderr
+    output = run("plausibility", str(path), "--no-annotator", "--json").stderr
     assert "(--missing-labels) reads such cells as missing" in output
     assert "(--merge-similar) reads them as one" in output
-    found = run("certainty", str(path), "--no-annotator", "--missing-labels", "n/a", "--merge-similar", "--json")
+    found = run("plausibility", str(path), "--no-annotator", "--missing-labels", "n/a", "--merge-similar", "--json")
     assert "reads" not in found.stderr
     json.loads(found.stdout)
 

@@ -1,0 +1,299 @@
+"""The command line equals Python: each command prints the numbers that the call of the package returns.
+
+Options are given values that are not their defaults, so that one that is lost on its way changes the numbers.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesagree as ba
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+SHORT = {"draws": 50, "chains": 2, "seed": 3}
+OPTIONS = ("--draws", 50, "--chains", 2, "--seed", 3)
+
+
+@pytest.fixture
+def votes(folder):
+    return ba.read_annotations(folder / "labels.csv")
+
+
+@pytest.fixture
+def ratings(folder):
+    return ba.read_annotations(folder / "ratings.csv", scale=(1, 5), step=1)
+
+
+@pytest.fixture
+def models(folder):
+    return ba.read_predictions(folder / "models.csv")
+
+
+def same(rows, table, *columns):
+    """Compare records with a data frame, column by column, in the same order; what is missing is null."""
+    assert len(rows) == len(table)
+    for column in columns or table.columns:
+        ours = [None if pd.isna(v) else v for v in table[column].tolist()]
+        theirs = [row[column] for row in rows]
+        number = any(isinstance(v, float) for v in ours)
+        assert theirs == (pytest.approx(ours, nan_ok=True) if number and None not in ours else ours), column
+
+
+def features(folder, column):
+    return pd.read_csv(folder / "items.csv").set_index("item")[column]
+
+
+def test_agreement(document, folder, votes):
+    found = document("agreement", "labels.csv", "--item-features", "items.csv", "--cluster", "page", "--seed", 2)
+    table = ba.agreement_table(votes, cluster=features(folder, "page"), seed=2)
+    same(found["agreement"], table, "coefficient", "estimate", "lower", "upper", "note")
+
+
+def test_agreement_of_ratings(document, ratings):
+    words = ("ratings.csv", "--scale", "1,5", "--step", 1, "--level", "nominal", "--item-mean", "flat", "--seed", 2)
+    found = {row["coefficient"]: row for row in document("agreement", *words)["agreement"]}
+    phi = ba.common_agreement(ratings, item_mean="flat", seed=2)["agreement"].to_dataset()
+    assert found["phi"]["estimate"] == float(phi["mean"])
+    table = ba.agreement_table(ratings, level="nominal", seed=2).set_index("coefficient")
+    assert found["fleiss_kappa"]["estimate"] == table.loc["fleiss_kappa", "estimate"]
+
+
+def test_agreement_of_comparisons(document, folder):
+    games = ba.read_annotations(folder / "games.csv")
+    found = document("agreement", "games.csv", "--duplicates", "first")
+    same(found["agreement"], ba.agreement_table(games.to_labels("first"), seed=1), "coefficient", "estimate")
+
+
+def test_plausibility(document, run, tmp_path, votes):
+    how = ("labels.csv", "--plausibility", "dirichlet", "--k", 2, *OPTIONS)
+    found = document("plausibility", *how, "--reliability", "1,3", "-o", tmp_path / "items.csv")
+    for level in (1, 3):
+        tree = ba.dirichlet(votes, reliability=level, top_labels=2, **SHORT)
+        known = ba.annotation_certainty(tree, k=2).to_series()
+        rows = [row for row in found["items"] if row["reliability"] == level]
+        assert {row["item"]: row["certainty"] for row in rows} == pytest.approx(known.to_dict())
+        assert [row["certainty"] for row in rows] == sorted(row["certainty"] for row in rows)
+    same(found["items"], pd.read_csv(tmp_path / "items.csv"))
+    assert run("plausibility", *how, "-o", tmp_path / "kept.nc").returncode == 0
+    kept = ba.read_result(tmp_path / "kept.nc")["posterior"]["plausibility"]
+    np.testing.assert_array_equal(kept, ba.dirichlet(votes, **SHORT)["posterior"]["plausibility"])
+
+
+EVALUATIONS = {
+    "plain": ("--plausibility dirichlet --reliability 1,2 --metrics f1_macro,recall[a]",
+              {"plausibility": "dirichlet", "reliability": (1, 2), "metrics": ["f1_macro", "recall[a]"]}),
+    "resampled": ("--items bootstrap --item-features items.csv --cluster page --by half --plausibility dirichlet",
+                  {"items": "bootstrap", "cluster": "page", "by": "half", "plausibility": "dirichlet"}),
+    "sampled": ("--truth-is sampled --another-annotator --plausibility dirichlet",
+                {"truth_is": "sampled", "another_annotator": True, "plausibility": "dirichlet"}),
+    "informed": ("--plausibility informed_dirichlet",
+                 {"plausibility": "informed_dirichlet", "another_annotator": True}),
+    "gold": ("--gold gold.csv", {"gold": True}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", EVALUATIONS)
+def test_evaluate(document, folder, tmp_path, votes, models, case):
+    words, how = EVALUATIONS[case]
+    how = dict(how)
+    for name in {"cluster", "by"} & how.keys():
+        how[name] = features(folder, how[name])
+    if "gold" in how:
+        how["gold"] = pd.read_csv(folder / "gold.csv").set_index("item")["label"].to_dict()
+    found = document("evaluate", "labels.csv", "models.csv", *words.split(), *OPTIONS, "-o", tmp_path / "kept.nc")
+    tree = ba.evaluate(votes, models, **how, **SHORT)
+    scores = tree["posterior"].mean(("chain", "draw"))
+    assert {row["metric"] for row in found["scores"]} == set(scores.data_vars)
+    for row in found["scores"]:
+        at = {name: row[name] for name in ("model", "reliability") if name in scores.dims}
+        assert row["mean"] == pytest.approx(float(scores[row["metric"]].sel(at))), row
+    for row in found["pairs"]:
+        ours = ba.compare(tree, metric=row["metric"], reliability=row["reliability"])
+        at = ours.sel(model=row["model"], other_model=row["other_model"])
+        for name in ("prob_better", "difference", "lower", "upper"):
+            assert row[name] == pytest.approx(float(at[name]))
+    assert ("slices" in found, "targets" in found) == (case == "resampled", case in ("informed", "gold"))
+    again = document("evaluate", tmp_path / "kept.nc")
+    assert again.keys() == found.keys()
+    for name in ("scores", "pairs", "ranks"):
+        same(again[name], pd.DataFrame(found[name]))
+
+
+def test_evaluate_by_a_function_and_the_auc(run, document, monkeypatch, folder, votes):
+    monkeypatch.syspath_prepend(folder)
+    how = ("labels.csv", "models.csv", "--plausibility", "dirichlet", *OPTIONS)
+    assert {row["metric"] for row in document("evaluate", *how, "--metrics", "own_metrics:hits")["scores"]} == {"hits"}
+    scores = ("labels.csv", "shares.csv", *how[2:], "--metrics")
+    shares = ba.read_predictions(folder / "shares.csv")
+    tree = ba.evaluate(votes, shares, metrics=["roc_auc_ovr"], plausibility="dirichlet", **SHORT)
+    mean = tree["posterior"]["roc_auc_ovr"].mean(("chain", "draw"))
+    for row in document("evaluate", *scores, "roc_auc_ovr")["scores"]:
+        assert row["mean"] == pytest.approx(mean.sel(model=row["model"]).item())
+    assert "use roc_auc_ovr (one against rest)" in run("evaluate", *scores, "auc").stderr
+
+
+def test_evaluate_and_report_print_the_same_scores(document, folder, tmp_path):
+    how = ("labels.csv", "models.csv", *OPTIONS, "--plausibility", "dirichlet")
+    rows = {row["model"]: row for row in document("evaluate", *how)["scores"]}
+    said = " ".join(document("report", *how, "-o", tmp_path / "page.html")["notes"])
+    row = rows["[bold]good"]
+    assert f"? {row['mean']:.3f} ({row['lower']:.3f} to {row['upper']:.3f}). " in said
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+def test_report_of_comparisons(document, folder, tmp_path):
+    how = ("games.csv", *OPTIONS)
+    said = document("report", *how, "-o", tmp_path / "one.html")
+    assert said["notes"][0].startswith("Which model is best?")
+    document("preferences", *how, "--report", tmp_path / "two.html")
+    assert (tmp_path / "one.html").read_text() == (tmp_path / "two.html").read_text()
+
+
+@pytest.mark.parametrize(("margin", "code"), [(-0.5, 0), (0.0, 1)])
+def test_check_says_it_by_its_exit_code(run, votes, models, margin, code):
+    claim = ("--new", "fair", "--old", "[bold]good", *(("--not-worse", -margin) if margin else ()))
+    done = run("check", "labels.csv", "models.csv", *claim, "--plausibility", "dirichlet", *OPTIONS)
+    assert done.returncode == code, done.stderr
+    how = {"margin": margin, "plausibility": "dirichlet", **SHORT}
+    if code == 0:
+        ba.assert_better(votes, models, "fair", "[bold]good", **how)
+    else:
+        with pytest.raises(AssertionError) as error:
+            ba.assert_better(votes, models, "fair", "[bold]good", **how)
+        assert str(error.value).splitlines()[0] in " ".join(done.stdout.split())
+
+
+def test_annotators(document, folder, votes):
+    gold = pd.read_csv(folder / "gold.csv").set_index("item")["label"].to_dict()
+    how = {"variant": "one_coin", **SHORT}
+    words = ("labels.csv", "--variant", "one_coin", "--gold", "gold.csv", *OPTIONS, "--allow-unmixed")
+    found = document("annotators", *words)
+    tree = ba.dawid_skene(votes, gold=gold, **how)
+    accuracy = tree["posterior"]["accuracy"].mean(("chain", "draw"))
+    for row in found["annotators"]:
+        assert row["accuracy"] == pytest.approx(accuracy.sel(annotator=row["annotator"]).item())
+    assert {row["measure"] for row in found["confidence"]} >= {"gold_items"}
+
+
+def test_judge(document, folder, tmp_path, votes):
+    words = ("verdicts.csv", "--people", "labels.csv", "--system", "system", "--positive", "b", "--inclusion", "chance")
+    found = document("judge", *words, *OPTIONS, "--epsilon", 0.1, "-o", tmp_path / "rates.csv")
+    table = pd.read_csv(folder / "verdicts.csv")
+    verdicts = ba.Labels.from_long(table, annotator="judge", labels=[*"abc"], duplicates="keep")
+    of = {name: table.drop_duplicates("item").set_index("item")[name] for name in ("system", "chance")}
+    tree = ba.corrected_rate(verdicts, votes, system=of["system"], inclusion=of["chance"], positive="b", **SHORT)
+    same(found["rates"], ba.judges.judge_table(tree))
+    assert len(pd.read_csv(tmp_path / "rates.csv")) == len(found["rates"])
+    given = ba.judges.verdict_predictions(verdicts, votes)
+    test = ba.alternative_annotator_test(votes, given, epsilon=0.1, **SHORT)
+    for row in found["judges"]:
+        assert row["prob_passes"] == test["prob_passes"].sel(model=row["judge"]).item()
+
+
+def test_judge_chooses_items(document, folder):
+    words = ("verdicts.csv", "--choose", 5, "--design", "doubt", "--system", "system", "--positive", "a", "--seed", 3)
+    table = pd.read_csv(folder / "verdicts.csv")
+    verdicts = ba.Labels.from_long(table, annotator="judge", duplicates="keep")
+    system = table.drop_duplicates("item").set_index("item")["system"]
+    drawn = ba.judges.label_allocation(verdicts, n=5, design="doubt", system=system, positive="a", seed=3)
+    found = {row["item"]: row["inclusion"] for row in document("judge", *words)["items"]}
+    assert found == pytest.approx(drawn.set_index("item")["inclusion"].to_dict())
+
+
+@pytest.mark.parametrize("kind", ["ratings", "rankings"])
+def test_judge_beside_ratings_and_rankings(document, tmp_path, kind):
+    rng = np.random.default_rng(2)
+    truth, rows = rng.integers(0, 3, 40), []
+    for who in ("gpt", "ann", "bob", "cyn"):
+        said = np.where(rng.random(40) < 0.8, truth, rng.integers(0, 3, 40))
+        for item, first in enumerate(said):
+            named = [(first, 1), ((first + 1) % 3, 2)] if kind == "rankings" else [(0, first)]
+            rows += [(f"t{item}", who, f"L{label}", value) for label, value in named]
+    column = "rank" if kind == "rankings" else "rating"
+    table = pd.DataFrame(rows, columns=["item", "annotator", "label", column])
+    table = table if kind == "rankings" else table.drop(columns="label")
+    judge, people = (table[(table["annotator"] == "gpt") == by] for by in (True, False))
+    judge.rename(columns={"annotator": "judge"}).to_csv(tmp_path / "judge.csv", index=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    scale = () if kind == "rankings" else ("--scale", 0, 2)
+    [row] = document("judge", tmp_path / "judge.csv", "--people", tmp_path / "people.csv", *scale)["judges"]
+    if kind == "rankings":
+        given = ba.Rankings.from_long(people)
+        ranks = judge.pivot(index="item", columns="label", values="rank").fillna(3)
+        models = ba.Predictions.from_scores({"gpt": -ranks})
+    else:
+        given = ba.Ratings.from_long(people, scale=(0, 2))
+        models = ba.Predictions.from_labels({"gpt": judge.set_index("item")["rating"]})
+    expected = ba.alternative_annotator_test(given, models, seed=1)
+    assert row["prob_passes"] == expected["prob_passes"].item()
+
+
+def test_subjective(document, folder, votes, models):
+    from bayesagree.subjective import group_performance
+
+    words = ("labels.csv", "models.csv", "--annotators", "people.csv", "--group", "age", "--draws", 50, "--seed", 2)
+    found = document("subjective", *words, "--specification", "declared.json")
+    people = ba.annotations.Annotators.from_table(pd.read_csv(folder / "people.csv"))
+    performance = group_performance(votes, models, people, by=["age"])["performance"]
+    for row in found["groups"]:
+        assert row["raw_mean"] == pytest.approx(performance.sel(model=row["model"], group=row["group"]).item())
+    assert found["gaps"] != [{"gap": "none found"}]
+    assert {"group", "other_group", "alpha"} <= found["agreement"][0].keys()
+    truth = document("subjective", *words, "--truth", "by-group")
+    assert {row["group"] for row in truth["scores"]} == {"old", "young"}
+
+
+def test_blind(document, folder, models):
+    from bayesagree.blind import blind_posterior, blind_scores
+
+    how = ("--methods", "majority,em", "--metrics", "accuracy,f1", "--leave-one-out", *OPTIONS)
+    found = document("blind", "models.csv", "--gold", "gold.csv", *how)
+    drawn = blind_posterior(models, method="majority", metrics=("accuracy", "f1"), leave_one_out=True, **SHORT)
+    mean = drawn["posterior"].mean(("chain", "draw"))
+    for row in found["scores"]:
+        assert row["mean"] == pytest.approx(mean[row["metric"]].sel(model=row["model"]).item())
+    gold, labels = pd.read_csv(folder / "gold.csv"), pd.read_csv(folder / "models.csv")
+    right = labels.merge(gold, on="item").eval("label_x == label_y").groupby(labels["model"]).mean()
+    for row in found["methods"]:
+        em = blind_scores(models, method="em", metric=row["metric"], leave_one_out=True, seed=3)
+        assert row["em"] == pytest.approx(em.sel(model=row["model"]).item())
+        if row["metric"] == "accuracy":
+            assert row["gold"] == pytest.approx(right[row["model"]])
+
+
+def test_plan(document, votes):
+    words = ("--n-items", "20,40", "--n-annotators", "2,3", "--metric", "alpha_nominal", "--target", 0.9, "--seed", 2)
+    found = document("plan", "labels.csv", *words, "--cost", "1,2", "--replicates", 2)
+    how = {"items": [20, 40], "annotators": [2, 3], "metric": "alpha_nominal", "target": 0.9, "cost": (1, 2)}
+    same(found["designs"], ba.plan(votes, **how, replicates=2, seed=2).to_dataframe().reset_index())
+
+
+@pytest.mark.parametrize("goal", ["decision", "metric", "certainty"])
+def test_next(document, votes, models, goal):
+    given = () if goal == "certainty" else ("models.csv",)
+    found = document("next", "labels.csv", *given, "-n", 5, "--goal", goal, "--plausibility", "dirichlet", "--seed", 2)
+    how = {"n": 5, "goal": goal, "plausibility": "dirichlet", "seed": 2}
+    same(found["items"], ba.annotate_next(votes, models if given else None, **how))
+
+
+def test_next_and_plan_of_comparisons(document, folder):
+    games = ba.read_annotations(folder / "games.csv")
+    same(document("next", "games.csv", "-n", 2)["pairs"], ba.annotate_next(games, n=2, seed=1))
+    assert document("plan", "games.csv")["comparisons"][0]["votes"] == 0
+
+
+def test_preferences(document, folder):
+    names = ("--first", "left", "--second", "right", "--winner", "winner", "--annotator", "annotator")
+    effects = ("--ties", "common", "--order", "none", "--discrimination", "none", "--scale", "arena", "--ci-prob", 0.8)
+    found = document("preferences", "games.csv", *names, *effects, *OPTIONS)
+    games = ba.Comparisons.from_long(pd.read_csv(folder / "games.csv"), annotator="annotator")
+    tree = ba.davidson(games, ties="common", order=None, discrimination=None, **SHORT)
+    table = ba.comparisons.preference_table(tree, scale="arena", ci_prob=0.8).drop(columns="component")
+    same(found["models"], table, "model", "mean", "lower", "upper")
+    assert [row["effect"] for row in found["effects"]] == ["tie_probability"]
+
+
+def test_demo(document):
+    found = document("demo", "--seed", 2)
+    assert all(row["lower"] <= row["uncertainty_adjusted_accuracy"] <= row["upper"] for row in found["models"])

@@ -1,0 +1,93 @@
+"""Tables on the screen and as JSON; bars and spinners on stderr alone."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from bayesagree.cli import _output
+
+
+def test_the_screen_shows_the_same_tables(capsys):
+    one = {"model": "[a]", "lower_end": 0.12345, "reliability": 2.0, "flags": ["x", "y"], "n": 3, "sure": True}
+    rows = [one | {"none": None, "note": note} for note in ("few", "", "few")]
+    tables = [_output.Table("first", rows, "A title", most=2), _output.Table("hidden", rows, most=0)]
+    _output.show(tables, json=True, notes=["so"])
+    assert json.loads(capsys.readouterr().out) == {"notes": ["so"], "first": rows, "hidden": rows}
+    _output.show(tables, json=False, notes=["so"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["A", "title"]
+    assert lines[1].split() == ["model", "lower", "end", "flags", "n", "sure"]
+    assert [line.split() for line in lines[2:4]] == [["[a]", "0.123", "x,", "y", "3", "yes"]] * 2
+    assert lines[4:] == ["reliability 2.", "[a]: few", "", "so"]
+
+
+def test_tables_fit_80_columns_without_breaking_a_number(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    row = {"coefficient": "brennan_prediger", "estimate": 0.5, "lower": 0.25, "upper": 0.75, "best_with_probability": 1}
+    row |= {"better_than_next": 0.125, "text": "one long text that is broken between its words", "n_items": 12}
+    _output.show([_output.Table("first", [row, row | {"coefficient": "phi"}])], json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for word in ("brennan_prediger", "0.500", "0.250", "0.750", "0.125", "probability", "estimate"):
+        assert any(word in line.split() for line in lines)
+    assert lines[-1] == "n items 12."
+
+
+def test_numbers_that_do_not_exist_are_null(capsys):
+    rows = [{"a": float("nan"), "b": np.float64("inf"), "c": np.int64(2), "d": np.array([True])}]
+    _output.show([_output.Table("t", rows)], json=True)
+    assert json.loads(capsys.readouterr().out)["t"] == [{"a": None, "b": None, "c": 2, "d": [True]}]
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    """Give what a terminal shows as stderr."""
+    shown = io.StringIO()
+    monkeypatch.setattr(_output, "stderr", lambda: Console(file=shown, force_terminal=True, width=80))
+    return shown
+
+
+def test_progress_shows_the_time_left_on_stderr_alone(screen, capsys):
+    with _output.progress("scoring", 2) as advance:
+        advance()
+        advance()
+    assert "scoring" in screen.getvalue()
+    assert screen.getvalue().count("0:00:00") >= 2  # elapsed and left
+    assert capsys.readouterr().out == ""
+
+
+def test_a_command_without_a_bar_shows_that_it_works(screen, run, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    done = run("plausibility", "labels.csv", "--draws", 20, "--json")
+    assert "plausibility" in screen.getvalue()
+    assert json.loads(done.stdout)["items"]
+    assert _output._spinners == []
+
+
+@pytest.mark.parametrize("words", ["evaluate labels.csv models.csv --reliability 1,2", "report labels.csv models.csv"])
+def test_progress_ends_with_a_full_bar(run, monkeypatch, tmp_path, words):
+    bars = []
+
+    class Bar:
+        def __init__(self, what, total):
+            self.total, self.done = total, 0
+            bars.append(self)
+
+        def __enter__(self):
+            return self.advance
+
+        def __exit__(self, *error):
+            return None
+
+        def advance(self, n=1):
+            self.done += n
+
+    monkeypatch.setattr(_output, "progress", Bar)
+    done = run(*words.split(), "--plausibility", "dirichlet", "--draws", 20, "-o", tmp_path / "kept.nc")
+    assert done.returncode == 0, done.stderr
+    [bar] = bars
+    assert bar.done == bar.total > 1
