@@ -4,7 +4,7 @@
 
 Each function runs in a process of its own: once on less data, which loads and compiles what it needs (some 60 MiB that
 stay), then on data whose result is some 64 MiB. Peak is the highest resident memory during that call beyond what was
-there before it; estimate is the largest size that the call compared with `max_bytes`.
+there before it; estimate is the largest size that the call compared with the limit of memory.
 """
 
 import json
@@ -142,7 +142,7 @@ def measure(name: str) -> None:
     CASES[name](1000)()  # large enough for compiled code
     sizes = [0]
 
-    def noting(shape: Any, itemsize: int, max_bytes: int, way_out: str) -> None:
+    def noting(shape: Any, itemsize: int, way_out: str) -> None:
         sizes.append(itemsize * int(np.prod([int(n) for n in shape.values()], dtype=object)))
 
     for module in [m for key, m in sys.modules.items() if key.startswith("bayesagree")]:

@@ -12,8 +12,8 @@ import xarray as xr
 
 from bayesagree.errors import InputError, SizeError
 
-# Largest result kept in memory by default, 1 GiB.
-MAX_BYTES = 2**30
+# Largest result that is kept in memory, 4 GiB.
+MAX_BYTES = 2**32
 
 
 def result_tree(
@@ -105,9 +105,10 @@ def require_from(maker: str, tree: xr.DataTree, *variables: str) -> None:
             raise InputError(f"this result has no {name} (group {group}); pass a result of {maker}")
 
 
-def check_size(shape: Mapping[str, int], itemsize: int, max_bytes: int, way_out: str) -> None:
+def check_size(shape: Mapping[str, int], itemsize: int, way_out: str) -> None:
     """Refuse a result that would not fit, before anything is computed."""
     size = itemsize * int(np.prod([int(n) for n in shape.values()], dtype=object))
-    if size > max_bytes:
+    if size > MAX_BYTES:
         dims = " x ".join(f"{n} {dim}" for dim, n in shape.items())
-        raise SizeError(f"{dims} takes {size / 2**30:.2f} GiB, more than max_bytes={max_bytes}; {way_out}")
+        most = f"more than the {MAX_BYTES / 2**30:g} that are kept"
+        raise SizeError(f"{dims} takes {size / 2**30:.2f} GiB, {most}; {way_out}")

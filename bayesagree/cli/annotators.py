@@ -37,7 +37,7 @@ def annotators(
 
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
-    from bayesagree._inference.results import MAX_BYTES, settings_of
+    from bayesagree._inference.results import settings_of
     from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
     from bayesagree.predictive.crowd_summary import confidence_on_gold
@@ -52,8 +52,7 @@ def annotators(
     if crowd.kind != "labels":
         raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
     known = source.gold(gold, crowd.items)
-    # The checks draw labels again from whole plausibilities: of 200,000 labels 3 GiB.
-    options: Any = {"variant": variant, "max_bytes": 4 * MAX_BYTES} | vars(sampling)
+    options: Any = {"variant": variant} | vars(sampling)
     with _output.progress("rating annotators", 4 if known else 2) as advance:
         tree = blind = dawid_skene(crowd, **options)
         advance()

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.nuts import Sampler, sample_nuts
-from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
+from bayesagree._inference.results import check_size, result_tree
 from bayesagree._inference.streams import Seed, map_blocks, one_blas_thread, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.comparisons import Comparisons
@@ -127,7 +127,7 @@ def davidson(
     requested = {"ties": ties, "order": order, "discrimination": discrimination}
     form, held_out = checked_form(comparisons, requested, item_effects, likelihood), {}
     sizes = {"chain": chains, "draw": draws, "model": comparisons.models.size, "other_model": comparisons.models.size}
-    check_size(sizes, 8, MAX_BYTES, "use fewer draws")
+    check_size(sizes, 8, "use fewer draws")
     _warn_unlinked(comparisons)
     # A copy: a SeedSequence counts its children, and a second call would get others.
     root = seed_sequence(seed)

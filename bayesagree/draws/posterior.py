@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.nuts import Sampler, sample_nuts, sampler_stats
-from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
+from bayesagree._inference.results import check_size, result_tree
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
@@ -59,7 +59,6 @@ class Request:
     engine: str | None = None
     sampler: Sampler = None
     top_labels: int | None = None
-    max_bytes: int = MAX_BYTES
     client: Any = None
     numbers: bool = False
     progress: Callable[[int], None] | None = None
@@ -323,4 +322,4 @@ def _check_size(n_items: int, variables: Kinds, request: Request) -> None:
     sizes = {"chain": request.chains, "draw": request.draws, "item": n_items, **last}
     itemsize = sum(np.dtype(dtype).itemsize for _, dtype in variables.values())
     fewer = "pass top_labels=L to keep only the L best labels of each draw" if "category" in last else "use fewer draws"
-    check_size(sizes, itemsize, request.max_bytes, f"{fewer}, or evaluate(), which streams")
+    check_size(sizes, itemsize, f"{fewer}, or evaluate(), which streams")

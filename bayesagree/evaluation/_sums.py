@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import MAX_BYTES, check_size
+from bayesagree._inference.results import check_size
 from bayesagree._numerics.types import Floats
 from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.metrics._scorer import BlockSums, Scorer
@@ -76,7 +76,7 @@ class ScoreSums:
         labels = np.zeros((n_levels, n_items, 0), np.float32 if scorer.numeric else label_dtype(scorer.n_labels))
         if scoring.keep_labels:
             kept = {"reliability": n_levels, "item": n_items, "sample": n_samples}
-            check_size(kept, labels.itemsize, MAX_BYTES, "metrics of all items at once need every draw: use fewer")
+            check_size(kept, labels.itemsize, "metrics of all items at once need every draw: use fewer")
             labels = np.zeros(tuple(kept.values()), labels.dtype)
         weight, square = np.zeros((n_levels, n_slices, n_samples)), np.zeros((n_levels, *shape[2:4]))
         size = np.zeros((n_levels, n_slices))

@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.predictive import Checks, GroupData, PredictiveRecord, Settings, prior_draws, replicate
-from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
+from bayesagree._inference.results import check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement.predictive import PREDICTIVE as COMMON_AGREEMENT
 from bayesagree.annotations import Annotations, Ratings
@@ -51,7 +51,6 @@ def with_log_likelihood(
     model: str | None = None,
     draws: int = 250,
     seed: Seed = None,
-    max_bytes: int = MAX_BYTES,
 ) -> xr.DataTree:
     """Add the log likelihood of each item, for `arviz.loo`, `arviz.compare` and `arviz.psense`.
 
@@ -68,8 +67,6 @@ def with_log_likelihood(
         Draws per chain (of 4) for Plackett-Luce, whose item likelihood is itself an average over draws.
     seed
         Its seed.
-    max_bytes
-        Largest table (chain, draw, item) to keep in memory.
 
     Returns
     -------
@@ -89,7 +86,7 @@ def with_log_likelihood(
         A result without a sampling model (PrIRN), with a reliability other than 1 (a likelihood to a power predicts
         nothing: see `reliability_curve`), or without the draws that are needed.
     SizeError
-        A table above `max_bytes`.
+        A table too large for memory.
 
     Examples
     --------
@@ -112,7 +109,7 @@ def with_log_likelihood(
             "annotations; use reliability=1 here and reliability_curve to compare reliabilities"
         )
     given: Any = annotations
-    check_size(sizes | {"item": given.items.size}, 8, max_bytes, "use fewer draws")
+    check_size(sizes | {"item": given.items.size}, 8, "use fewer draws")
     found = record.item_log_likelihood(given, posterior, settings, draws, seed)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
     groups = {"log_likelihood": _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)}
@@ -164,7 +161,6 @@ def with_posterior_predictive(
     *,
     model: str | None = None,
     seed: Seed = None,
-    max_bytes: int = MAX_BYTES,
 ) -> xr.DataTree:
     """Add replicated annotations: the same annotators annotate the same items again, once for every draw.
 
@@ -174,8 +170,6 @@ def with_posterior_predictive(
         As `with_log_likelihood`; the reliability may be any, for annotators are drawn from the plausibilities.
     seed
         Same seed, same replicates.
-    max_bytes
-        Largest size of the replicates while they are drawn, four times their own.
 
     Returns
     -------
@@ -190,7 +184,7 @@ def with_posterior_predictive(
         A result without a sampling model, or without the draws that are needed (full plausibilities, confusion
         matrices, item means).
     SizeError
-        Replicates larger than `max_bytes`.
+        Replicates too large for memory.
 
     Examples
     --------
@@ -214,7 +208,7 @@ def with_posterior_predictive(
             return record.to_scale(annotations, {observed.name: drawn})[observed.name]
 
     # PyMC keeps each replicate, stacks them, and its stack is reshaped and stored.
-    check_size(sizes | {observed.dim: np.size(observed.values)}, 4 * 8, max_bytes, "use fewer draws")
+    check_size(sizes | {observed.dim: np.size(observed.values)}, 4 * 8, "use fewer draws")
     drawn = draw()
     return _with(
         result,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.results import MAX_BYTES, settings_of
+from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.gold import Gold
@@ -35,6 +35,9 @@ from bayesagree.report.models import (
 from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model_scores
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport, check_specification
+
+# Plausibilities of the draws that models are scored on are kept whole up to this size.
+MAX_BYTES = 2**30
 
 
 @dataclass(frozen=True)

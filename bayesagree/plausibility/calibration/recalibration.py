@@ -23,7 +23,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import MAX_BYTES, check_size, require_from, result_tree, settings_of
+from bayesagree._inference.results import check_size, require_from, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import beta_hdi
@@ -39,7 +39,7 @@ from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 FLOOR = 1e-12
 
 
-def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: int = MAX_BYTES) -> xr.DataTree:
+def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None) -> xr.DataTree:
     """Calibrate the label probabilities of a posterior against items whose true label is known.
 
     Parameters
@@ -64,7 +64,7 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: in
     InputError
         No gold, gold that names no item or label, a posterior without labels or with gold inside.
     SizeError
-        A result above `max_bytes`.
+        A result too large for memory.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: in
     rng = np.random.default_rng(seed_sequence(seed))
     chains, draws = _draws_of(tree)
     drawn = draw_parameters(log_p[codes >= 0], codes[codes >= 0], chains * draws, rng)
-    posterior, mean, confidence = _redraw_truth(tree, log_p, drawn, rng, max_bytes)
+    posterior, mean, confidence = _redraw_truth(tree, log_p, drawn, rng)
     once = ("chain", "draw")
     return result_tree(
         {
@@ -151,9 +151,7 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     return bisect.bisect_left(range(enough + 1), True, key=lambda n: not too_wide(n))
 
 
-def pool_with_votes(
-    tree: xr.DataTree, labels: Labels, *, weight: float = 0.5, seed: Seed = None, max_bytes: int = MAX_BYTES
-) -> xr.DataTree:
+def pool_with_votes(tree: xr.DataTree, labels: Labels, *, weight: float = 0.5, seed: Seed = None) -> xr.DataTree:
     """Discount a posterior without gold: average its label probabilities with the vote shares.
 
     A rule of thumb, not a model and not a calibration: on crowd sets with gold it lies nearer to the truth than any
@@ -194,7 +192,7 @@ def pool_with_votes(
     rng = np.random.default_rng(seed_sequence(seed))
     with np.errstate(divide="ignore"):
         as_it_is = np.zeros((chains * draws, 1 + pooled.shape[1]))
-        posterior, mean, _ = _redraw_truth(tree, np.log(pooled), as_it_is, rng, max_bytes)
+        posterior, mean, _ = _redraw_truth(tree, np.log(pooled), as_it_is, rng)
     return result_tree(
         {"posterior": posterior, "derived": {"label_probability": (("item", "category"), mean)}},
         _axes(tree, labels.items, labels.categories),
@@ -236,7 +234,6 @@ def _redraw_truth(
     log_p: NDArray[np.float64],
     parameters: NDArray[np.float64],
     rng: np.random.Generator,
-    max_bytes: int,
 ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]:
     """Draw every item's true label from each draw's log eta and b; also return mean probabilities and confidences."""
     chains, draws = _draws_of(tree)
@@ -245,7 +242,7 @@ def _redraw_truth(
     name, last = ("top_label", "rank") if depth else ("plausibility", "category")
     shape = {"chain": chains, "draw": draws, "item": n_items, last: depth or n_labels}
     dtype = np.dtype(label_dtype(n_labels) if depth else np.float32)
-    check_size(shape, dtype.itemsize, max_bytes, "pass a posterior with fewer draws or with top_labels=L")
+    check_size(shape, dtype.itemsize, "pass a posterior with fewer draws or with top_labels=L")
     out = np.empty((chains * draws, n_items, depth or n_labels), dtype)
     mean, confidence = np.zeros((n_items, n_labels)), np.empty(len(parameters))
     for s, drawn in enumerate(parameters):

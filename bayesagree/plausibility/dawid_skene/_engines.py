@@ -236,7 +236,7 @@ class DawidSkenePosterior:
         labels, prior, gold = self.labels, self.prior, self.gold_index
         n_labels, n_annotators = labels.categories.size, labels.annotators.size
         matrix = {"annotator": n_annotators, "category": n_labels, "observed_category": n_labels}
-        check_size(matrix, 8, request.max_bytes, "use dawid_skene_em, whose result stays sparse")
+        check_size(matrix, 8, "use dawid_skene_em, whose result stays sparse")
         codes = labels.item_index, labels.annotator_index, labels.label_index
         model: dict[str, Any] = {"variant": self.variant, "candidates": self.candidates}
         if prior is not None:

@@ -68,20 +68,19 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
 
 def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     """Refuse a result that would not fit, before anything is drawn."""
-    sizes, most = {"chain": request.chains, "draw": request.draws}, request.max_bytes
+    sizes = {"chain": request.chains, "draw": request.draws}
     items = {"item": labels.items.size}
     n_labels = labels.categories.size
     if request.top_labels is None:
-        fitting = most // (8 * request.chains * labels.items.size * n_labels)
-        way_out = f"pass draws={max(fitting, 1)}, or top_labels=L to keep only the L best labels of each draw"
-        check_size(sizes | items | {"category": n_labels}, 8, most, way_out)
+        way_out = "pass top_labels=L to keep only the L best labels of each draw, or use fewer draws"
+        check_size(sizes | items | {"category": n_labels}, 8, way_out)
     else:
         depth = check_depth(request.top_labels, n_labels)
-        check_size(sizes | items | {"rank": depth}, 2, most, "use fewer draws")
+        check_size(sizes | items | {"rank": depth}, 2, "use fewer draws")
     if confusion:
         matrix = {"annotator": labels.annotators.size, "category": n_labels, "observed_category": n_labels}
-        check_size(sizes | matrix, 4, most, "pass confusion=False to keep accuracies only")
-    check_size(items | {"category": n_labels}, 8, most, "use fewer items at a time")
+        check_size(sizes | matrix, 4, "pass confusion=False to keep accuracies only")
+    check_size(items | {"category": n_labels}, 8, "use fewer items at a time")
 
 
 class Drawn(NamedTuple):

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import xarray as xr
 
 from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES, settings_of
+from bayesagree._inference.results import settings_of
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
@@ -134,7 +134,6 @@ def dawid_skene(
     sampler: Sampler = None,
     top_labels: int | None = None,
     confusion: bool = True,
-    max_bytes: int = MAX_BYTES,
     client: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> xr.DataTree:
@@ -182,8 +181,6 @@ def dawid_skene(
         Keep only the L best labels of each draw instead of all plausibilities.
     confusion
         Keep the draws of whole confusion matrices; without them only each annotator's accuracy.
-    max_bytes
-        Largest result to keep in memory.
     client
         A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a task.
     progress
@@ -220,7 +217,7 @@ def dawid_skene(
     InputError
         Unknown annotators, a single label, gold that names no item or label, an engine the variant does not have.
     SizeError
-        A result above `max_bytes`, with its size and the way out.
+        A result too large for memory, with its size and the way out.
 
     Warns
     -----
@@ -243,7 +240,7 @@ def dawid_skene(
     >>> dict(tree["posterior"]["confusion"].sizes)
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
-    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client)
+    request = Request(draws, chains, seed, engine, sampler, top_labels, client)
     request = replace(request, progress=progress if client is None else None)
     of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
     model = variant, prior, gold, candidates, tune, thin

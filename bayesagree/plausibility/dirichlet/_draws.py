@@ -138,7 +138,7 @@ class DirichletItems(ItemPosterior):
     def groups(self, problem: Concentration, request: Request) -> Groups:
         """Return the concentrations, from which certainties follow exactly."""
         shape = {"item": problem.n_items, "category": problem.n_labels}
-        check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
+        check_size(shape, 8, "use evaluate(), which streams")
         return {"posterior_parameters": {"concentration": (("item", "category"), problem.dense())}}
 
 

@@ -34,7 +34,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.results import MAX_BYTES, check_size, fingerprint, result_tree
+from bayesagree._inference.results import check_size, fingerprint, result_tree
 from bayesagree._inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
@@ -188,7 +188,7 @@ class GroupDirichlet(Posterior):
         if request.top_labels is not None:
             last, dtype = {"rank": check_depth(request.top_labels, n_labels)}, np.dtype(label_dtype(n_labels))
         shape = {"chain": request.chains, "draw": request.draws, "group": problem.names.size, "item": n_items, **last}
-        check_size(shape, dtype.itemsize, request.max_bytes, "pass top_labels=1, or call evaluate(), which streams")
+        check_size(shape, dtype.itemsize, "pass top_labels=1, or call evaluate(), which streams")
         states = sample_states(problem, request.draws, request.chains, request.seed)
         kept = np.empty(tuple(shape.values()), dtype)
         differs = np.zeros((problem.names.size, n_items))
@@ -252,7 +252,6 @@ def group_dirichlet(
     chains: int = 4,
     seed: Seed = None,
     top_labels: int | None = None,
-    max_bytes: int = MAX_BYTES,
 ) -> xr.DataTree:
     """Plausibilities of each item as each group of annotators sees them, pooled as far as the groups agree.
 
@@ -289,8 +288,6 @@ def group_dirichlet(
         Same seed, same draws, on any number of threads.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
-    max_bytes
-        Largest result to keep in memory.
 
     Returns
     -------
@@ -312,7 +309,7 @@ def group_dirichlet(
     InputError
         Labels without annotators, groups of other annotators, votes of one group only.
     SizeError
-        A result above `max_bytes`; `evaluate` streams it.
+        A result too large for memory; `evaluate` streams it.
 
     Warns
     -----
@@ -341,5 +338,5 @@ def group_dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 200, 'group': 2, 'item': 30, 'category': 2}
     """
-    request = Request(draws, chains, seed, "gibbs", top_labels=top_labels, max_bytes=max_bytes)
+    request = Request(draws, chains, seed, "gibbs", top_labels=top_labels)
     return GroupDirichlet(groups, form, careful, prior, predictions).draw(labels, request)

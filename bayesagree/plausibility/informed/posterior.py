@@ -146,7 +146,7 @@ class InformedDirichlet(ItemPosterior):
         """Return the parameters, by name."""
         labels = problem.labels
         shape = {"item": labels.items.size, "category": labels.categories.size}
-        check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
+        check_size(shape, 8, "use evaluate(), which streams")
         n_votes = np.bincount(labels.item_index, labels.count, labels.items.size)
         return {
             "posterior_parameters": {

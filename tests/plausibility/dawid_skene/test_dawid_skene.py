@@ -274,8 +274,9 @@ def test_counts_and_single_labels_are_refused():
         DawidSkenePrior(accuracy=1.2)
 
 
-def test_results_that_do_not_fit_are_refused_before_drawing():
+def test_results_that_do_not_fit_are_refused_before_drawing(monkeypatch):
+    monkeypatch.setattr("bayesagree._inference.results.MAX_BYTES", 500_000)
     with pytest.raises(SizeError, match="top_labels=L"):
-        dawid_skene(anesthesia(), max_bytes=10_000)
+        dawid_skene(anesthesia(), draws=10_000)
     with pytest.raises(SizeError, match="confusion=False"):
-        dawid_skene(anesthesia(), top_labels=1, max_bytes=500_000)
+        dawid_skene(anesthesia(), top_labels=1)

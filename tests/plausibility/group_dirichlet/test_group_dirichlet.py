@@ -9,7 +9,7 @@ import pytest
 from _groups import labels_of
 from scipy.special import betainc, betaln, softmax
 
-from bayesagree import InputError, Labels, Predictions, SizeError, group_dirichlet
+from bayesagree import InputError, Labels, Predictions, group_dirichlet
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility import GroupDirichlet, GroupDirichletPrior
 from bayesagree.plausibility.group_dirichlet._gibbs import Chain
@@ -186,8 +186,6 @@ def test_refusals():
         group_dirichlet(Labels.from_counts([[1, 2]]), groups=members)
     with pytest.raises(InputError, match=r"form='graded\?'"):
         group_dirichlet(labels, groups=members, form="graded?")
-    with pytest.raises(SizeError, match="top_labels=1"):
-        group_dirichlet(labels, groups=members, max_bytes=1000)
 
 
 @pytest.mark.slow
