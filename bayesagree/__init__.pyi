@@ -38,16 +38,22 @@ from .judges.rate import corrected_rate
 from .metrics import auc, make_scorer, score
 from .planning.designs import plan
 from .planning.next_items import annotate_next
-from .plausibility import calibrate, certainty, majority_vote
+from .plausibility import certainty
+from .plausibility.calibration import calibrate
 from .plausibility.certainty import annotation_certainty, label_certainty
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
-from .plausibility.dirichlet import dirichlet, dirichlet_model
+from .plausibility.dirichlet.model import dirichlet_model
+from .plausibility.dirichlet.posterior import dirichlet
 from .plausibility.group_dirichlet import group_dirichlet, group_dirichlet_model
 from .plausibility.informed import informed_dirichlet, informed_dirichlet_model
 from .plausibility.informed_normal import informed_normal, informed_normal_model
-from .plausibility.normal_inverse_gamma import normal_inverse_gamma, normal_inverse_gamma_model
-from .plausibility.plackett_luce import plackett_luce, plackett_luce_model
-from .plausibility.prirn import prirn, prirn_model
+from .plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
+from .plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
+from .plausibility.plackett_luce.model import plackett_luce_model
+from .plausibility.plackett_luce.posterior import plackett_luce
+from .plausibility.prirn.model import prirn_model
+from .plausibility.prirn.posterior import prirn
+from .plausibility.votes import majority_vote
 from .subjective.group_model import group_posterior
 
 __all__ = [

@@ -84,7 +84,7 @@ def bins(n: int, rng: np.random.Generator) -> Held:
     table = xr.DataArray(np.column_stack([confidence, 1 - confidence]), {"item": np.arange(n), "category": [0, 1]},
                          ("item", "category"))  # fmt: skip
     gold = dict(enumerate((rng.random(n) > confidence).astype(int).tolist()))
-    found = ba.plausibility.calibration_scores(table, gold)
+    found = ba.plausibility.calibration.calibration_scores(table, gold)
     filled = found["n_items"].values > 0
     ends = (found[name].values[filled].tolist() for name in ("accuracy_lower", "confidence", "accuracy_upper"))
     return list(zip(*ends))

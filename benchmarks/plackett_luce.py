@@ -18,11 +18,11 @@ import numpy as np
 
 from bayesagree.annotations import Rankings
 from bayesagree.datasets import load
-from bayesagree.plausibility.plackett_luce import plackett_luce
 from bayesagree.plausibility.plackett_luce._cases import read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
 from bayesagree.plausibility.plackett_luce._stages import stages_of
+from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 
 CHAINS, TUNE, DRAWS = 4, 100, 250
 PUBLISHED_COMPILE, PUBLISHED_SWEEP, PUBLISHED_SCAN = 6.3, 4.1e-3, 0.026e-3  # seconds; the fastest of each range

@@ -2,7 +2,7 @@
 
     BAYESAGREE_DATA=... python benchmarks/pymc_models.py
 
-Sixty dermatology cases: Plackett-Luce by NUTS and with the Gibbs step of the package inside the model; three by PrIRN.
+Sixty dermatology cases: Plackett-Luce by NUTS; three by PrIRN.
 Phi of 200 items with five ratings on five levels: item means sampled, and integrated out pattern by pattern. Each by
 the sampler of PyMC and by nutpie where it is installed. Processor time counts all processes, compilation too.
 """
@@ -17,13 +17,11 @@ from typing import Any
 
 import arviz as az
 import numpy as np
-import pymc as pm
 
 import bayesagree as ba
 from bayesagree import simulate
 from bayesagree._inference.nuts import sample_nuts
 from bayesagree.datasets import load
-from bayesagree.plausibility import PlackettLuceGibbs
 
 CASES = 60
 """Cases of Plackett-Luce: as many as the claim is about."""
@@ -58,16 +56,6 @@ def derm(cases: int) -> ba.Rankings:
     return ba.Rankings.from_long(kept, annotator="ranking", labels=list(rankings.categories))
 
 
-def gibbs(rankings: ba.Rankings) -> Any:
-    """Sample the worths with the step of the package inside their model."""
-    with ba.plackett_luce_model(rankings) as model:
-        step = PlackettLuceGibbs([model["worth"]])
-        return pm.sample(
-            1500, tune=200, chains=2, cores=1, step=[step], random_seed=1, progressbar=False, quiet=True,
-            var_names=["worth"],
-        )  # fmt: skip
-
-
 def by_nuts(program: str, rankings: ba.Rankings, ratings: ba.Ratings) -> list[str]:
     """Return the lines of one NUTS sampler."""
     how: dict[str, Any] = {"seed": 1, "sampler": {"nuts_sampler": program}}
@@ -98,7 +86,6 @@ def main() -> None:
         "Two processors; seconds by the clock depend on what else ran, processor seconds hardly do.", "",
         "| model | sampler | chains x draws | seconds | processor seconds | effective draws | divergences |",
         "| --- | --- | --- | --- | --- | --- | --- |",
-        row("Plackett-Luce, Gibbs step in the model", "worth", lambda: gibbs(rankings)),
     ]  # fmt: skip
     for program in ("pymc", "nutpie"):
         if importlib.util.find_spec(program) is not None:

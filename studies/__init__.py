@@ -7,6 +7,8 @@ README.md lists their commands. They are no part of the package, and nothing of 
 - `sizes`: agreement on random shares of a data set (Checco et al.).
 - `toy`: three classes on a line and the certainty of their labels (Stutz et al.).
 - `certainty`: certainty of labels and ratings by reliability (Stutz et al.).
+- `rankings`: a whole evaluation against rankings under two aggregation models (Stutz et al.); `plackett_luce_ml`: the
+  maximum-likelihood estimate.
 - `auc`: how well crowd labels rank models (Urkullu et al.); `auc_simulation` simulates, `auc_claims` checks
   the published findings, `auc_figures` draws, `auc_report` prints all tables.
 - `blind`: every blind method against gold (Jung and Lease); `blind_tables` has the tables of the paper.

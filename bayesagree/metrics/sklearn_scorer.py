@@ -16,7 +16,7 @@ from bayesagree.errors import InputError
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.plausibility.dirichlet import dirichlet
+from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 
 class Scorer:

@@ -12,7 +12,6 @@ plot_bland_altman             two annotators' ratings against each other     Bla
 plot_simplex                  plausibilities on the triangle of 3 labels     Stutz et al., figure 2
 plot_plausibility             strips of plausibilities of one item           Stutz et al., figures 1, 5 and 15
 plot_scores                   scores across reliabilities                    Stutz et al., figure 6
-plot_ranking_study            certainty and scores under two aggregations    Stutz et al., figure 6
 plot_score_draws              scores over the draws of the truth             Stutz et al., figure 7
 plot_certainty                certainty or scores of the items, sorted       Stutz et al., figures 3, 7 and 14
 plot_certainty_by_agreement   certainty against annotator agreement          Stutz et al., figure 13
@@ -33,7 +32,6 @@ plot_annotator_quality        distribution of quality WQS                    Bal
 plot_disagreement_by_quality  disagreement rate by quality                   Balayn and Bozzon, figure 3b
 plot_shares                   who and what is in the evaluation set          Balayn and Bozzon, figures 4 and 5
 plot_rating_item              ratings of an item and their posterior         Stutz et al., figures 9 and 10
-plot_annotation_statistics    rankings and labels of the items               Stutz et al., figure 12
 ============================  =============================================  ==========================================
 """
 

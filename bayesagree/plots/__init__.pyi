@@ -4,7 +4,7 @@ from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
 from .checks import plot_error_correlation, plot_reliability_curve, plot_set_size
 from .planning import plot_cost_frontier, plot_designs, plot_value_of_votes
 from .plausibility import plot_plausibility, plot_rating_item, plot_simplex
-from .scores import plot_annotation_statistics, plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
+from .scores import plot_rank_probability, plot_score_draws, plot_scores
 from .subjective import (
     plot_annotator_quality,
     plot_disagreement_by_quality,
@@ -15,7 +15,6 @@ from .subjective import (
 )
 
 __all__ = [
-    "plot_annotation_statistics",
     "plot_annotator_quality",
     "plot_bland_altman",
     "plot_certainty",
@@ -32,7 +31,6 @@ __all__ = [
     "plot_plausibility",
     "plot_quality_correlation",
     "plot_rank_probability",
-    "plot_ranking_study",
     "plot_rating_item",
     "plot_reliability_curve",
     "plot_risk",

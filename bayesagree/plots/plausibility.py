@@ -32,7 +32,7 @@ def plot_plausibility(
     item
         Name of the item.
     point
-        A point estimate (item, category) to draw as bars, such as `irn` or `plackett_luce_ml`.
+        A point estimate (item, category) to draw as bars, such as `irn`.
     most
         How many labels, those with the largest mean plausibility.
     {axes}

@@ -9,7 +9,7 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
-from bayesagree.plots._panels import MARKERS, Panels, new_panels, on_axes, on_panels, one_panel, style, write_cells
+from bayesagree.plots._panels import MARKERS, on_axes, one_panel, style, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -160,95 +160,3 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     panel.set_xlabel(f"place by {result.attrs.get('metric', 'score')}".replace("_", " "))
     figure.colorbar(image, ax=panel, label="probability")
     return panel
-
-
-@on_panels
-def plot_ranking_study(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
-    """Draw certainty and all scores of a ranking study across reliabilities, one row for each aggregation.
-
-    Dotted lines are the scores against the point estimate; bands are one standard deviation over the draws
-    (Stutz et al. 2023, figure 6, for every metric at once).
-
-    Parameters
-    ----------
-    result
-        Result of `bayesagree.evaluation.ranking_study`.
-    {axes}
-
-    {returns}
-
-    Examples
-    --------
-    >>> from bayesagree.datasets.simulate import noisy_models, rankings
-    >>> from bayesagree.evaluation.rankings import ranking_study
-    >>> given = rankings(n_items=5, seed=1).rankings
-    >>> models = noisy_models(given, n_models=2, seed=1)
-    >>> result = ranking_study(
-    ...     given, models, prirn_reliability=(2, 5), plackett_luce_reliability=(1, 2), draws=100, seed=1
-    ... )
-    >>> plot_ranking_study(result).size
-    10
-    """
-    certainty, posterior = result["certainty"].to_dataset(), result["posterior"].to_dataset()
-    point, metrics = result["point"].to_dataset(), [str(name) for name in posterior.data_vars]
-    kinds = list(dict.fromkeys(certainty["aggregation"].values.tolist()))
-    _, panels = new_panels(axes, len(kinds), 1 + len(metrics), width=2.6, height=2.4, sharex="row")
-    for row, kind in zip(panels, kinds):
-        at = np.flatnonzero(certainty["aggregation"].values == kind)
-        level = certainty["reliability"].values[at]
-        for k in (1, 2, 3):
-            mean = certainty[f"top_{k}"].mean("item").transpose("setting").values[at]
-            row[0].plot(level, mean, label=f"top {k}", **style(k - 1))
-        row[0].set_ylabel(str(kind).replace("_", "-"))
-        row[0].set_title("annotation certainty", fontsize="small")
-        row[0].legend(fontsize="x-small")
-        for panel, metric in zip(row[1:], metrics):
-            values = posterior[metric].isel(setting=at)
-            mean = values.mean(("chain", "draw")).transpose("setting", "model").values
-            spread = values.std(("chain", "draw")).transpose("setting", "model").values
-            for m, model in enumerate(posterior["model"].values.tolist()):
-                panel.plot(level, mean[:, m], label=str(model), **style(m))
-                panel.fill_between(level, mean[:, m] - spread[:, m], mean[:, m] + spread[:, m], alpha=0.2)
-                panel.axhline(float(point[metric].sel(model=model)), color=f"C{m % 10}", linestyle=":", linewidth=0.8)
-            panel.set_title(metric.replace("_", " "), fontsize="small")
-        row[0].set_xscale("log")
-        for panel in row:
-            panel.set_xlabel("reliability")
-    panels[0, 1].legend(fontsize="x-small")
-    return panels
-
-
-@on_panels
-def plot_annotation_statistics(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
-    """Draw how many rankings and labels the items have, how many labels a ranking has, and its largest tie.
-
-    Parameters
-    ----------
-    result
-        Result of `bayesagree.evaluation.ranking_study`.
-    {axes}
-
-    {returns}
-
-    References
-    ----------
-    Stutz et al. (2023), figure 12.
-
-    Examples
-    --------
-    >>> from bayesagree.datasets.simulate import noisy_models, rankings
-    >>> from bayesagree.evaluation import ranking_study
-    >>> given = rankings(n_items=5, seed=1).rankings
-    >>> options = {"prirn_reliability": (2,), "plackett_luce_reliability": (), "draws": 50}
-    >>> plot_annotation_statistics(ranking_study(given, noisy_models(given, seed=1), **options)).size
-    4
-    """
-    titles = {"n_rankings": "rankings of an item", "n_named": "labels named for an item"}
-    titles |= {"n_ranked": "labels in a ranking", "largest_block": "largest tie in a ranking"}
-    _, panels = new_panels(axes, 1, len(titles), width=2.5, height=2.3)
-    found = result["annotation"].to_dataset()
-    for panel, (name, title) in zip(panels[0], titles.items()):
-        values = found[name].values
-        panel.hist(values, bins=np.arange(0.5, values.max() + 1.5).tolist(), color="0.5", rwidth=0.9)
-        panel.set_title(title, fontsize="small")
-    return panels

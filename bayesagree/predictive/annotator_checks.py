@@ -27,7 +27,7 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, warn
-from bayesagree.plausibility.calibration.recalibration import label_probability
+from bayesagree.plausibility.calibration import label_probability
 from bayesagree.plausibility.dawid_skene._engines import READ_PLAUSIBILITIES, Variant
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.plausibility.calibration.recalibration import (
+from bayesagree.plausibility.calibration import (
     calibrate,
     calibration_scores,
     gold_items_needed,

@@ -13,7 +13,7 @@ from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.agreement.summary import phi_difference, phi_summary
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dirichlet import dirichlet
+from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.plots import plot_item_fits
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.plausibility.calibration.recalibration import calibration_scores, label_probability
+from bayesagree.plausibility.calibration import calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 

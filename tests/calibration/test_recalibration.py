@@ -12,10 +12,10 @@ from scipy import special
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.errors import InputError
-from bayesagree.plausibility.calibration._vector_scaling import draw_parameters
-from bayesagree.plausibility.calibration.recalibration import (
+from bayesagree.plausibility.calibration import (
     calibrate,
     calibration_scores,
+    draw_parameters,
     gold_items_needed,
     label_probability,
     pool_with_votes,

@@ -24,8 +24,7 @@ from bayesagree import (
 )
 from bayesagree.agreement import annotator_agreement
 from bayesagree.blind.experiment import blind_experiment
-from bayesagree.datasets.simulate import labelled_test_set, noisy_models, rankings, ratings, simulated_systems
-from bayesagree.evaluation.rankings import ranking_study
+from bayesagree.datasets.simulate import labelled_test_set, rankings, ratings, simulated_systems
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility import irn
 from bayesagree.plausibility.certainty import expected_risk, risk_certainty
@@ -50,15 +49,6 @@ def tree(test_set):
 @pytest.fixture(scope="module")
 def posterior(test_set):
     return dirichlet(test_set.labels, draws=100, seed=1)
-
-
-@pytest.fixture(scope="module")
-def study():
-    given = rankings(n_items=20, n_labels=6, seed=1).rankings
-    models = noisy_models(given, n_models=2, seed=1)
-    return ranking_study(
-        given, models, prirn_reliability=(2, 10), plackett_luce_reliability=(1, 2), draws=150, seed=1
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +99,7 @@ def test_strips_name_the_share_of_draws_on_top(posterior, test_set):
         plots.plot_plausibility(dirichlet(test_set.labels, top_labels=1, draws=5, seed=1), 3)
 
 
-def test_strips_of_lumped_rankings(study):
+def test_strips_of_lumped_rankings():
     given = rankings(n_items=4, n_labels=6, seed=1).rankings
     lumped = plackett_luce(given, unranked="lumped", draws=150, seed=1)
     (panel,) = drawn(plots.plot_plausibility(lumped, given.items[0], point=irn(given)))
@@ -188,12 +178,6 @@ def test_risk(posterior):
     assert panels[1].lines[0].get_ydata().max() <= 2
 
 
-def test_a_ranking_study_has_a_row_for_each_aggregation(study):
-    panels = drawn(plots.plot_ranking_study(study))
-    assert len(panels) == 2 * 5
-    assert [panels[0].get_ylabel(), panels[5].get_ylabel()] == ["prirn", "plackett-luce"]
-
-
 def test_correlation_with_gold_by_method(blind):
     (panel,) = drawn(plots.plot_method_correlation(blind))
     known = blind["methods"]["correlation"].sel(metric="accuracy", measure="pearson")
@@ -225,7 +209,7 @@ def test_shares_beside_their_targets():
         plots.plot_shares(report.distributions.iloc[:0])
 
 
-def test_every_figure_takes_axes_and_returns_them(tree, study):
+def test_every_figure_takes_axes_and_returns_them(tree):
     import matplotlib.pyplot as plt
 
     for name in plots.__all__:
@@ -234,12 +218,7 @@ def test_every_figure_takes_axes_and_returns_them(tree, study):
     assert plots.plot_scores(tree, metric="top_1_accuracy", axes=right) is right
     assert right.get_xlabel()
     assert not left.has_data()
-    _, grid = plt.subplots(2, 5)
-    given = plots.plot_ranking_study(study, axes=grid)
-    assert given.tolist() == grid.tolist()
-    with pytest.raises(InputError, match="2 x 5 panels are drawn, not 2"):
-        plots.plot_ranking_study(study, axes=grid[0, :2])
-    assert len(plt.get_fignums()) == 2
+    assert len(plt.get_fignums()) == 1
 
 
 def test_a_figure_is_one_that_notebooks_show(tree):

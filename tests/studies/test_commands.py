@@ -20,6 +20,7 @@ ARGUMENTS = {
     "certainty": "labels.csv --reliability 1 --draws 50",
     "crowd": "ratings.csv --scale 1 5 --step 1 --draws 5",
     "paradoxes": "--cases 7c",
+    "rankings": "cases.csv --prirn 2 --plackett-luce 1 --draws 50",
     "sizes": "ratings.csv --scale 1 5 --step 1 --shares 0.5 --repeats 1",
     "toy": "--reliability 1",
 }
@@ -30,6 +31,17 @@ TABLES = {
     "certainty": {"certainty"},
     "crowd": {"setups", "disagreement"},
     "paradoxes": {"paradoxes"},
+    "rankings": {
+        "annotations",
+        "settings",
+        "correlation_of_certainty",
+        "nearest_settings",
+        "unsettled_items",
+        "scores",
+        "item",
+        "rankings",
+        "labels",
+    },
     "sizes": {"sizes"},
     "toy": {"certainty"},
 }
@@ -40,6 +52,7 @@ FIGURES = {
     "certainty": {"certainty"},
     "crowd": {"setups", "figure-3a", "figure-3b"},
     "paradoxes": {"figure-1"},
+    "rankings": {"figure-6", "figure-12"},
     "sizes": {"figures-4-5"},
     "toy": {"figure-2", "figure-2-simplex"},
 }
@@ -59,6 +72,8 @@ def folder(tmp_path_factory):
     ratings = np.clip(rng.normal(2 + 2 * truth[:, None], 1, (20, 4)), 1, 5).astype(int)
     rated = [(items[i], f"w{w}", ratings[i, w]) for i in range(20) for w in range(4)]
     pd.DataFrame(rated, columns=["item", "annotator", "rating"]).to_csv(where / "ratings.csv", index=False)
+    ranked = [(items[i], f"w{w}", "abcd"[(truth[i] + k) % 4], 1 + k) for i in range(20) for w in range(3) for k in range(2)]
+    pd.DataFrame(ranked, columns=["item", "annotator", "label", "rank"]).to_csv(where / "cases.csv", index=False)
     return where
 
 

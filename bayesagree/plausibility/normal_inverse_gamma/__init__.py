@@ -3,7 +3,3 @@
 - `posterior`: `normal_inverse_gamma`; `prior`: its prior; `model`: the same posterior in PyMC.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 """
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -63,7 +63,7 @@ def new_state(stages, item):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def draw_theta(labels, rng):
-    """Draw the worths given the exposures, scaled to sum to one; return their sum.
+    """Draw the worths given the exposures, scaled to sum to one.
 
     Worth k is Gamma(a + n_k, rate + exposure_k / S), S the total worth, exposures in units of 1 / S.
     """
@@ -83,18 +83,16 @@ def draw_theta(labels, rng):
             left -= labels[k].prior_shape + labels[k].arrivals
             k += 1
         labels[k].theta = 1.0
-        return TINY
+        return
     for label in labels:
         label.theta = max(label.theta / scale, TINY if label.prior_shape + label.arrivals > 0.0 else 0.0)
-    return scale
 
 
 @numba.njit(cache=True, nogil=True)
 def sweep_item(state, rng):
-    """Draw the worths of one item given each label's `prior_exposure`; return their sum, as `draw_theta`.
+    """Draw the worths of one item given each label's `prior_exposure`.
 
-    The one sweep of the package: `sample_item` (the sampler) and `sweep_items` (the PyMC step) both call it. All in one
-    function: handing on the arrays counts a reference to each, longer than any part of the sweep.
+    All in one function: handing on the arrays counts a reference to each, longer than any part of the sweep.
     """
     labels, sets, extra, ties, tie_label, worths, time = state
 
@@ -166,7 +164,7 @@ def sweep_item(state, rng):
     scale = 1.0 / factor if factor > 1e-250 else 1.0
     for label in labels:
         label.exposure += label.tail_exposure * scale
-    return draw_theta(labels, rng)
+    draw_theta(labels, rng)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -189,30 +187,3 @@ def sample_item(stages, item, prior, run, rng, out):
             if sweep >= run.tune and (sweep - run.tune + 1) % run.thin == 0:
                 copy_to(out[row], labels.theta)
                 row += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def sweep_items(worth, shape, rate, stages, rng):
-    """Redraw the worths, those of each item next to each other, in place: one sweep of each item, for the PyMC step.
-
-    It stands beside `sweep_item` because numba compiles a cached kernel anew when its own file changes, and only then.
-    """
-    for i in range(stages.label_start.size - 1):
-        lo, hi = stages.label_start[i], stages.label_start[i + 1]
-        n = hi - lo
-        if n == 0:
-            continue
-        state = new_state(stages, i)
-        labels, total = state.labels, worth[lo:hi].sum()
-        for k in range(n):
-            labels[k].theta, labels[k].prior_shape = worth[lo + k] / total, shape[lo + k]
-        labels[n].theta = labels[n].prior_shape = 0.0  # nobody but the labels of the model competes
-        if (rate[lo:hi] == rate[lo]).all():
-            # The total is independent of the shares: drawn afresh. With rates of different labels it is not.
-            total = gamma_variate(rng, shape[lo:hi].sum()) / rate[lo]
-        for k in range(n):
-            labels[k].prior_exposure = rate[lo + k] * total
-        labels[n].prior_exposure = rate[lo] * total
-        scale = sweep_item(state, rng)
-        for k in range(n):
-            worth[lo + k] = total * scale * labels[k].theta

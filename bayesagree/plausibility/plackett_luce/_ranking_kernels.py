@@ -107,41 +107,6 @@ def ranking_log_probability(log_worth, blocks, entry_start, entry, gradient):
 
 
 @numba.njit(cache=True, nogil=True)
-def item_log_probability(log_worth, cases, item, gradient):
-    """Return the log probability of all rankings of an item; adds its gradient with respect to `log_worth`."""
-    value = 0.0
-    local = np.empty(log_worth.size)
-    competing = log_worth.copy()
-    entry_start, entry = cases.entry_start, cases.entry
-    for r in range(cases.ranking_start[item], cases.ranking_start[item + 1]):
-        local[:] = 0.0
-        blocks = (cases.block_start[r], cases.block_start[r + 1])
-        if cases.offered.size > 0:
-            competing[:] = -math.inf
-            for k in cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]]:
-                competing[k] = log_worth[k]
-        value += cases.multiplicity[r] * ranking_log_probability(competing, blocks, entry_start, entry, local)
-        gradient += cases.multiplicity[r] * local
-    return value
-
-
-@numba.njit(cache=True, nogil=True)
-def heights_and_slopes(points, cases, item, shapes):
-    """Return the log probability of all rankings of an item at log worths, shape (point, label), and its slopes.
-
-    To it is added sum(shape x - e^x), the log prior density of the log worths, where `shapes` are not all zero.
-    """
-    height, slope = np.empty(len(points)), np.zeros(points.shape)
-    for p in range(len(points)):
-        height[p] = item_log_probability(points[p], cases, item, slope[p])
-        for k in range(shapes.size if shapes.max() > 0.0 else 0):
-            worth = math.exp(points[p, k])
-            height[p] += shapes[k] * points[p, k] - worth
-            slope[p, k] += shapes[k] - worth
-    return height, slope
-
-
-@numba.njit(cache=True, nogil=True)
 def races_log_probability(named, rest, start, block, out):
     """Fill `out`, shape (sample, ranking), with log probabilities of rankings.
 

@@ -49,8 +49,7 @@ def plackett_luce_model(
         (ranking, position), a `bayesagree.plausibility.PartialRanking`. ``observed_ranks``, ``competitor`` (the slots
         that a ranking is about), ``item_of_slot``, ``category_of_slot``, ``item_of_ranking`` and, where they are known,
         ``annotator_of_ranking`` are data. Traces feed certainties, metrics and plots; with many items and labels keep
-        the worths only (``pymc.sample(var_names=["worth"])``) or call `plackett_luce`. Inside the model
-        `bayesagree.plausibility.PlackettLuceGibbs` samples the worths much faster than NUTS.
+        the worths only (``pymc.sample(var_names=["worth"])``) or call `plackett_luce`.
 
     Raises
     ------

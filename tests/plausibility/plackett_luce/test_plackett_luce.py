@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 
 from bayesagree.annotations import Rankings
 from bayesagree.draws.convergence import worst_diagnostics
-from bayesagree.draws.posterior import Request
-from bayesagree.errors import InputError, SizeError
-from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.plackett_luce import _tied_blocks as kernel
-from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce, plackett_luce
+from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 
 type Case = list[list[list[int]]]
 
@@ -101,11 +98,10 @@ def sample(case: Case, n_labels: int, **options: Any) -> np.ndarray:
     return tree["posterior"]["plausibility"].values.reshape(-1, n_labels)
 
 
-@pytest.mark.parametrize("seed", [7, pytest.param(8, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("number", range(20))
-def test_posterior_equals_brute_force(number: int, seed: int) -> None:
-    case, n_labels, shape = random_problem(np.random.default_rng([seed, number]))
-    draws = sample(case, n_labels, shape=shape, draws=5000, seed=1000 * seed + number)
+@pytest.mark.parametrize("number", [*range(8), *(pytest.param(n, marks=pytest.mark.slow) for n in range(8, 40))])
+def test_posterior_equals_brute_force(number: int) -> None:
+    case, n_labels, shape = random_problem(np.random.default_rng([7, number]))
+    draws = sample(case, n_labels, shape=shape, draws=5000, seed=7000 + number)
     assert worst_deviation(draws, brute_force(case, n_labels, shape)) < 4
 
 
@@ -198,12 +194,11 @@ def test_the_envelope_lies_above_the_density(log_ratio: list[float]) -> None:
 
 @pytest.mark.parametrize("case", [
     [[list(range(100))]],
-    [[[k] for k in range(30)]] * 1000,
     [[[0], [1, 2]]] * 500 + [[[3, 4], [0]]] * 500,
     [[[0]]],
     [[[0], [1]]],
 ])  # fmt: skip
-@pytest.mark.parametrize("shape", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("shape", [1e-3, 1e3])
 def test_rows_sum_to_one_for_any_size(case: Case, shape: float) -> None:
     n_labels = 1 + max(k for ranking in case for block in ranking for k in block)
     for labels in (n_labels, n_labels + 50):
@@ -213,59 +208,12 @@ def test_rows_sum_to_one_for_any_size(case: Case, shape: float) -> None:
         np.testing.assert_allclose(draws.sum(axis=1), 1.0, atol=1e-12)
 
 
-def test_same_draws_on_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(5)
-    cases = [[[[int(k)] for k in rng.permutation(4)[:2]] for _ in range(3)] for _ in range(200)]
-    rankings = Rankings.from_blocks(cases, labels=6)
-    results = []
-    for threads in (1, 2, 5):
-        monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda n=threads: n)
-        results.append(plackett_luce(rankings, draws=200, seed=3, top_labels=3)["posterior"]["top_label"].values)
-    np.testing.assert_array_equal(results[0], results[1])
-    np.testing.assert_array_equal(results[0], results[2])
-    blocks = list(PlackettLuce().blocks(rankings, Request(200, seed=3, top_labels=3)).blocks)
-    stacked = np.concatenate([block.top_label for block in blocks])
-    np.testing.assert_array_equal(np.moveaxis(results[0].reshape(800, 200, 3), 0, 1), stacked)
-
-
 def test_order_of_annotators_and_rate_change_nothing_and_items_are_independent() -> None:
     case: Case = [[[0], [1, 2]], [[2], [0]], [[2], [0]]]
     first = sample(case, 4, seed=2, draws=50)
     np.testing.assert_array_equal(first, sample(case[::-1], 4, seed=2, draws=50, rate=7.0))
     twice = plackett_luce(Rankings.from_blocks([case, case], labels=4), seed=1)["posterior"]["plausibility"]
     assert abs(np.corrcoef(twice[:, :, 0, 0].values.ravel(), twice[:, :, 1, 0].values.ravel())[0, 1]) < 0.1
-
-
-def test_diagnostics_equal_arviz() -> None:
-    import arviz as az
-
-    tree = plackett_luce(Rankings.from_blocks([[[[0], [1, 2]], [[2], [0]]]], labels=3), draws=501, seed=1)
-    posterior = tree["posterior"].to_dataset()
-    r_hat = az.rhat(posterior)["plausibility"].max("category")
-    ess = az.ess(posterior)["plausibility"].min("category")
-    np.testing.assert_allclose(tree["diagnostics"]["r_hat"], r_hat, rtol=1e-9)
-    np.testing.assert_allclose(tree["diagnostics"]["ess"], ess, rtol=1e-9)
-
-
-def test_items_that_have_not_mixed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesagree.draws.convergence.R_HAT_LIMIT", 0.5)
-    rankings = Rankings.from_blocks([[[[0], [1]]]], labels=3, items=["q17"])
-    with pytest.warns(UserWarning, match=r"1 of 1 items have not converged.*'q17'; raise tune=200"):
-        plackett_luce(rankings, seed=1)
-
-
-def test_input_that_breaks_a_rule() -> None:
-    rankings = Rankings.from_blocks([[[[0], [1]]]], labels=3)
-    broken: list[tuple[dict[str, Any], str]] = [
-        ({"shape": 0.0}, "shape"), ({"rate": -1}, "rate"), ({"reliability": 1.5}, "reliability"),
-        ({"draws": 0}, "draws"), ({"unranked": "both"}, "unranked='both'"), ({"engine": "em"}, "engine='em'"),
-        ({"exponent": 2.0}, "engine='nuts'"), ({"top_labels": 4}, "top_labels=4"),
-    ]  # fmt: skip
-    for options, message in broken:
-        with pytest.raises(InputError, match=message):
-            plackett_luce(rankings, **options)
-    with pytest.raises(SizeError, match="top_labels=L"):
-        plackett_luce(rankings, draws=10**9)
 
 
 def test_posterior_equals_the_reference_model() -> None:
@@ -286,12 +234,16 @@ def test_labels_that_everybody_ranks_low_mix_over_many_orders_of_magnitude() -> 
     assert worst_diagnostics(np.log(np.maximum(draws, 1e-300)), 4)[1] > 1000
 
 
-def test_metrics_split_the_pseudo_label_equally() -> None:
-    """Full draws with the pseudo-label and top labels without it are the same draws of the truth."""
-    rankings = Rankings.from_blocks([[[[0], [1]], [[1], [0]]], [[[2]]]], labels=6)
-    options: dict[str, Any] = {"unranked": "lumped", "draws": 400, "chains": 2, "seed": 4}
-    full = label_certainty(plackett_luce(rankings, **options))
-    kept = label_certainty(plackett_luce(rankings, top_labels=1, **options))
-    assert full.sizes["category"] == 6
-    for item, named in ((0, [0, 1]), (1, [2])):
-        np.testing.assert_allclose(full[item, named], kept[item, named], atol=1e-12)
+@pytest.mark.slow
+def test_every_preflib_ranking_runs_and_mixes():
+    from bayesagree.datasets import available, load
+
+    names = [name for name in available() if name.startswith("rankings-preflib/")]
+    assert len(names) > 30
+    for name in names:
+        annotations = load(name).annotations
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tree = plackett_luce(annotations, draws=1500, tune=500, seed=1)
+        values = tree["posterior"]["plausibility"].values
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0, atol=1e-9, err_msg=name)

@@ -1,6 +1,4 @@
-"""The PyMC side of Plackett-Luce: model, distribution and step are the same posterior as the Gibbs sampler."""
-
-import warnings
+"""The PyMC side of Plackett-Luce: model and distribution are the same posterior as the Gibbs sampler."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,6 @@ import pytest
 from bayesagree.annotations import Rankings
 from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.errors import InputError
-from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item, sweep_item, sweep_items
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 
 CHAINS = 2
@@ -54,34 +51,6 @@ def test_nuts_equals_gibbs_on_ten_problems(seed: int) -> None:
 
 
 @pytest.mark.nuts
-def test_step_beside_nuts_and_distribution_alone_equal_the_sampler() -> None:
-    import pymc as pm
-
-    from bayesagree.plausibility import PartialRanking, PlackettLuceGibbs
-
-    case = [[[0], [1, 2]], [[0], [1]], [[3], [0, 1]]]
-    rankings = Rankings.from_blocks([case, case[:1]], labels=4)
-    ranks = np.array([[0, 1, 1, 2], [0, 1, 2, 2], [1, 1, 2, 0], [0, 1, 1, 2]])
-    item = np.array([0, 0, 0, 1])
-    with pm.Model():
-        worth = pm.Gamma("worth", 0.7, 2.0, shape=(2, 4))
-        scale = pm.HalfNormal("scale", 1.0)
-        pm.Normal("unrelated", 0.0, scale, observed=[0.3, -0.2])
-        PartialRanking("ranks", worth[item], observed=ranks)
-        step = PlackettLuceGibbs([worth], ranks=ranks, item=item)
-        tree = pm.sample(
-            2000, tune=300, chains=CHAINS, cores=1, step=[step], random_seed=5, progressbar=False, quiet=True
-        )
-    worths = tree["posterior"]["worth"].values
-    total = worths.sum(-1).reshape(-1, 2)
-    ours = (worths / worths.sum(-1, keepdims=True)).reshape(-1, 8)
-    theirs = plackett_luce(rankings, shape=0.7, draws=4000, seed=5)["posterior"]["plausibility"].values.reshape(-1, 8)
-    assert difference_in_errors(ours, theirs, (CHAINS, 4)) < 4
-    # The total worth is Gamma(4 * 0.7, 2) whatever the rankings, and independent from sweep to sweep.
-    assert abs(total.mean() - 1.4) < 4 * np.sqrt(0.7 / total.size)
-
-
-@pytest.mark.nuts
 def test_random_rankings_follow_the_log_probability() -> None:
     import pymc as pm
 
@@ -98,7 +67,7 @@ def test_random_rankings_follow_the_log_probability() -> None:
 
 
 def test_exponent_is_a_continuous_reliability() -> None:
-    from bayesagree.plausibility.plackett_luce.posterior import plackett_luce_model
+    from bayesagree.plausibility.plackett_luce.model import plackett_luce_model
 
     rankings = Rankings.from_blocks([[[[0]], [[0]], [[1]]]], labels=9)
     with pytest.raises(InputError, match="unranked='lumped'"):
@@ -110,35 +79,3 @@ def test_exponent_is_a_continuous_reliability() -> None:
     )
     squares = point["worth"] ** 2
     assert value == pytest.approx(np.log(squares[[0, 0, 1]] / squares.sum()).sum(), abs=1e-10)
-
-
-def test_step_refuses_what_it_cannot_sample() -> None:
-    import pymc as pm
-
-    from bayesagree.plausibility import PlackettLuceGibbs
-
-    with pm.Model():
-        worth = pm.Gamma("worth", 1.0, 1.0, shape=3)
-        other = pm.HalfNormal("other", 1.0, shape=3)
-        with pytest.raises(InputError, match=r"one pm\.Gamma variable"):
-            PlackettLuceGibbs([other], ranks=[[0, 1, 2]])
-        with pytest.raises(InputError, match="do not fit"):
-            PlackettLuceGibbs([worth], ranks=[[0, 1]])
-        with pytest.raises(InputError, match="item holds"), warnings.catch_warnings():
-            PlackettLuceGibbs([worth], ranks=[[0, 1, 2]], item=[1])
-
-
-def test_sampler_and_step_are_compiled_from_the_file_of_the_sweep():
-    """A cached kernel of another file would go on with the sweep as it was before a change."""
-    assert {kernel.py_func.__module__ for kernel in (sample_item, sweep_items)} == {sweep_item.py_func.__module__}
-
-
-def test_the_step_numbers_the_labels_of_each_item_from_zero():
-    """The second item's average ranks are 1.5, .5 and 1."""
-    from bayesagree.plausibility.plackett_luce.gibbs_step import _of_table
-
-    cases = _of_table([[0, 1, 2], [1, 0, 2], [2, 1, 0]], [0, 1, 1], (2, 3))
-    assert cases.label_start.tolist() == [0, 3, 6]
-    assert cases.label.tolist() == cases.mean_rank_order[:3].tolist() * 2 == [0, 1, 2, 0, 1, 2]
-    assert cases.mean_rank_order[3:].tolist() == [2, 0, 1]
-    assert cases.entry.max() == 2
