@@ -72,7 +72,9 @@ def folder(tmp_path_factory):
     ratings = np.clip(rng.normal(2 + 2 * truth[:, None], 1, (20, 4)), 1, 5).astype(int)
     rated = [(items[i], f"w{w}", ratings[i, w]) for i in range(20) for w in range(4)]
     pd.DataFrame(rated, columns=["item", "annotator", "rating"]).to_csv(where / "ratings.csv", index=False)
-    ranked = [(items[i], f"w{w}", "abcd"[(truth[i] + k) % 4], 1 + k) for i in range(20) for w in range(3) for k in range(2)]
+    ranked = [
+        (items[i], f"w{w}", "abcd"[(truth[i] + k) % 4], 1 + k) for i in range(20) for w in range(3) for k in range(2)
+    ]
     pd.DataFrame(ranked, columns=["item", "annotator", "label", "rank"]).to_csv(where / "cases.csv", index=False)
     return where
 
