@@ -12,7 +12,6 @@ from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
-from bayesagree.io._json import Elements, no_garbage
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
@@ -201,17 +200,10 @@ def read_export(
     ['cancelled annotations']
     """
     options = {name: value for name, value in locals().items() if name != "path"}
-    columns = spreadsheet.Columns(
-        **{name: options.pop(name) for name in spreadsheet.Columns._fields if name in options}
-    )
+    columns = Columns(**{name: options.pop(name) for name in Columns._fields})
     layout = options.pop("format", None)
-    with no_garbage():  # until what was parsed is gone: the collector would look through it again and again
-        return _of_path(path, columns, Wanted(**options), layout)
-
-
-def _of_path(path: Any, columns: Columns, wanted: Wanted, layout: str | None) -> Export:
     file = File(path)
-    return export_of(file, columns, wanted, layout, format_of(file, layout))
+    return export_of(file, columns, Wanted(**options), layout, format_of(file, layout))
 
 
 def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, known: Format | None) -> Export:
@@ -304,7 +296,7 @@ def _blocks(file: File, wanted: Wanted) -> Rankings:
             raise InputError(
                 f"kind={wanted.kind!r}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl"
             )
-        cases, items, listed = read_blocks([*file.json] if isinstance(file.json, Elements) else file.json)
+        cases, items, listed = read_blocks(file.json)
         known = listed if wanted.labels is None else wanted.labels
         if known is None:
             raise InputError("the possible labels are not known; pass labels=[...], or their number for ids 0, 1, ...")

@@ -198,9 +198,7 @@ def write_items(
     {'item': 'p2', 'text': 'so so'}
     """
     path = Path(path)
-    chosen = tool or ("label_studio" if path.suffix == ".json" else "table")
-    if chosen not in (*_TOOLS, "table"):
-        raise InputError(f"tool={tool!r} is not one of {', '.join((*_TOOLS, 'table'))}")
+    chosen = one_of(tool or ("label_studio" if path.suffix == ".json" else "table"), "tool", TOOLS)
     known: Any = _items(items).iloc[:n]
     seen = pd.DataFrame({"item": known["item"]}) if contents is None else _seen(contents, item, known["item"])
     if chosen == "table":

@@ -20,7 +20,6 @@ from bayesagree.io._json import (
     content_of,
     guarded,
     lines_of,
-    no_garbage,
     open_file,
     read_rows,
     require_distinct,
@@ -220,10 +219,9 @@ def arrow_frame(table: Any) -> pd.DataFrame:
 
 def _objects(path: Path) -> pd.DataFrame:
     """Read JSON Lines; a list per column is several times faster than a dictionary per row."""
-    with no_garbage():
-        rows = list(read_rows(path))
-        names = dict.fromkeys(chain.from_iterable(rows))
-        return pd.DataFrame({name: [row.get(name) for row in rows] for name in names})
+    rows = list(read_rows(path))
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return pd.DataFrame({name: [row.get(name) for row in rows] for name in names})
 
 
 def _feather(path: Path) -> pd.DataFrame:

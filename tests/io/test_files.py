@@ -81,11 +81,6 @@ def test_none_and_null_are_labels_and_na_is_missing(tmp_path: Path) -> None:
     assert (labels.categories.tolist(), labels.n_annotations) == (["None", "null"], 2)
 
 
-def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.csv", "\ufeffitem,label\r\n1,x\r\n")
-    assert io.read_table(path).to_dict("list") == {"item": [1], "label": ["x"]}
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -117,12 +112,6 @@ def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str
     with pytest.raises(InputError, match=re.escape(message)) as raised:
         io.read_table(path)
     assert str(path) in str(raised.value)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    for read in (io.read_table, io.read_annotations, io.read_predictions):
-        with pytest.raises(FileNotFoundError, match=re.escape(f"there is no file '{tmp_path / 'no.csv'}'")):
-            read(tmp_path / "no.csv")
 
 
 def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,11 +201,6 @@ def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
     assert by_name.items.tolist() == ["q17"]
 
 
-def test_numbers_are_names_and_no_positions_where_labels_are_numbers(tmp_path: Path) -> None:
-    rankings = io.read_annotations(write(tmp_path, "cases.json", "[[[[1]]]]"), labels=[1, 0])
-    assert rankings.labels[rankings.label_index].tolist() == [1]  # type: ignore[union-attr]
-
-
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
@@ -273,15 +257,6 @@ def test_ratings_in_words_are_labels(tmp_path: Path) -> None:
     mixed = write(tmp_path, "mixed.csv", "item,worker,rating\n1,a,2\n1,b,good\n")
     with pytest.raises(InputError, match="scale of the ratings is not known"):
         io.read_annotations(mixed)
-
-
-@pytest.mark.parametrize("content", ["item,worker,rating\n1,a,2\n1,b,3\n", "item,a,b\n1,2,3\n2,3,2\n"])
-def test_whole_ratings_have_levels(tmp_path: Path, content: str) -> None:
-    path = write(tmp_path, "ratings.csv", content)
-    assert io.read_annotations(path, scale=(1, 5)).step == 1  # type: ignore[union-attr]
-    assert io.read_annotations(path, scale=(0.5, 5)).step is None  # type: ignore[union-attr]
-    path = write(tmp_path, "ratings.csv", content.replace("3", "3.5"))
-    assert io.read_annotations(path, scale=(1, 5)).step is None  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

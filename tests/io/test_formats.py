@@ -118,17 +118,6 @@ def test_label_studio(tmp_path):
     assert export.predictions.hard_labels().tolist() == [[0, 1]]
 
 
-def test_regions_that_hold_no_answer_are_counted_by_their_type(tmp_path):
-    tasks = json.loads(json.dumps(LABEL_STUDIO))
-    for number, kind in ((2, "brush"), (1, "relation")):
-        region = {"from_name": "area", "type": kind, "value": {"rle": [1]}}
-        tasks[0]["annotations"][0]["result"] += [region] * number
-    found = left_out(read_export(write(tmp_path / "e.json", tasks)))
-    assert {name: n for name, n in found.items() if "type" in name} == {
-        "regions of type 'brush'": 2, "regions of type 'relation'": 1,
-    }  # fmt: skip
-
-
 def test_argilla_asks_which_question(tmp_path):
     path = write(tmp_path / "records.json", ARGILLA)
     with pytest.raises(InputError, match="asks 2 questions, 'mood', 'stars'; choose one with question="):
@@ -363,49 +352,12 @@ def test_a_format_of_another_package(monkeypatch, tmp_path):
     assert read_annotations(path).counts().tolist() == [[1, 1]]
 
 
-def test_outputs_of_which_some_have_a_score_are_hard_labels():
-    from bayesagree.io.formats._found import Found
-
-    rows = [("A", "x", "a", 0.5), ("A", "y", "b", None)]
-    hard, scored = (
-        Found(outputs=of).predictions(["a", "b"]) for of in (rows, [("A", "x", "a", 0.5), ("A", "x", "b", 0.5)])
-    )
-    assert (hard.scores, hard.hard_labels().tolist()) == (None, [[0, 1]])
-    assert scored.scores.tolist() == [[[0.5, 0.5]]]
-
-
-def test_long_tables_of_a_million_rows_are_not_walked(tmp_path):
-    rng = np.random.default_rng(1)
-    table = pd.DataFrame({"item": np.arange(1000).repeat(3), "annotator": np.tile([1, 2, 3], 1000),
-                          "label": rng.integers(0, 3, 3000)})  # fmt: skip
-    wide = table.pivot(index="item", columns="annotator", values="label").reset_index()
-    long, from_wide = read_annotations(table), read_annotations(wide, format="wide")
-    assert long.counts().tolist() == from_wide.counts().tolist()
-
-
 def foreign(seed=0, n_items=30):
     rng = np.random.default_rng(seed)
     rows = [
         (f"b{i}", who, str(rng.choice(["gut", "schlecht", "egal"]))) for i in range(n_items) for who in ("an", "bo")
     ]
     return pd.DataFrame(rows, columns=["Bild", "Person", "Urteil"])
-
-
-@pytest.mark.parametrize(("name", "options"), [("a.csv", {}), ("b.csv", {"sep": ";"}), ("c.tsv", {"sep": "\t"})])
-def test_a_table_of_foreign_names_is_known_by_its_cells(tmp_path, name, options):
-    table = foreign().assign(Sekunden=np.random.default_rng(1).random(60), Quelle="web")
-    table.to_csv(tmp_path / name, index=False, **options)
-    export = read_export(tmp_path / name)
-    assert export.annotations.n_annotations == 60
-    assert export.annotations.categories.tolist() == ["egal", "gut", "schlecht"]
-    assert [note.split("'")[1] for note in export.notes] == ["Bild", "Person", "Urteil"]
-
-
-def test_what_two_choices_of_columns_fit_is_asked(tmp_path):
-    table = foreign().assign(Laune=foreign(seed=3)["Urteil"])
-    with pytest.raises(InputError, match=r"name the right one with label="):
-        read_export(table)
-    assert read_export(table, label="Laune", item="Bild", annotator="Person").annotations.n_annotations == 60
 
 
 def test_a_spreadsheet_with_texts_beside_its_annotators():

@@ -10,15 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import xarray as xr
-from _exports import label_studio
-from hypothesis import given
-from hypothesis import strategies as st
 
 import bayesagree as ba
 from bayesagree import io
 from bayesagree.errors import InputError, SizeError
 from bayesagree.io import _json
-from bayesagree.subjective import EvaluationSpecification
 
 TREE = xr.DataTree.from_dict({"/posterior": xr.Dataset({"phi": (("chain", "draw"), np.arange(6.0).reshape(2, 3))})})
 
@@ -68,34 +64,6 @@ def test_a_table_of_very_many_columns_is_refused_before_its_columns_are_looked_a
     # In time that grows with the columns: 100,000 names took minutes, as each was looked up in a list of the others.
     with pytest.raises(InputError, match="column 'a7' is there twice"):
         _json.require_distinct([*(f"a{k}" for k in range(10**5)), "a7"], "wide.csv")
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ("item,ann,bob\np,x,y\n,x,x\nq,y,y\n", "row 1: the item is missing; every row needs one"),
-        ("item,ann,bob\np,x,y\nq,x,x\nq,y,y\n", "item 'q' has two rows; in this layout an item is one row"),
-    ],
-)
-def test_one_row_without_an_item_or_with_one_seen_before_is_refused(tmp_path, rows, message):
-    (tmp_path / "wide.csv").write_text(rows)
-    with pytest.raises(InputError, match=message):
-        ba.read_annotations(tmp_path / "wide.csv", format="wide")
-
-
-def test_columns_of_few_values_that_cannot_name_rows_are_not_tried_in_pairs(tmp_path, monkeypatch):
-    """With 60 annotators as columns, every two of them were looked through for two that name each row."""
-    rng = np.random.default_rng(5)
-    table = pd.DataFrame(rng.choice(["x", "y"], (40, 60)), columns=[f"p{k}" for k in range(60)])
-    table.insert(0, "unit", [f"u{k}" for k in range(40)])
-    tried = []
-    duplicated = pd.DataFrame.duplicated
-    monkeypatch.setattr(pd.DataFrame, "duplicated", lambda *of: tried.append(of[1:]) or duplicated(*of))
-    table.to_csv(tmp_path / "wide.csv", index=False)
-    labels = ba.read_annotations(tmp_path / "wide.csv")
-    assert labels.counts().sum(axis=1).tolist() == [60] * 40
-    assert labels.counts()[:, 1].tolist() == (table.iloc[:, 1:] == "y").sum(axis=1).tolist()
-    assert tried == []
 
 
 @pytest.mark.parametrize("fault", ["content", "method", "encrypted", "cut"])
@@ -213,7 +181,7 @@ TEXTS = (
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_json_is_parsed_as_python_parses_it(tmp_path, text):
-    """orjson makes floats of numbers over 64 bits, and refuses NaN and half a surrogate."""
+    """Numbers over 64 bits, NaN, half a surrogate."""
     (tmp_path / "a.json").write_text(text, encoding="utf-8")
     assert repr(_json.read_json(tmp_path / "a.json")) == repr(json.loads(text.removeprefix("\ufeff")))
 
@@ -226,49 +194,6 @@ def test_a_key_twice_is_found_at_any_depth(tmp_path, text, filler):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(InputError, match=r"column '[ac]' is there twice"):
         _json.read_json(tmp_path / "a.json")
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text('{}[],: \\"x', max_size=8),
-    lambda one: st.lists(one, max_size=3) | st.dictionaries(st.text("ab{[", max_size=2), one, max_size=3),
-    max_leaves=12,
-)
-
-
-@given(st.lists(st.dictionaries(st.sampled_from("ab"), JSON), max_size=12), st.integers(0, 60), st.booleans())
-def test_a_large_list_is_parsed_in_pieces_as_in_one(rows, size, spaced):
-    """Wherever a piece may end: brackets and commas stand in strings and in lists within an element, too."""
-    text = json.dumps(rows, separators=None if spaced else (",", ":")).encode()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_json, "PIECE", size)
-        once = _json.Elements(text, "file")
-        assert list(once) == list(once) == rows
-        patched.setattr(_json, "MOST_CANDIDATES", 1)
-        assert list(once) == rows
-
-
-@pytest.mark.parametrize(
-    ("last", "error"),
-    [('{"a": 1,}', "line 5001: not JSON"), ('{"a": 1, "a": 2}', "column 'a' is there twice"), ("{}, {}]", "line 5001")],
-)
-def test_an_error_in_a_large_list_names_its_line(tmp_path, monkeypatch, last, error):
-    monkeypatch.setattr(_json, "LARGE", 1000)
-    monkeypatch.setattr(_json, "PIECE", 100)
-    (tmp_path / "a.json").write_text("[" + '{"a": [{"b": 1}, {"b": 2}]},\n' * 5000 + last + "]")
-    found = iter(_json.read_json(tmp_path / "a.json"))
-    assert next(found) == {"a": [{"b": 1}, {"b": 2}]}
-    with pytest.raises(InputError, match=error):
-        list(found)
-
-
-def test_a_large_export_is_read_as_a_small_one(tmp_path, monkeypatch):
-    path = label_studio(tmp_path, [(i, f"w{j}", "xyz"[(i * j) % 3]) for i in range(300) for j in range(3)])
-    small = ba.read_annotations(path)
-    monkeypatch.setattr(_json, "LARGE", 1000)
-    monkeypatch.setattr(_json, "PIECE", 5000)
-    large = ba.read_annotations(path)
-    assert large.items.tolist() == small.items.tolist()
-    np.testing.assert_array_equal(large.counts(), small.counts())
 
 
 def test_a_key_twice_in_json_is_refused(tmp_path):
@@ -294,23 +219,6 @@ def test_broken_predictions_are_named(tmp_path, content, message):
         io.read_predictions(path)
 
 
-SPECIFICATIONS = (
-    '{"labels": 3}', '{"annotators": {"g": 3}}', '{"labels": {"a": 1e999, "b": -1}}', '{"annotators": {"g": {}}}',
-    '{"labels": {"a": NaN, "b": 1}}', '{"smallest_group": "x"}', '{"labels_per_item": null}', '{"labels_per_item": -1}',
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("text", SPECIFICATIONS)
-def test_broken_specifications_are_input_errors(text):
-    with pytest.raises(InputError):
-        EvaluationSpecification.from_json(json.dumps({"bias_definition": "b"} | json.loads(text)))
-
-
-def test_a_specification_nested_without_end_is_no_specification():
-    with pytest.raises(InputError, match="this is no specification"):
-        EvaluationSpecification.from_json("[" * 100_000)
-
-
 FORMULAS = ["=1+1", "@x", "-cmd|' /C calc'!A0", "+A1", "\t=1"]
 
 
@@ -329,17 +237,3 @@ def test_formulas_are_escaped_kept_or_refused(tmp_path, ending):
     assert io.read_table(tmp_path / "f.jsonl")["item"].tolist() == table["item"].tolist()
     with pytest.raises(InputError, match="formulas='no' is not one of"):
         ba.write_table(table, path, formulas="no")
-
-
-def test_every_part_of_a_download_has_a_checksum(tmp_path):
-    from bayesagree.datasets._conversion import CHECKSUMS, CONVERSIONS, convert
-
-    assert {part for parts, _ in CONVERSIONS.values() for part in parts} == set(CHECKSUMS)
-    parts, _ = CONVERSIONS["cifar10h/model_probs.npz"]
-    for name in parts:
-        if name == "cleanlab_crossval":
-            np.save(tmp_path / f"{name}.npy", np.ones((2, 10), np.float32))
-        else:
-            pd.DataFrame(np.ones((2, 21))).to_csv(tmp_path / f"{name}.npy", header=False, index=False)
-    with pytest.raises(ValueError, match="does not hold the published resnet_110"):
-        convert("cifar10h/model_probs.npz", {name: tmp_path / f"{name}.npy" for name in parts}, tmp_path)

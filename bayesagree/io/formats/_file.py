@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from bayesagree.errors import InputError, opening, require_file
-from bayesagree.io._json import MOST_UNPACKED, Elements, read_json, read_rows
+from bayesagree.io._json import MOST_UNPACKED, read_json, read_rows
 from bayesagree.io.tables import arrow_frame, read_table
 
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx")
@@ -59,13 +59,13 @@ class File:
 
     @cached_property
     def json(self) -> Any:
-        """Content of a .json file, None for others; a large list is gone through, and not held (`Elements`)."""
+        """Content of a .json file, None for others."""
         return read_json(self.path) if self.path is not None and self.suffix == ".json" else None
 
     @cached_property
     def first(self) -> dict[str, Any]:
         """First object of a list in JSON, for a look at its fields; empty where there is none."""
-        first = next(iter(self.json), None) if isinstance(self.json, list | Elements) else None
+        first = next(iter(self.json), None) if isinstance(self.json, list) else None
         return first if isinstance(first, dict) else {}
 
     @cached_property

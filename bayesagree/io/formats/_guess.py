@@ -1,14 +1,12 @@
-"""Which column of a table is which, where its names are not ours: by name, then by what stands in the cells."""
+"""Which column of a table is which, where its names are not ours: by name."""
 
 from collections import Counter
-from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bayesagree.annotations._words import missing_words, spelling_key
-from bayesagree.errors import InputError
 
 # Names of columns by what they hold; compared without case, spaces and underscores.
 NAMES = {
@@ -22,14 +20,8 @@ NAMES = {
     "rank": "rank",
     "model": "model modelname modelid system systemname systemid classifier llm",
 }
-# Names that may be those of items and of people.
-VAGUE = set(["id", "uid", "unit", "unitid"])
-# So many annotators who all saw every item are raters of a test set; more may be items that all people answered.
-FEW_ANNOTATORS = 5
-# Distinct values of a column that is taken for labels by its cells: more are texts or names.
+# Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
-# Columns among which item, annotator and label are looked for by their cells: of more, never one choice alone fits.
-MOST_CANDIDATES = 100
 
 
 class Columns(NamedTuple):
@@ -42,31 +34,12 @@ class Columns(NamedTuple):
     rank: str = "rank"
 
     def guessed(self, table: Any, notes: list[str]) -> "Columns":
-        """Replace names of ours that the table lacks by the only column that fits: its name, then its cells."""
+        """Replace names of ours that the table lacks by the only column whose name fits."""
         found = self.by_name(table)
-        if found.annotator is not None and not {found.label, found.rating} & set(map(str, table.columns)):
-            found = _by_cells(table, found)
-        self._check(table, found)
         for role, name in found._asdict().items():
             if name != getattr(self, role):
                 notes.append(f"column {name!r} is taken for the {role}")
         return found
-
-    def _check(self, table: Any, found: "Columns") -> None:
-        """Refuse a guess of item and annotator that names and data leave open."""
-        item, annotator = found.item, found.annotator
-        if item not in table.columns or annotator not in table.columns:
-            return
-        if _is_clear("item", item, self.item) or _is_clear("annotator", annotator, self.annotator):
-            return
-        sizes = table[item].nunique(), table[annotator].nunique()
-        crossed = sizes[0] * sizes[1] == len(table) and sizes[1] <= min(FEW_ANNOTATORS, sizes[0] - 1)
-        if not crossed and max(sizes) < len(table):
-            raise InputError(
-                f"columns {item!r} ({sizes[0]} values) and {annotator!r} ({sizes[1]} values) may each name the items "
-                f"or the annotators: both repeat; pass item={item!r} and annotator={annotator!r}, or the other way "
-                "round"
-            )
 
     def words_as_labels(self, table: Any, notes: list[str]) -> "Columns":
         """Take ratings of which none is a number for the labels, where there are none."""
@@ -90,11 +63,6 @@ class Columns(NamedTuple):
                 chosen = fits if len(fits) == 1 else ids  # a text has an id beside it
                 found[role] = chosen[0] if len(chosen) == 1 else ours
         return Columns(**found)
-
-
-def _is_clear(role: str, name: Any, given: Any) -> bool:
-    """Return whether a column was named by the user, has our name, or one that means this role alone."""
-    return name == given or (plain(name) in NAMES[role].split() and plain(name) not in VAGUE)
 
 
 def vocabulary(table: Any) -> list[str]:
@@ -133,44 +101,6 @@ def only_key(table: Any) -> str | None:
         if not nested(cells) and cells.dtype.kind != "f" and cells.notna().all() and cells.is_unique:
             return str(name)
     return None
-
-
-def _by_cells(table: Any, found: Columns) -> Columns:
-    """Find item, annotator and label of a long table, if one choice of columns alone fits.
-
-    Item and annotator name a row together and neither alone, there are more items than annotators, and labels are few.
-    """
-    few = [str(n) for n in table.columns if not nested(table[n]) and table[n].dtype.kind != "f"]
-    sizes = {name: table[name].nunique() for name in few}
-    few = [name for name in few if 1 < sizes[name] < len(table)]
-    if len(few) > MOST_CANDIDATES:
-        return found
-    named = set(map(str, table.columns)) & {found.item, found.annotator}
-    keys = [
-        (item, annotator)
-        for item, annotator in permutations(few, 2)
-        if sizes[item] >= sizes[annotator]
-        and sizes[item] * sizes[annotator] >= len(table)  # else some pair is there twice
-        and named <= {item, annotator}
-        and found.item in (item, "item")
-        and found.annotator in (annotator, "annotator")
-        and not table.duplicated([item, annotator]).any()
-    ]
-    choices = [
-        (item, annotator, label)
-        for item, annotator in keys
-        for label in few
-        if label not in (item, annotator) and sizes[label] <= MOST_LABELS and _varies(table, item, label)
-    ]
-    if len(choices) != 1:
-        return found
-    item, annotator, label = choices[0]
-    return found._replace(item=item, annotator=annotator, label=label)
-
-
-def _varies(table: Any, item: str, label: str) -> bool:
-    """Return whether a column differs within an item: what does not is a feature of the item."""
-    return bool((table.groupby(item)[label].nunique() > 1).any())
 
 
 def plain(name: Any) -> str:

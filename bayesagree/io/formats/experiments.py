@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from bayesagree.io._json import Elements, parse
+from bayesagree.io._json import parse
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
@@ -91,13 +91,13 @@ def read_deepeval(file: File, question: str | None) -> Found:
 
 
 def _rows(file: File) -> Iterable[dict[str, Any]]:
-    return file.json if isinstance(file.json, list | Elements) else file.lines()
+    return file.json if isinstance(file.json, list) else file.lines()
 
 
 def _events(file: File) -> Iterable[dict[str, Any]]:
     """Events of a file in JSON: a list, or the answer of the server; none of a table."""
     events = file.json.get("events") if isinstance(file.json, dict) else file.json
-    return events if isinstance(events, list | Elements) else []
+    return events if isinstance(events, list) else []
 
 
 def _after(prefix: str, names: Iterable[str]) -> dict[str, str]:
