@@ -11,8 +11,8 @@ from bayesagree.blind.experiment import blind_experiment
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import one_panel, style
-from bayesagree.plots.blind import plot_method_correlation, plot_quality_correlation
 from studies._command import Figures, flat, run, save_figures
+from studies.blind_figures import plot_method_correlation, plot_quality_correlation
 from studies.blind_tables import blind_table, overlap_summary, vote_quality
 
 if TYPE_CHECKING:

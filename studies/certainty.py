@@ -17,8 +17,8 @@ from bayesagree.plausibility.certainty import annotation_certainty, label_certai
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from bayesagree.plots.certainty import plot_certainty
-from bayesagree.plots.plausibility import plot_rating_item
 from studies._command import Figures, run, save_figures
+from studies.certainty_figures import plot_rating_item
 
 
 def certainty_by_reliability(

@@ -62,7 +62,6 @@ def limits_of_agreement(
 
     See Also
     --------
-    bayesagree.plots.plot_bland_altman : the figure.
     annotator_levels : levels of all annotators at once, which need not share items.
 
     References

@@ -78,7 +78,7 @@ def effective_judges(
 
     See Also
     --------
-    corrected_rate, alternative_annotator_test, bayesagree.plots.plot_error_correlation
+    corrected_rate, alternative_annotator_test
 
     Examples
     --------

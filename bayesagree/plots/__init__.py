@@ -8,30 +8,21 @@ global setting changes.
 figure                        shows                                          of
 ============================  =============================================  ==========================================
 plot_item_fits                Beta fits of each item with HPD band           Checco et al., figure 2
-plot_bland_altman             two annotators' ratings against each other     Bland and Altman, figure 2
 plot_simplex                  plausibilities on the triangle of 3 labels     Stutz et al., figure 2
 plot_plausibility             strips of plausibilities of one item           Stutz et al., figures 1, 5 and 15
 plot_scores                   scores across reliabilities                    Stutz et al., figure 6
 plot_score_draws              scores over the draws of the truth             Stutz et al., figure 7
 plot_certainty                certainty or scores of the items, sorted       Stutz et al., figures 3, 7 and 14
-plot_certainty_by_agreement   certainty against annotator agreement          Stutz et al., figure 13
-plot_risk                     certainty of the risk, expected risk           Stutz et al., figure 8
 plot_rank_probability         probability of every place                     ours
 plot_set_size                 size of prediction sets by certainty            ours
 plot_designs                  width of the interval of each design           ours
-plot_cost_frontier            cost of each design against that width         ours
 plot_value_of_votes           more votes and the choice of a model           ours
-plot_error_correlation        judges that err together                       ours
 plot_reliability_curve        reliability that predicts the one left out     ours
-plot_method_correlation       correlation with gold by method                Jung and Lease, figures 3 and 4
-plot_quality_correlation      correlation against pseudo-gold quality        Jung and Lease, figure 5
-plot_group_truth              items that groups see differently               ours
 plot_group_heatmap            performance of models for groups               Balayn and Bozzon, figure 2
 plot_group_intervals          the same with intervals                        ours
 plot_annotator_quality        distribution of quality WQS                    Balayn and Bozzon, figure 3a
 plot_disagreement_by_quality  disagreement rate by quality                   Balayn and Bozzon, figure 3b
 plot_shares                   who and what is in the evaluation set          Balayn and Bozzon, figures 4 and 5
-plot_rating_item              ratings of an item and their posterior         Stutz et al., figures 9 and 10
 ============================  =============================================  ==========================================
 """
 

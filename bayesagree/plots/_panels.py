@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.docstrings import shared
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, shorten
 
@@ -20,21 +19,8 @@ if TYPE_CHECKING:
 # An array of matplotlib axes, shape (row, column).
 type Panels = NDArray[Any]
 
-_ONE = {"axes": "The axes to draw in; by default a figure of its own.", "returns": "Returns\n-------\nAxes"}
-_SEVERAL = {"axes": "An array of as many axes to draw in; by default a figure of its own."}
-_SEVERAL |= {"returns": "Returns\n-------\narray of Axes, shape (row, column)"}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", ":", "-.")
-
-
-def on_axes[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """Describe `axes` and what it returns in its docstring."""
-    return shared(**_ONE)(function)
-
-
-def on_panels[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """Do the same for a figure of several panels."""
-    return shared(**_SEVERAL)(function)
 
 
 def new_panels(

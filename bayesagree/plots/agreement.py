@@ -9,15 +9,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.agreement.bland_altman import limits_of_agreement, paired
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, Panels, on_panels, positions, wrapped_panels
+from bayesagree.plots._panels import Panels, positions, wrapped_panels
 
 _GRID = np.linspace(0.002, 0.998, 250)
 
 
-@on_panels
 def plot_item_fits(
     result: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] | None = None, axes: Panels | None = None
 ) -> Panels:
@@ -31,9 +29,13 @@ def plot_item_fits(
         The same ratings.
     items
         Which items, by default the first twelve.
-    {axes}
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    array of Axes, shape (row, column)
+        The axes drawn in.
 
     References
     ----------
@@ -68,52 +70,6 @@ def plot_item_fits(
         panel.set_ylim(0, 1.15 * float(np.quantile(upper, 0.97)))
     figure.supxlabel("rating")
     figure.supylabel("density")
-    return panels
-
-
-@on_panels
-def plot_bland_altman(
-    ratings: Ratings, *, annotators: Sequence[Any] | None = None, axes: Panels | None = None
-) -> Panels:
-    """Draw the difference of two annotators' ratings against their mean, with the limits of agreement, for each pair.
-
-    Parameters
-    ----------
-    ratings
-        Ratings, one of each annotator and item.
-    annotators
-        Whose pairs, by default all; the first twelve pairs are drawn. Equal points are drawn larger.
-    {axes}
-
-    {returns}
-
-    See Also
-    --------
-    bayesagree.agreement.limits_of_agreement : the numbers: mean difference and limits, whose intervals are the bands.
-
-    References
-    ----------
-    Bland and Altman (1999), figure 2, doi:10.1177/096228029900800204.
-
-    Examples
-    --------
-    >>> from bayesagree.datasets.simulate import ratings
-    >>> plot_bland_altman(ratings(n_items=20, ratings_per_item=3, seed=1).ratings).size
-    3
-    """
-    table = limits_of_agreement(ratings, annotators=annotators).head(12)
-    pairs = table.to_dict("records")
-    figure, panels = wrapped_panels(axes, len(pairs), 4, width=2.6, height=2.3, sharex=True, sharey=True)
-    for panel, pair in zip(panels.ravel(), pairs):
-        who = positions([pair["annotator"], pair["other_annotator"]], ratings.annotators, "annotator")
-        points, number = np.unique(np.stack(paired(ratings, *who)), axis=1, return_counts=True)
-        panel.scatter(*points, s=12 * number, color="0.2", alpha=0.6)
-        for k, name in enumerate(("difference", "low_limit", "high_limit")):
-            panel.axhline(pair[name], color=f"C{min(k, 1)}", linestyle=LINES[min(k, 1)])
-            panel.axhspan(pair[f"{name}_lower"], pair[f"{name}_upper"], color=f"C{min(k, 1)}", alpha=0.2)
-        panel.set_title(f"{pair['annotator']} minus {pair['other_annotator']}", fontsize="small")
-    figure.supxlabel("mean of both ratings")
-    figure.supylabel("difference")
     return panels
 
 

@@ -7,13 +7,12 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, Panels, new_panels, on_axes, on_panels, one_panel, sorted_curve
+from bayesagree.plots._panels import LINES, one_panel, sorted_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@on_axes
 def plot_certainty(
     curves: Mapping[str, xr.DataArray],
     *,
@@ -35,9 +34,13 @@ def plot_certainty(
         What the values are.
     limit
         Where to draw a line, such as the limit of open items; None for none.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -70,96 +73,3 @@ def plot_certainty(
     panel.set(xlabel="items, sorted" if order is None else f"items, sorted by {order}", ylabel=label)
     panel.legend(fontsize="small")
     return panel
-
-
-@on_axes
-def plot_certainty_by_agreement(
-    certainty: xr.DataArray, agreement: xr.DataArray, *, axes: "Axes | None" = None
-) -> "Axes":
-    """Draw the annotation certainty of the items against the agreement of their annotators, with a straight line.
-
-    Parameters
-    ----------
-    certainty
-        `annotation_certainty` (item).
-    agreement
-        `annotator_agreement` (item); items without it are left out.
-    {axes}
-
-    {returns}
-
-    References
-    ----------
-    Stutz et al. (2023), figure 13.
-
-    Examples
-    --------
-    >>> from bayesagree import Labels, annotation_certainty, dirichlet
-    >>> from bayesagree.agreement import annotator_agreement
-    >>> votes = Labels.from_counts([[4, 0], [3, 1], [2, 2]])
-    >>> certainty = annotation_certainty(dirichlet(votes, seed=1), exact=True)
-    >>> plot_certainty_by_agreement(certainty, annotator_agreement(votes)).get_title()
-    '3 items, correlation 1.00'
-    """
-    x, y = agreement.values, certainty.sel(item=agreement["item"]).values
-    known = np.isfinite(x) & np.isfinite(y)
-    if known.sum() < 3:
-        raise InputError(f"{int(known.sum())} items have both certainty and agreement; three or more are needed")
-    x, y = x[known], y[known]
-    _, panel = one_panel(axes)
-    shift = np.random.default_rng(1).uniform(-0.01, 0.01, x.size)
-    panel.plot(x + shift, y, ".", markersize=3, alpha=0.5)
-    title = f"{x.size} items"
-    if np.ptp(x) > 0 and np.ptp(y) > 0:
-        slope, start = np.polyfit(x, y, 1)
-        ends = np.array([x.min(), x.max()])
-        panel.plot(ends, start + slope * ends, color="0.3")
-        title += f", correlation {np.corrcoef(x, y)[0, 1]:.2f}"
-    panel.set_title(title, fontsize="medium")
-    panel.set(xlabel="agreement of the annotators", ylabel="annotation certainty")
-    return panel
-
-
-@on_panels
-def plot_risk(
-    certainty: xr.DataArray,
-    risk_certainty: xr.DataArray,
-    expected_risk: xr.DataArray,
-    *,
-    axes: Panels | None = None,
-) -> Panels:
-    """Draw how certain the label and the risk level of the items are, and the expected risk, each sorted.
-
-    Parameters
-    ----------
-    certainty, risk_certainty, expected_risk
-        Results of the functions of these names (item); `annotation_certainty` the first.
-    {axes}
-
-    {returns}
-
-    References
-    ----------
-    Stutz et al. (2023), figure 8.
-
-    Examples
-    --------
-    >>> from bayesagree import Labels, annotation_certainty, dirichlet
-    >>> from bayesagree.plausibility.certainty import expected_risk, risk_certainty
-    >>> tree = dirichlet(Labels.from_counts([[4, 0, 1], [3, 1, 0]]), draws=50, seed=1)
-    >>> risk = {0: 0, 1: 1, 2: 1}
-    >>> certainty = annotation_certainty(tree, exact=True)
-    >>> plot_risk(certainty, risk_certainty(tree, risk), expected_risk(tree, risk)).size
-    2
-    """
-    _, panels = new_panels(axes, 1, 2, width=4, height=3)
-    left, right = panels[0]
-    left.plot(sorted_curve(certainty.values).value, "-", color="C0", label="label")
-    left.plot(sorted_curve(risk_certainty.values).value, "--", color="C3", label="risk level")
-    left.set_ylabel("certainty")
-    left.legend(fontsize="small")
-    right.plot(sorted_curve(expected_risk.values).value, color="0.2")
-    right.set_ylabel("expected risk level")
-    for panel in (left, right):
-        panel.set_xlabel("items, sorted")
-    return panels

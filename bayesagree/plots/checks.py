@@ -7,13 +7,12 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError, positive_int
-from bayesagree.plots._panels import Panels, new_panels, on_axes, on_panels, one_panel, style, write_cells
+from bayesagree.plots._panels import Panels, new_panels, one_panel, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@on_panels
 def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
 
@@ -24,9 +23,13 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axe
     ----------
     curves
         Results of `bayesagree.predictive.reliability_curve` by title, or one of them.
-    {axes}
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    array of Axes, shape (row, column)
+        The axes drawn in.
 
     Examples
     --------
@@ -54,7 +57,6 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axe
     return panels
 
 
-@on_axes
 def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8, axes: "Axes | None" = None) -> "Axes":
     """Draw the mean size of the prediction sets of each model against the certainty of the annotations.
 
@@ -66,9 +68,12 @@ def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8,
         `annotation_certainty`, or another number for each item (item); items of the sets that it lacks are left out.
     bins
         Number of groups of equally many items, in the order of their certainty.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
         Dots are means of a group, bars plus and minus two standard errors.
 
     Examples
@@ -95,42 +100,4 @@ def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8,
         panel.errorbar(x, mean, yerr=error, label=str(model), capsize=2, **style(k))
     panel.set(xlabel="annotation certainty", ylabel="labels in the set")
     panel.legend(fontsize="small")
-    return panel
-
-
-@on_axes
-def plot_error_correlation(result: xr.DataTree, *, axes: "Axes | None" = None) -> "Axes":
-    """Draw the mean correlation of each two judges' errors as a matrix.
-
-    Parameters
-    ----------
-    result
-        From `effective_judges`.
-    {axes}
-
-    {returns}
-        Red cells are pairs that err together, blue ones pairs whose errors cancel out; cells of a judge that never errs
-        are empty. The title has the effective number of judges with its 95 % equal-tailed interval.
-
-    Examples
-    --------
-    >>> from bayesagree import Labels
-    >>> from bayesagree.judges import effective_judges
-    >>> verdicts = Labels.from_matrix([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 10, annotators=[*"abc"])
-    >>> result = effective_judges(verdicts, dict(enumerate([0, 1, 1, 1] * 10)), draws=50, chains=1, seed=1)
-    >>> plot_error_correlation(result).get_title()
-    'worth 2.3 of 3 judges (1.8 to 2.6)'
-    """
-    posterior = result["posterior"].to_dataset()
-    names = [str(name) for name in posterior["judge"].values]
-    mean = posterior["correlation"].transpose("chain", "draw", "judge", "other_judge").mean(("chain", "draw")).values
-    figure, panel = one_panel(axes)
-    image = panel.imshow(mean, cmap="RdBu_r", vmin=-1, vmax=1)
-    write_cells(panel, mean, lambda v, j, k: "" if np.isnan(v) else f"{v:.2f}", limit=0.6, light_above=True)
-    panel.set_xticks(range(len(names)), names, rotation=90)
-    panel.set_yticks(range(len(names)), names)
-    figure.colorbar(image, ax=panel, label="correlation of errors")
-    worth = posterior["n_effective"].values
-    low, high = np.nanquantile(worth, [0.025, 0.975])
-    panel.set_title(f"worth {np.nanmean(worth):.1f} of {len(names)} judges ({low:.1f} to {high:.1f})")
     return panel

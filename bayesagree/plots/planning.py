@@ -7,13 +7,12 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import on_axes, one_panel, style
+from bayesagree.plots._panels import one_panel, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@on_axes
 def plot_designs(
     designs: xr.Dataset, *, today: tuple[float, float] | None = None, axes: "Axes | None" = None
 ) -> "Axes":
@@ -25,9 +24,12 @@ def plot_designs(
         From `plan`.
     today
         Annotators an item and width of the interval of the study that there is, marked by a cross.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
         Bars are where the width of one such study will lie (95 %); a dotted line is the width that was wanted.
 
     Examples
@@ -58,42 +60,6 @@ def plot_designs(
     return panel
 
 
-@on_axes
-def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
-    """Draw the cost of each design against the width of its interval, and a line through those that none undercuts.
-
-    Parameters
-    ----------
-    designs
-        From `plan`.
-    {axes}
-
-    {returns}
-        Designs on the line are written as items x annotators.
-
-    Examples
-    --------
-    >>> from bayesagree import Labels, plan
-    >>> pilot = Labels.from_counts([[3, 0], [2, 1], [0, 3], [3, 0], [1, 2], [0, 3]] * 5)
-    >>> designs = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", replicates=4, seed=1)
-    >>> [text.get_text() for text in plot_cost_frontier(designs).texts]
-    ['50 x 3', '50 x 5', '200 x 3', '200 x 5']
-    """
-    _, panel = one_panel(axes)
-    table = designs[["width", "cost"]].to_dataframe().reset_index().sort_values(["cost", "width"], ignore_index=True)
-    panel.plot(table["cost"], table["width"], **style(0, line=False))
-    best = table.loc[table["width"] < table["width"].cummin().shift(fill_value=np.inf)]
-    panel.plot(best["cost"], best["width"], color="black", linewidth=1)
-    for row in best.to_dict("records"):
-        name, at = f"{row['items']} x {row['annotators']}", (row["cost"], row["width"])
-        panel.annotate(name, at, xytext=(4, 4), textcoords="offset points", fontsize="small")
-    if "target" in designs.attrs:
-        panel.axhline(designs.attrs["target"], color="grey", linestyle=":")
-    panel.set(xscale="log", xlabel="cost", ylabel=f"width of the interval of {designs.attrs['metric']}", ylim=(0, None))
-    return panel
-
-
-@on_axes
 def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability that the choice between the two best models is right against the number of more votes.
 
@@ -103,9 +69,12 @@ def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axe
         From `value_of_votes`.
     enough
         A sufficient probability, drawn as a line; the fewest votes that are expected to give it are marked.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
         With the two models in the title.
 
     Raises

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.annotations import Ratings
 from bayesagree.draws.top_labels import plausibility_draws
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import MARKERS, on_axes, one_panel, positions
+from bayesagree.plots._panels import MARKERS, one_panel, positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 _SHOWN = 300
 
 
-@on_axes
 def plot_plausibility(
     truth: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8, axes: "Axes | None" = None
 ) -> "Axes":
@@ -35,9 +32,13 @@ def plot_plausibility(
         A point estimate (item, category) to draw as bars, such as `irn`.
     most
         How many labels, those with the largest mean plausibility.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -71,7 +72,6 @@ def plot_plausibility(
     return panel
 
 
-@on_axes
 def plot_simplex(
     truth: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None, axes: "Axes | None" = None
 ) -> "Axes":
@@ -88,9 +88,13 @@ def plot_simplex(
     labels
         The three labels at the corners, by default all where there are three. With more labels, their plausibilities
         are rescaled to sum to one.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -104,7 +108,7 @@ def plot_simplex(
     ['cat', 'dog', 'fox']
     """
     if "category" not in truth["posterior"].coords:
-        raise InputError("a simplex is of labels, and this posterior has none (of ratings, see plot_rating_item)")
+        raise InputError("a simplex is of labels, and this posterior has none")
     names = np.asarray(truth["posterior"]["category"])
     corners = names.tolist() if labels is None else list(labels)
     if len(corners) != 3:
@@ -133,7 +137,7 @@ def _draws(truth: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
     """Return plausibilities, shape (item, draw, label)."""
     if "plausibility" not in truth["posterior"].data_vars:
         if "mean" in truth["posterior"].data_vars:
-            raise InputError("this posterior is of ratings and has no plausibilities; see plot_rating_item")
+            raise InputError("this posterior is of ratings and has no plausibilities")
         raise InputError("the posterior has no full plausibilities; draw it without top_labels")
     values = plausibility_draws(truth)
     at = positions(items, np.asarray(values["item"]), "item")
@@ -144,60 +148,3 @@ def _point(estimate: xr.DataArray, item: Any, labels: NDArray[Any]) -> NDArray[n
     at = positions([item], np.asarray(estimate["item"]), "item")[0]
     known = positions(labels.tolist(), np.asarray(estimate["category"]), "category")
     return estimate.transpose("item", "category").values[at, known]
-
-
-@on_axes
-def plot_rating_item(
-    truth: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None, axes: "Axes | None" = None
-) -> "Axes":
-    """Draw the ratings of one item and normal densities drawn from its posterior of mean and variance.
-
-    Parameters
-    ----------
-    truth
-        Result of `normal_inverse_gamma`.
-    ratings
-        The same ratings.
-    item
-        Name of the item.
-    threshold
-        Where the labels "below" and "at_or_above" part.
-    {axes}
-
-    {returns}
-        The axes drawn in.
-
-    References
-    ----------
-    Stutz et al. (2023), figures 9 and 10, right.
-
-    Examples
-    --------
-    >>> from bayesagree import normal_inverse_gamma
-    >>> given = Ratings.from_matrix([[1, 2, 2, 5]], scale=(1, 5), step=1)
-    >>> truth = normal_inverse_gamma(given, draws=20, seed=1)
-    >>> plot_rating_item(truth, given, 0, threshold=3).get_xlabel()
-    'rating'
-    """
-    posterior = truth["posterior"].to_dataset()
-    if "variance" not in posterior:
-        raise InputError("the posterior has no variance of the ratings; draw it by normal_inverse_gamma")
-    at = positions([item], ratings.items, "item")[0]
-    low, high = ratings.scale
-    x = np.linspace(low - 0.1 * (high - low), high + 0.1 * (high - low), 200)
-    mean, variance = (posterior[name].sel(item=item).values.ravel()[:_SHOWN, None] for name in ("mean", "variance"))
-    _, panel = one_panel(axes, height=2.8)
-    own = ratings.rating[ratings.item_index == at]
-    step = ratings.step or (high - low) / 20
-    panel.hist(
-        own, bins=np.arange(low - step / 2, high + step, step).tolist(), density=True, color="0.7", label="ratings"
-    )
-    panel.plot(x, sp.stats.norm.pdf(x, mean, np.sqrt(variance)).T[:, :30], color="C2", alpha=0.25, linewidth=0.8)
-    if threshold is not None:
-        share = float((posterior["mean"].sel(item=item) < threshold).mean())
-        panel.axvline(threshold, color="0.1", linestyle="--")
-        panel.set_title(f"item {item}: Pr(mean below {threshold:g}) = {share:.2f}", fontsize="medium")
-    panel.set(
-        ylim=(0, 1.6 * float(np.median(sp.stats.norm.pdf(0, 0, np.sqrt(variance))))), xlabel="rating", ylabel="density"
-    )
-    return panel

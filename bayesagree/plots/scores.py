@@ -9,13 +9,12 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
-from bayesagree.plots._panels import MARKERS, on_axes, one_panel, style, write_cells
+from bayesagree.plots._panels import MARKERS, one_panel, style, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@on_axes
 def plot_scores(
     result: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None, axes: "Axes | None" = None
 ) -> "Axes":
@@ -32,9 +31,13 @@ def plot_scores(
         One of its metrics.
     plug_in
         The plug-in metric (model), against a point estimate of the truth, or its draws: dotted lines.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -83,7 +86,6 @@ def _score_rows(found: xr.Dataset, axes: "Axes | None") -> "Axes":
     return panel
 
 
-@on_axes
 def plot_score_draws(
     result: xr.DataTree, *, metric: str, reliability: float | None = None, axes: "Axes | None" = None
 ) -> "Axes":
@@ -97,9 +99,13 @@ def plot_score_draws(
         One of its metrics.
     reliability
         Which reliability, when there are several.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -130,7 +136,6 @@ def plot_score_draws(
     return panel
 
 
-@on_axes
 def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability of every place for every model, best model first.
 
@@ -138,9 +143,13 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     ----------
     result
         Result of `compare`.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     Examples
     --------

@@ -11,10 +11,7 @@ from bayesagree.errors import InputError
 from bayesagree.plots._panels import (
     Panels,
     new_panels,
-    on_axes,
-    on_panels,
     one_panel,
-    style,
     with_sizes,
     wrapped_panels,
     write_cells,
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@on_axes
 def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the performance of every model (columns) for every group (rows), with the number of annotators.
 
@@ -33,9 +29,13 @@ def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Ax
     ----------
     result
         Result of `bayesagree.subjective.performance.group_performance`; groups without a value stay white.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -66,7 +66,6 @@ def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Ax
     return panel
 
 
-@on_panels
 def plot_group_intervals(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw the posterior of every group's accuracy as an interval (HDI 0.95), one panel per model.
 
@@ -74,9 +73,13 @@ def plot_group_intervals(result: xr.DataTree, *, axes: Panels | None = None) -> 
     ----------
     result
         Result of `bayesagree.subjective.group_model.group_posterior`.
-    {axes}
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    array of Axes, shape (row, column)
+        The axes drawn in.
 
     Examples
     --------
@@ -107,62 +110,6 @@ def plot_group_intervals(result: xr.DataTree, *, axes: Panels | None = None) -> 
     return panels
 
 
-@on_panels
-def plot_group_truth(truth: xr.DataTree, *, most: int = 12, axes: Panels | None = None) -> Panels:
-    """Draw how many items each group of annotators sees differently (left), and the items that divide most (right).
-
-    Parameters
-    ----------
-    truth
-        Result of `bayesagree.group_dirichlet`, with all plausibilities.
-    most
-        Number of items on the right: those that a group most probably sees differently. Each group has a mark at its
-        plausibility of the label on which the groups are furthest apart, with an interval (HDI 0.95).
-    {axes}
-
-    {returns}
-
-    Examples
-    --------
-    >>> from bayesagree import Labels, group_dirichlet
-    >>> votes = Labels.from_matrix([["a"] * 8, ["a"] * 4 + ["b"] * 4, ["b"] * 8] * 10, annotators=list("stuvwxyz"))
-    >>> sides = dict.fromkeys("stuv", "left") | dict.fromkeys("wxyz", "right")
-    >>> panels = plot_group_truth(group_dirichlet(votes, groups=sides, form="divided", draws=100, seed=1), most=3)
-    >>> {int(text.get_text().split(":")[0]) % 3 for text in panels[0, 1].get_yticklabels()}
-    {1}
-    """
-    drawn, derived, given = (truth[name].to_dataset() for name in ("posterior", "derived", "constant_data"))
-    if "divided" not in drawn or "plausibility" not in drawn:
-        raise InputError("plot_group_truth takes the result of group_dirichlet with all plausibilities")
-    values = drawn["plausibility"].stack(sample=("chain", "draw")).transpose("sample", "group", "item", "category")
-    names, mean = drawn["group"].values, values.mean("sample").values
-    chance = derived["prob_different"].fillna(0).values.max(axis=0)
-    shown = np.sort(np.argsort(-chance, kind="stable")[:most])
-    label = np.ptp(mean[:, shown], axis=0).argmax(axis=1)
-    _, panels = new_panels(axes, 1, 2, width=4, height=0.25 * max(len(shown), len(names)) + 1.5, margin=(1, 0))
-    left, right = panels[0]
-    shares = drawn["divided"].stack(sample=("chain", "draw")).transpose("sample", "group").values
-    for g, ends in enumerate(zip(*column_hdi(shares))):
-        left.hlines(g, *ends, color=f"C{g % 10}")
-        left.plot(shares[:, g].mean(), g, **style(g, line=False))
-        at = np.arange(len(shown)) + 0.6 * ((g + 0.5) / len(names) - 0.5)
-        one = values.values[:, g, shown, label]
-        right.hlines(at, *column_hdi(one), color=f"C{g % 10}", linewidth=1)
-        right.plot(one.mean(axis=0), at, label=str(names[g]), **style(g, line=False))
-    left.set_yticks(range(len(names)), with_sizes(names, given["n_votes"].sum("item").values))
-    left.set_xlabel("share of items seen differently, HDI 0.95")
-    left.set_ylabel("group (votes)")
-    items, labels = drawn["item"].values[shown], drawn["category"].values[label]
-    right.set_yticks(range(len(shown)), [f"{item}: {name}" for item, name in zip(items, labels)])
-    right.set_xlabel("plausibility of the label, HDI 0.95")
-    right.set_ylabel("item: label")
-    right.legend(fontsize="small")
-    for panel in (left, right):
-        panel.invert_yaxis()
-    return panels
-
-
-@on_axes
 def plot_disagreement_by_quality(
     rate: xr.DataArray,
     quality: xr.DataArray,
@@ -178,9 +125,13 @@ def plot_disagreement_by_quality(
         `disagreement_rate` and the WQS of `crowdtruth`, on the same annotators.
     edges
         Edges of the ranges of quality; ranges without annotators are left out.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -212,7 +163,6 @@ def plot_disagreement_by_quality(
     return panel
 
 
-@on_axes
 def plot_annotator_quality(quality: xr.DataArray, apart: Iterable[Any] = (), *, axes: "Axes | None" = None) -> "Axes":
     """Draw the distribution of the annotators' CrowdTruth quality, some of them apart.
 
@@ -222,9 +172,13 @@ def plot_annotator_quality(quality: xr.DataArray, apart: Iterable[Any] = (), *, 
         WQS of `crowdtruth` (annotator).
     apart
         Names of annotators to draw hatched, such as those who label as if at random.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -255,7 +209,6 @@ def plot_annotator_quality(quality: xr.DataArray, apart: Iterable[Any] = (), *, 
     return panel
 
 
-@on_panels
 def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) -> Panels:
     """Draw how annotators, items and labels are distributed, one panel for each feature, with their targets.
 
@@ -263,9 +216,13 @@ def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) ->
     ----------
     distributions
         The table of a `SpecificationReport`: columns kind, feature, value, target, actual, n.
-    {axes}
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    array of Axes, shape (row, column)
+        The axes drawn in.
 
     References
     ----------

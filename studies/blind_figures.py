@@ -1,4 +1,4 @@
-"""Figures of blind evaluation: how well each method replaces gold."""
+"""How well each blind method replaces gold: figures 3 to 5 of Jung and Lease."""
 
 from typing import TYPE_CHECKING
 
@@ -6,13 +6,12 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError, shorten
-from bayesagree.plots._panels import on_axes, one_panel, style
+from bayesagree.plots._panels import one_panel, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@on_axes
 def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation of estimated with actual scores or ranks, by method, one line for each metric.
 
@@ -22,9 +21,13 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
         Result of `bayesagree.blind.blind_experiment` with gold.
     measure
         ``"pearson"``, ``"spearman"``, ``"kendall"`` or ``"swap_rate"``.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -53,7 +56,6 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
     return panel
 
 
-@on_axes
 def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation that each method achieves against the quality of its pseudo-gold, with straight lines.
 
@@ -61,9 +63,13 @@ def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", a
     ----------
     result, measure
         As in `plot_method_correlation`.
-    {axes}
+    axes
+        The axes to draw in; by default a figure of its own.
 
-    {returns}
+    Returns
+    -------
+    Axes
+        The axes drawn in.
 
     References
     ----------
