@@ -31,7 +31,9 @@ from .conformal.calibration import conformalize
 from .datasets import simulate
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
 from .evaluation import assert_better, compare, evaluate
-from .io import read_annotations, read_predictions, read_result, write_result, write_table
+from .io.exports import read_annotations
+from .io.files import read_predictions, read_result, write_result
+from .io.outputs import write_table
 from .judges.annotator_test import alternative_annotator_test
 from .judges.model import corrected_rate_model
 from .judges.rate import corrected_rate

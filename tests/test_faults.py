@@ -15,7 +15,7 @@ import _hostile
 import pytest
 from _paths import ROOT
 
-from bayesagree.io import read_result
+from bayesagree import read_result
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,6 @@ of this package: each keeps its own licence, several forbid commercial use or st
 - `_catalogue`: `available`, `load` and the class of what is loaded; `sets.csv` is the table of data sets, and
   `_readers` has the functions that read them.
 - `_files`: finding, checking and parsing files; `sources.csv` has origin, licence and citation.
-- `_conversion`: joins CIFAR-10H from the files of three projects, which `conversions.csv` lists.
 - `simulate`: seeded generators of annotations and predictions with a known truth, `bayesagree.simulate`.
 
 The paper's dermatology models (`dermatology_predictions0.txt` to `3.txt`, of the folder `data` of

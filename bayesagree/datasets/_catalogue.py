@@ -13,27 +13,10 @@ import pandas as pd
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets import _readers
-from bayesagree.datasets._conversion import table_rows
-from bayesagree.datasets._files import SOURCES, Content
+from bayesagree.datasets._files import SOURCES, table_rows
 from bayesagree.errors import InputError
 
-
-@dataclass(frozen=True)
-class Entry:
-    """One row of the table of data sets."""
-
-    name: str
-    folder: str
-    reader: str
-    argument: str
-    title: str
-
-    def read(self) -> Content:
-        """Read the files of the set."""
-        return getattr(_readers, self.reader)(*([self.argument] if self.argument else []))
-
-
-SETS = {row["name"]: Entry(**row) for row in table_rows("sets.csv")}
+SETS = {row["name"]: row for row in table_rows("sets.csv")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +77,9 @@ def load(name: str) -> Dataset:
         similar = get_close_matches(name, SETS, 3, 0.5) + [n for n in SETS if n.startswith(f"{name}/")]
         hint = f"similar: {', '.join(similar[:12])}" if similar else "see bayesagree.datasets.available()"
         raise InputError(f"there is no data set {name!r}; {hint}")
-    content, source = entry.read(), SOURCES[entry.folder]
-    return Dataset(name, entry.title, *content, source["licence"], source["citation"], source["url"])
+    argument, source = entry["argument"], SOURCES[entry["folder"]]
+    content = getattr(_readers, entry["reader"])(*([argument] if argument else []))
+    return Dataset(name, entry["title"], *content, source["licence"], source["citation"], source["url"])
 
 
 def available() -> dict[str, str]:
@@ -106,4 +90,4 @@ def available() -> dict[str, str]:
     >>> available()["derm-ddx"]
     'rankings: 1947 skin cases, 419 conditions, risk levels'
     """
-    return {name: entry.title for name, entry in SETS.items()}
+    return {name: entry["title"] for name, entry in SETS.items()}

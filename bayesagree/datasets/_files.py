@@ -1,12 +1,17 @@
 """Where the files of a data set are: the folder in BAYESAGREE_DATA first, else downloaded once and checked.
 
-`sources.csv` has the origin, licence and citation of each folder, `registry.txt` the files that can be downloaded.
+`sources.csv` has the origin, licence and citation of each folder, `registry.txt` the files that can be downloaded, and
+`conversions.csv` the parts of those of CIFAR-10H, which are joined from files of three projects. Joined files are
+checked by their content, which does not depend on how a part was written.
 """
 
+import csv
+import hashlib
 import json
 import os
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +22,16 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets._conversion import CONVERSIONS, FOLDER, convert, table_rows
 from bayesagree.io.tables import read_table
+
+FOLDER = files("bayesagree.datasets")
+CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+
+
+def table_rows(name: str) -> list[dict[str, str]]:
+    """Read a table of this folder: a row as a mapping of column to text."""
+    return list(csv.DictReader(FOLDER.joinpath(name).read_text(encoding="utf-8").splitlines()))
+
 
 # Folder of a data set to its `url`, `licence` and `citation`.
 SOURCES = {row.pop("folder"): row for row in table_rows("sources.csv")}
@@ -76,8 +89,6 @@ def local_file(path: str) -> Path | None:
 def locate(path: str) -> Path:
     """Return the file, plain or gzip, from the local folder or else downloaded.
 
-    A file that is put together from several (`_conversion`) is, once they are downloaded.
-
     Raises
     ------
     FileNotFoundError
@@ -85,13 +96,24 @@ def locate(path: str) -> Path:
     """
     if (file := local_file(path)) is not None:
         return file
-    if path in CONVERSIONS:
-        return _converted(path)
-    if path not in registry():
+    parts = [row for row in table_rows("conversions.csv") if row["file"] == path]
+    if not parts and path not in registry():
         raise _missing(path, "it is a conversion of files that cannot be downloaded as they are")
     if find_spec("pooch") is None:
         raise _missing(path, "or pip install 'bayesagree[data]' to download it")
-    return _download(path)
+    import pooch
+
+    kept = Path(pooch.os_cache("bayesagree"))
+    try:
+        return joined(path, parts, kept) if parts else _fetch(registry()[path][1], registry()[path][0], kept / path)
+    except (OSError, ValueError) as error:
+        raise _missing(path, f"the download failed: {error}") from error
+
+
+def _fetch(url: str, checksum: str | None, target: Path) -> Path:
+    import pooch
+
+    return Path(pooch.retrieve(url, checksum, fname=target.name, path=target.parent))
 
 
 @cache
@@ -102,34 +124,34 @@ def registry() -> dict[str, tuple[str, str]]:
     return {path: (checksum, url) for path, checksum, url in rows}
 
 
-def _download(path: str) -> Path:
-    import pooch
+def joined(path: str, parts: list[dict[str, str]], folder: Path) -> Path:
+    """Download the parts of a file of CIFAR-10H and join them, once.
 
-    checksum, url = registry()[path]
-    folder, name = path.rsplit("/", 1)
-    try:
-        return Path(pooch.retrieve(url, checksum, fname=name, path=pooch.os_cache("bayesagree") / folder))
-    except (OSError, ValueError) as error:
-        raise _missing(path, f"the download failed: {error}") from error
-
-
-def _converted(path: str) -> Path:
-    """Download the parts of a file and join them, once."""
-    if find_spec("pooch") is None:
-        raise _missing(path, "or pip install 'bayesagree[data]' to download its parts and join them")
-    import pooch
-
-    cache_folder = Path(pooch.os_cache("bayesagree"))
-    if (cache_folder / path).is_file():
-        return cache_folder / path
-    try:
-        parts = {
-            name: Path(pooch.retrieve(url, None, fname=url.rsplit("/", 1)[1], path=cache_folder / "parts"))
-            for name, url in CONVERSIONS[path][0].items()
-        }
-        return convert(path, parts, cache_folder)
-    except (OSError, ValueError) as error:
-        raise _missing(path, f"the download failed: {error}") from error
+    Raises
+    ------
+    ValueError
+        A part that does not hold what was published.
+    """
+    target = folder / path
+    if target.is_file():
+        return target
+    values = {}
+    for row in parts:
+        name, file = row["part"], _fetch(row["url"], None, folder / "parts" / row["url"].rsplit("/", 1)[1])
+        if file.suffix == ".npy":
+            values[name] = np.load(file)
+        else:  # a label, ten counts, and the probabilities of a network
+            values[name] = pd.read_csv(file, header=None).to_numpy(float)[:, 11:]
+        # Counts and labels are 16-bit little-endian integers, probabilities 32-bit floats.
+        kind = "<i2" if name in ("counts", "labels") else "<f4"
+        values[name] = np.ascontiguousarray(values[name]).astype(kind)
+        if hashlib.sha256(values[name].tobytes()).hexdigest() != row["sha256"]:
+            raise ValueError(f"{file} does not hold the published {name} of CIFAR-10H")
+    if "labels" in values:
+        values |= {"labels": values["labels"].astype(np.int8), "class_names": np.array(CLASSES)}
+    target.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(target, **values)  # type: ignore[arg-type]
+    return target
 
 
 def _missing(path: str, why: str) -> FileNotFoundError:

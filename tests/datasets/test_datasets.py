@@ -12,8 +12,7 @@ import pytest
 from bayesagree import datasets
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.datasets._catalogue import SETS
-from bayesagree.datasets._conversion import CONVERSIONS, convert
-from bayesagree.datasets._files import SOURCES, locate, registry
+from bayesagree.datasets._files import SOURCES, locate, registry, table_rows
 from bayesagree.errors import InputError
 
 # name: kind, items, annotators (0 = unknown), annotations, items with gold: the counts that the sources state
@@ -92,17 +91,6 @@ def test_every_set_loads_and_its_parts_fit(public_data: Path) -> None:
             assert len(known & set(data.annotations.annotators.tolist())) >= 0.95 * len(known)
 
 
-def test_derm_ddx_names_its_conditions_and_risks(public_data: Path) -> None:
-    data = datasets.load("derm-ddx")
-    rankings = data.annotations
-    assert isinstance(rankings, Rankings)
-    assert (rankings.categories.size, np.unique(rankings.label_index).size) == (419, 274)
-    assert pd.Series(data.extra["risk"]).value_counts().to_dict() == {0: 201, 1: 150, 2: 68}
-    assert list(data.extra["risk"]) == rankings.categories.tolist()
-    per_item = np.bincount(rankings.item_index)
-    assert (per_item.min(), per_item.max()) == (1, 10)
-
-
 def test_models_reach_the_accuracies_that_the_sources_state(public_data: Path) -> None:
     stated = {
         "cifar10h": {
@@ -122,17 +110,6 @@ def test_models_reach_the_accuracies_that_the_sources_state(public_data: Path) -
         assert {m: round(c, 4) for m, c in zip(data.predictions.models.tolist(), correct)} == accuracies
 
 
-def test_teams_reach_the_accuracies_that_the_source_states(public_data: Path) -> None:
-    data = datasets.load("trec2011-teams")
-    assert data.predictions is not None
-    assert data.gold is not None
-    predicted = pd.DataFrame(data.predictions.label_index.T, data.predictions.items, data.predictions.models)
-    judged = predicted.loc[data.gold.index]
-    accuracy = judged.eq(data.gold, axis=0).sum() / (judged >= 0).sum().where(lambda n: n > 0)
-    stated = {1: 0.708, 3: 0.928, 4: 0.731, 5: 0.600, 6: 0.657, 11: 0.688, 12: 0.700}
-    assert accuracy.dropna().round(3).to_dict() == {f"team {t}": a for t, a in stated.items()}
-
-
 def test_repeated_annotations_are_kept(public_data: Path) -> None:
     for name in ("crowd-gold/relevance2010", "crowd-gold/adult2", "agreement-textbook/anesthesia"):
         labels = datasets.load(name).annotations
@@ -140,30 +117,6 @@ def test_repeated_annotations_are_kept(public_data: Path) -> None:
         assert labels.has_repeats
     rows = datasets.load("crowd-gold/relevance2010").extra["table"]
     assert Labels.from_long(rows, annotator="worker", duplicates="first").n_annotations == 98453 - 1570
-
-
-def test_published_crowdtruth_scores_fit_their_units(public_data: Path) -> None:
-    for name in ("relex-binary", "relex-multiple-choice", "rte"):
-        data = datasets.load(f"crowdtruth/{name}")
-        labels = data.annotations
-        assert isinstance(labels, Labels)
-        assert set(data.extra["uqs"].index) == set(labels.items.tolist())
-        assert set(data.extra["wqs"].index) == set(labels.annotators.tolist())
-        assert set(data.extra["aqs"].index) == set(labels.categories.tolist())
-
-
-def test_preflib_orders_ties_and_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "rankings-preflib" / "00003-nasa"
-    folder.mkdir(parents=True)
-    names = "".join(f"# ALTERNATIVE NAME {k}: name: {k}\n" for k in range(1, 6))
-    (folder / "00003-00000001.toc").write_text(f"# TITLE: a title\n{names}2: 3,{{1,5}},2\n1: {{4,2}}\n")
-    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
-    rankings = datasets.load("rankings-preflib/00003-00000001").annotations
-    assert isinstance(rankings, Rankings)
-    assert (rankings.items.tolist(), rankings.n_annotations) == (["a title"], 3)
-    assert rankings.categories.tolist() == [f"name: {k}" for k in range(1, 6)]
-    assert rankings.label_index.tolist() == [2, 0, 4, 1] * 2 + [1, 3]
-    assert rankings.block.tolist() == [0, 1, 1, 2] * 2 + [0, 0]
 
 
 def test_unknown_names_suggest_similar_ones() -> None:
@@ -188,51 +141,12 @@ def test_a_converted_set_that_is_missing_names_its_source_and_folder(
         datasets.load("cifar10h")
 
 
-def test_without_pooch_a_missing_file_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
-    monkeypatch.setattr("bayesagree.datasets._files.find_spec", lambda name: None)
-    with pytest.raises(FileNotFoundError, match=re.escape("pip install 'bayesagree[data]'")):
-        datasets.load("derm-ddx")
-
-
-def test_a_download_is_pinned_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pooch
-
-    asked = []
-
-    def retrieve(url: str, known_hash: str, fname: str, path: Path) -> str:
-        asked.append((url, known_hash))
-        (tmp_path / fname).write_text("item,worker,label\n1,a,0\n" if "label" in fname else "item,truth\n1,1\n")
-        return str(tmp_path / fname)
-
-    monkeypatch.delenv("BAYESAGREE_DATA", raising=False)
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-    data = datasets.load("crowd-gold/bluebird")
-    assert data.gold is not None
-    assert data.gold.to_dict() == {1: 1}
-    assert asked == [registry()[f"crowd-gold/bluebird_{part}.csv"][::-1] for part in ("labels", "gold")]
-
-
-def test_a_failed_download_names_the_url_and_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pooch
-
-    def retrieve(*args: object, **options: object) -> str:
-        raise ValueError("SHA256 hash of downloaded file does not match")
-
-    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-    with pytest.raises(
-        FileNotFoundError, match=r"raw\.githubusercontent\.com/google-deepmind.*the download failed: SHA"
-    ):
-        datasets.load("derm-ddx")
-
-
 def test_the_registry_is_pinned() -> None:
     for path, (checksum, url) in registry().items():
         assert re.fullmatch(r"sha256:[0-9a-f]{64}", checksum)
         assert re.match(r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/\S+$", url)
         assert path.split("/")[0] in SOURCES
-    assert {entry.folder for entry in SETS.values()} == set(SOURCES)
+    assert {entry["folder"] for entry in SETS.values()} == set(SOURCES)
 
 
 def test_local_files_are_the_bytes_that_the_registry_names(public_data: Path) -> None:
@@ -242,54 +156,6 @@ def test_local_files_are_the_bytes_that_the_registry_names(public_data: Path) ->
         if path.endswith("_gold.csv"):  # the only files whose header differs from upstream
             content = content.replace(b"item,gold", b"item,truth", 1)
         assert checksum == "sha256:" + hashlib.sha256(content).hexdigest(), path
-
-
-def test_cifar10h_is_joined_from_the_files_of_its_projects(
-    public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The upstream files, written as their projects write them, give the set that is stored, byte for byte."""
-    import pooch
-
-    stored = {
-        name: dict(np.load(public_data / "cifar10h" / f"{name}.npz")) for name in ("cifar10h_counts", "model_probs")
-    }
-    counts, labels = stored["cifar10h_counts"]["counts"], stored["cifar10h_counts"]["labels"]
-    upstream = tmp_path / "upstream"
-    upstream.mkdir()
-    np.save(upstream / "cifar10h-counts.npy", np.asfortranarray(counts.astype(np.int64)))
-    np.save(upstream / "cifar10_test_set_original_labels.npy", labels.astype(np.int64))
-    np.save(upstream / "cifar10_test_set_pyx.npy", stored["model_probs"]["cleanlab_crossval"])
-    networks = {name: url for name, url in CONVERSIONS["cifar10h/model_probs.npz"][0].items() if url.endswith(".csv")}
-    for name, url in networks.items():
-        rows = np.column_stack([labels[:, None], counts, stored["model_probs"][name].astype(float)])
-        pd.DataFrame(rows).to_csv(upstream / url.rsplit("/", 1)[1], header=False, index=False)
-    asked = []
-
-    def retrieve(url: str, known_hash: None, fname: str, path: Path) -> str:
-        asked.append(url)
-        return str(upstream / fname)
-
-    monkeypatch.delenv("BAYESAGREE_DATA", raising=False)
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache")
-    for _ in range(2):  # the second time from the cache
-        data = datasets.load("cifar10h")
-        assert isinstance(data.annotations, Labels)
-        np.testing.assert_array_equal(data.annotations.counts(), counts)
-    assert len(asked) == 6
-    assert all(re.match(r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/", url) for url in asked)
-    joined = dict(np.load(tmp_path / "cache" / "cifar10h" / "model_probs.npz"))
-    for name, values in stored["model_probs"].items():
-        np.testing.assert_array_equal(joined[name], values)
-
-
-def test_parts_that_are_not_the_published_ones_are_refused(tmp_path: Path) -> None:
-    for name in ("counts", "labels"):
-        np.save(tmp_path / f"{name}.npy", np.ones((3, 2), int))
-    parts = {name: tmp_path / f"{name}.npy" for name in ("counts", "labels")}
-    with pytest.raises(ValueError, match="does not hold the published counts"):
-        convert("cifar10h/cifar10h_counts.npz", parts, tmp_path)
-    assert not (tmp_path / "cifar10h").exists()
 
 
 def test_models_of_the_dermatology_paper_are_read_where_they_are(
@@ -307,3 +173,65 @@ def test_models_of_the_dermatology_paper_are_read_where_they_are(
     assert models is not None
     assert models.models.tolist() == ["B"]
     assert models.hard_labels().tolist() == [[1, 0]]
+
+
+def test_a_download_is_pinned_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pooch
+
+    asked = []
+
+    def retrieve(url: str, known_hash: str, fname: str, path: Path) -> str:
+        asked.append((url, known_hash))
+        if "risks" in fname or "conditions" in fname:
+            raise ValueError("SHA256 hash of downloaded file does not match")
+        (tmp_path / fname).write_text("item,worker,label\n1,a,0\n" if "label" in fname else "item,truth\n1,1\n")
+        return str(tmp_path / fname)
+
+    monkeypatch.delenv("BAYESAGREE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    data = datasets.load("crowd-gold/bluebird")
+    assert data.gold is not None
+    assert data.gold.to_dict() == {1: 1}
+    assert asked == [registry()[f"crowd-gold/bluebird_{part}.csv"][::-1] for part in ("labels", "gold")]
+    with pytest.raises(FileNotFoundError, match=r"githubusercontent\.com/google-deepmind.*the download failed: SHA"):
+        datasets.load("derm-ddx")
+
+
+def test_cifar10h_is_joined_from_the_files_of_its_projects(
+    public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The upstream files, written as their projects write them, give the set that is stored; others are refused."""
+    import pooch
+
+    stored = {
+        name: dict(np.load(public_data / "cifar10h" / f"{name}.npz")) for name in ("cifar10h_counts", "model_probs")
+    }
+    counts, labels = stored["cifar10h_counts"]["counts"], stored["cifar10h_counts"]["labels"]
+    np.save(tmp_path / "cifar10h-counts.npy", np.asfortranarray(counts.astype(np.int64)))
+    np.save(tmp_path / "cifar10_test_set_original_labels.npy", labels.astype(np.int64))
+    np.save(tmp_path / "cifar10_test_set_pyx.npy", stored["model_probs"]["cleanlab_crossval"])
+    networks = {row["part"]: row["url"] for row in table_rows("conversions.csv") if row["url"].endswith(".csv")}
+    for name, url in networks.items():
+        rows = np.column_stack([labels[:, None], counts, stored["model_probs"][name].astype(float)])
+        pd.DataFrame(rows).to_csv(tmp_path / url.rsplit("/", 1)[1], header=False, index=False)
+    asked = []
+
+    def retrieve(url: str, known_hash: None, fname: str, path: Path) -> str:
+        asked.append(url)
+        return str(tmp_path / fname)
+
+    monkeypatch.delenv("BAYESAGREE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache")
+    for _ in range(2):  # the second time from the cache
+        data = datasets.load("cifar10h")
+        assert isinstance(data.annotations, Labels)
+        np.testing.assert_array_equal(data.annotations.counts(), counts)
+    assert len(asked) == 6
+    joined = dict(np.load(tmp_path / "cache" / "cifar10h" / "model_probs.npz"))
+    for name, values in stored["model_probs"].items():
+        np.testing.assert_array_equal(joined[name], values)
+    np.save(tmp_path / "cifar10h-counts.npy", counts + 1)
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "other")
+    with pytest.raises(FileNotFoundError, match="does not hold the published counts"):
+        datasets.load("cifar10h")

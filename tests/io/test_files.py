@@ -19,10 +19,11 @@ from _paths import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import bayesagree as ba
 from bayesagree import io
 from bayesagree.annotations import Labels, Predictions, Rankings, Ratings
 from bayesagree.errors import InputError
-from bayesagree.io.files import MACHINE
+from bayesagree.io.files import MACHINE, atomic_path
 
 TABLE = pd.DataFrame({"item": [1, 2, 3], "annotator": ["a", "None", "ä b"], "rating": [0.5, np.nan, 3.0]})
 WRITERS: dict[str, Callable[[Path], object]] = {
@@ -76,7 +77,7 @@ def test_any_quoted_text_comes_back(tmp_path: Path, rows: list[tuple[str, str]])
 def test_none_and_null_are_labels_and_na_is_missing(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "item,annotator,label\n1,a,None\n1,b,null\n1,c,NA\n1,d,\n")
     with pytest.warns(UserWarning, match=r"'None', 'null' may stand for no answer; na_values="):
-        labels = io.read_annotations(path)
+        labels = ba.read_annotations(path)
     assert isinstance(labels, Labels)
     assert (labels.categories.tolist(), labels.n_annotations) == (["None", "null"], 2)
 
@@ -120,7 +121,7 @@ def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypat
         path = tmp_path / name
         path.write_bytes(gzip.compress(b"item,annotator,label\n" * (".csv" in name) + line.encode() * 10_000))
         with pytest.raises(InputError, match=r"unpacks to more than .* GiB; unpack it yourself"):
-            io.read_annotations(path)
+            ba.read_annotations(path)
 
 
 def test_broken_gzip_is_named(tmp_path: Path) -> None:
@@ -146,12 +147,12 @@ def test_columns_choose_the_kind(tmp_path: Path) -> None:
     rankings = write(tmp_path, "rankings.csv", "item,annotator,label,rank\n1,a,x,1\n1,a,y,2\n")
     both = write(tmp_path, "both.csv", "task,worker,label,rating\n1,a,4,2\n")
     mapped = {"item": "task", "annotator": "worker"}
-    assert isinstance(io.read_annotations(labels), Labels)
-    assert isinstance(io.read_annotations(ratings, scale=(1, 5), step=1), Ratings)
-    assert isinstance(io.read_annotations(rankings), Rankings)
-    assert isinstance(io.read_annotations(both, **mapped, kind="labels"), Labels)
-    assert isinstance(io.read_annotations(both, **mapped, scale=(1, 5)), Ratings)
-    as_ratings = io.read_annotations(both, **mapped, kind="ratings", rating="label", scale=(1, 5))
+    assert isinstance(ba.read_annotations(labels), Labels)
+    assert isinstance(ba.read_annotations(ratings, scale=(1, 5), step=1), Ratings)
+    assert isinstance(ba.read_annotations(rankings), Rankings)
+    assert isinstance(ba.read_annotations(both, **mapped, kind="labels"), Labels)
+    assert isinstance(ba.read_annotations(both, **mapped, scale=(1, 5)), Ratings)
+    as_ratings = ba.read_annotations(both, **mapped, kind="ratings", rating="label", scale=(1, 5))
     assert isinstance(as_ratings, Ratings)
     assert as_ratings.rating.tolist() == [4]
 
@@ -182,7 +183,7 @@ def test_annotations_name_the_file_and_what_it_was_read_as(
 ) -> None:
     path = write(tmp_path, "annotations.csv", content)
     with pytest.raises(InputError, match=re.escape(message)) as raised:
-        io.read_annotations(path, **options)
+        ba.read_annotations(path, **options)
     assert str(path) in str(raised.value)
 
 
@@ -191,7 +192,7 @@ def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
     content = {"labels": [*"xyz"], "items": ["q17"], "cases": [[[["x", "z"], ["y"]], [["z"]]]]}
     names = write(tmp_path, "names.json", json.dumps(content))
     by_number, by_position, by_name = (
-        io.read_annotations(ids, labels=3), io.read_annotations(ids, labels=[*"xyz"]), io.read_annotations(names)
+        ba.read_annotations(ids, labels=3), ba.read_annotations(ids, labels=[*"xyz"]), ba.read_annotations(names)
     )  # fmt: skip
     for rankings in (by_number, by_position, by_name):
         assert isinstance(rankings, Rankings)
@@ -216,7 +217,7 @@ def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
 def test_broken_blocks_say_what_is_wrong(tmp_path: Path, content: str, options: dict, message: str) -> None:
     path = write(tmp_path, "cases.json", content)
     with pytest.raises(InputError, match=re.escape(message)) as raised:
-        io.read_annotations(path, **options)
+        ba.read_annotations(path, **options)
     assert str(path) in str(raised.value)
 
 
@@ -225,38 +226,38 @@ def test_three_layouts_of_predictions_agree(tmp_path: Path) -> None:
     rows = "A,p,0,0.5\nA,p,1,0.5\nA,q,0,0.1\nA,q,1,0.9\nB,q,0,1\nB,q,1,0\nB,p,0,0\nB,p,1,1\n"
     long = write(tmp_path, "long.csv", "model,item,label,score\n" + rows)
     hard = write(tmp_path, "hard.csv", "model,item,label\nA,p,0\nA,q,1\nB,q,0\nB,p,1\n")
-    one, other = io.read_predictions(wide, probabilities=True), io.read_predictions(long, probabilities=True)
+    one, other = ba.read_predictions(wide, probabilities=True), ba.read_predictions(long, probabilities=True)
     assert np.array_equal(one.scores, other.scores)  # type: ignore[arg-type]
     assert one.labels.tolist() == other.labels.tolist() == [0, 1]
-    assert np.array_equal(one.hard_labels(), io.read_predictions(hard).hard_labels())
-    assert io.read_predictions(wide, labels=[1, 0]).labels.tolist() == [1, 0]
+    assert np.array_equal(one.hard_labels(), ba.read_predictions(hard).hard_labels())
+    assert ba.read_predictions(wide, labels=[1, 0]).labels.tolist() == [1, 0]
 
 
 def test_a_column_of_labels_or_numbers_for_each_model(tmp_path: Path) -> None:
     words = write(tmp_path, "words.csv", "comment_id,new,old\nc1,hate,ok\nc2,ok,\nc3,ok,ok\n")
-    found = io.read_predictions(words)
+    found = ba.read_predictions(words)
     assert found.models.tolist() == ["new", "old"]
     assert found.items.tolist() == ["c1", "c2", "c3"]
     assert found.labels.tolist() == ["hate", "ok"]
     assert found.label_index.tolist() == [[0, 1, 1], [1, -1, 1]]  # type: ignore[union-attr]
     whole = write(tmp_path, "whole.csv", "item,new,old\n1,1,1\n2,0,1\n3,0,0\n")
-    assert io.read_predictions(whole).label_index.tolist() == [[1, 0, 0], [1, 1, 0]]  # type: ignore[union-attr]
-    numbers = io.read_predictions(write(tmp_path, "numbers.csv", "query,new,old\n1,3.5,2\n2,4,\n"), numbers=True)
+    assert ba.read_predictions(whole).label_index.tolist() == [[1, 0, 0], [1, 1, 0]]  # type: ignore[union-attr]
+    numbers = ba.read_predictions(write(tmp_path, "numbers.csv", "query,new,old\n1,3.5,2\n2,4,\n"), numbers=True)
     assert numbers.models.tolist() == ["new", "old"]
     np.testing.assert_array_equal(numbers.points(), [[3.5, 4.0], [2.0, np.nan]])
 
 
 def test_ratings_in_words_are_labels(tmp_path: Path) -> None:
     path = write(tmp_path, "words.csv", "item,worker,rating\n1,a,bad\n1,b,good\n2,a,bad\n2,b,\n")
-    found = io.read_annotations(path)
+    found = ba.read_annotations(path)
     assert isinstance(found, Labels)
     assert found.categories.tolist() == ["bad", "good"]
     assert found.n_annotations == 3
     numbers = write(tmp_path, "numbers.csv", "item,worker,rating\n1,a,2\n1,b,3\n")
-    assert io.read_annotations(numbers, label="rating").categories.tolist() == [2, 3]  # type: ignore[union-attr]
+    assert ba.read_annotations(numbers, label="rating").categories.tolist() == [2, 3]  # type: ignore[union-attr]
     mixed = write(tmp_path, "mixed.csv", "item,worker,rating\n1,a,2\n1,b,good\n")
     with pytest.raises(InputError, match="scale of the ratings is not known"):
-        io.read_annotations(mixed)
+        ba.read_annotations(mixed)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +281,7 @@ def test_ratings_in_words_are_labels(tmp_path: Path) -> None:
 def test_predictions_name_the_file_and_the_layout(tmp_path: Path, content: str, message: str) -> None:
     path = write(tmp_path, "predictions.csv", content)
     with pytest.raises(InputError, match=re.escape(message)) as raised:
-        io.read_predictions(path)
+        ba.read_predictions(path)
     assert str(path) in str(raised.value)
 
 
@@ -307,8 +308,8 @@ def result() -> xr.DataTree:
 
 def test_results_come_back_unchanged(tmp_path: Path) -> None:
     tree, path = result(), tmp_path / "new folder" / "result.nc"
-    io.write_result(tree, path)
-    back = io.read_result(path)
+    ba.write_result(tree, path)
+    back = ba.read_result(path)
     assert back.identical(tree)
     for group in ("posterior", "constant_data"):
         for name, variable in tree[group].variables.items():
@@ -319,33 +320,33 @@ def test_results_come_back_unchanged(tmp_path: Path) -> None:
 
 def test_writing_replaces_a_file_whole_or_leaves_it(tmp_path: Path) -> None:
     path = tmp_path / "result.nc"
-    io.write_result(result(), path)
+    ba.write_result(result(), path)
     before = path.read_bytes()
     broken = xr.DataTree(xr.Dataset({"x": (("item",), [object()])}))
     with pytest.raises((TypeError, ValueError)):
-        io.write_result(broken, path)
+        ba.write_result(broken, path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-    io.write_result(xr.DataTree(xr.Dataset({"x": 1})), path)
-    assert io.read_result(path)["x"] == 1
+    ba.write_result(xr.DataTree(xr.Dataset({"x": 1})), path)
+    assert ba.read_result(path)["x"] == 1
 
 
 def test_results_of_other_kinds_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "a.pickle", tmp_path / "a"):
         with pytest.raises(InputError, match=r"results are written as .nc \(netCDF\)"):
-            io.write_result(result(), path)
+            ba.write_result(result(), path)
         with pytest.raises(InputError, match=r"results are written as .nc \(netCDF\)"):
-            io.read_result(path)
+            ba.read_result(path)
     with pytest.raises(FileNotFoundError, match="there is no file"):
-        io.read_result(tmp_path / "a.nc")
+        ba.read_result(tmp_path / "a.nc")
     with pytest.raises(InputError, match="not a whole result"):
-        io.read_result(write(tmp_path, "b.nc", "item,label\n"))
+        ba.read_result(write(tmp_path, "b.nc", "item,label\n"))
 
 
 def test_a_folder_takes_the_place_of_a_folder(tmp_path: Path) -> None:
     target = tmp_path / "crowd"
     for content in ("old", "new"):
-        with io.atomic_path(target) as temporary:
+        with atomic_path(target) as temporary:
             temporary.mkdir()
             (temporary / content).write_text(content)
     assert [p.name for p in target.iterdir()] == ["new"]
@@ -364,13 +365,13 @@ with atomic_path(Path(sys.argv[1])) as temporary:
 @pytest.mark.long
 def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path) -> None:
     path = tmp_path / "result.nc"
-    io.write_result(result(), path)
+    ba.write_result(result(), path)
     for name in ("result.nc", "result.nc.old"):
         done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / name)], cwd=ROOT, check=False)
         assert done.returncode == -signal.SIGKILL
-    assert io.read_result(path).identical(result())
+    assert ba.read_result(path).identical(result())
     assert len(list(tmp_path.glob(".result.nc.*"))) == 2
-    io.write_result(result(), path)
+    ba.write_result(result(), path)
     (left,) = tmp_path.glob(".*")
     assert left.name.startswith(".result.nc.old."), "of a file of another name"
 
@@ -384,7 +385,7 @@ def test_writers_at_work_are_not_disturbed(tmp_path: Path) -> None:
     for folder in (old, tmp_path / f"{here}{gone.pid}.x", *(tmp_path / name for name in kept)):
         folder.mkdir()
     os.utime(old, (0, 0))
-    with io.atomic_path(tmp_path / "a.csv") as temporary:
+    with atomic_path(tmp_path / "a.csv") as temporary:
         temporary.write_text("x")
         assert len(list(tmp_path.iterdir())) == len(kept) + 1
     assert {p.name for p in tmp_path.iterdir()} == {"a.csv", *kept}
@@ -392,10 +393,10 @@ def test_writers_at_work_are_not_disturbed(tmp_path: Path) -> None:
 
 def test_tables_in_memory_are_read_as_files_are(tmp_path: Path) -> None:
     wide = pd.DataFrame({"comment_id": ["c1", "c2"], "new": ["hate", "ok"], "old": ["ok", "ok"]})
-    found = io.read_predictions(wide)
+    found = ba.read_predictions(wide)
     assert found.label_index.tolist() == [[0, 1], [1, 1]]  # type: ignore[union-attr]
     by_item = Predictions.from_labels(wide.set_index("comment_id"))  # type: ignore[arg-type]
     assert by_item.items.tolist() == found.items.tolist()
     assert np.array_equal(by_item.hard_labels(), found.hard_labels())
     with pytest.raises(InputError, match="the table, read as scores, one column a label: no column 'model'"):
-        io.read_predictions(wide.assign(new=0.5, old=0.1))
+        ba.read_predictions(wide.assign(new=0.5, old=0.1))

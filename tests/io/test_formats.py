@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayesagree import read_annotations, read_predictions
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.errors import InputError
-from bayesagree.io import read_annotations, read_export, read_predictions
+from bayesagree.io import read_export
 
 
 def choice(who, label, **more):

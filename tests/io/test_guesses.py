@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 import bayesagree as ba
+from bayesagree import read_annotations
 from bayesagree.errors import InputError
-from bayesagree.io import read_annotations, read_export
+from bayesagree.io import read_export
 from bayesagree.io.formats._guess import vocabulary
 
 

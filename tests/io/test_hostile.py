@@ -25,7 +25,7 @@ def test_names_with_nul_are_refused(tmp_path, row):
     path = tmp_path / "nul.csv"
     path.write_text(f"item,annotator,label\nx,w,a\n{row}\n")
     with pytest.raises(InputError, match=r"holds a NUL character; remove it"):
-        io.read_annotations(path)
+        ba.read_annotations(path)
 
 
 def test_bytes_in_a_table_are_no_names():
@@ -49,10 +49,10 @@ def test_members_that_unpack_beyond_the_limit_are_refused_before(tmp_path, monke
     monkeypatch.setattr(zipfile.ZipFile, "read", lambda self, name: HEADER["header.json"].encode())
     path = archive(tmp_path / "bomb.eval", HEADER | {"summaries.json": b" " * (2**20 + 1)})
     with pytest.raises(InputError, match=r"bomb\.eval', summaries\.json: unpacks to 0\.0 GiB, more than the .* GiB"):
-        io.read_annotations(path)
+        ba.read_annotations(path)
     path = archive(tmp_path / "bomb.zip", {"ann.jsonl": b"\n" * 2**21})
     with pytest.raises(InputError, match=r"ann\.jsonl: unpacks to"):
-        io.read_annotations(path)
+        ba.read_annotations(path)
 
 
 def test_a_table_of_very_many_columns_is_refused_before_its_columns_are_looked_at(tmp_path):
@@ -85,7 +85,7 @@ def test_broken_archives_are_named(tmp_path, fault):
     path.write_bytes(content[:-30] if fault == "cut" else content)
     member = "" if fault == "cut" else r", (summaries|header)\.json': not a whole member of a ZIP archive"
     with pytest.raises(InputError, match=rf"log\.eval{member or "': not a whole ZIP archive"} "):
-        io.read_annotations(path)
+        ba.read_annotations(path)
 
 
 @pytest.mark.parametrize("name", ["d.eval", "d.csv", "d.json", "d.parquet", "d.nc"])
@@ -94,7 +94,7 @@ def test_folders_and_pipes_are_no_files(tmp_path, name):
     folder.mkdir()
     pipe.parent.mkdir()
     os.mkfifo(pipe)
-    read = io.read_result if name.endswith(".nc") else io.read_export
+    read = ba.read_result if name.endswith(".nc") else io.read_export
     for path in (folder, pipe):
         with pytest.raises(InputError, match=rf"{name}' is not a regular file"):
             read(path)
@@ -106,7 +106,7 @@ def test_tables_of_arrow_are_validated_before_use(tmp_path):
     text = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets), pa.py_buffer(b"ab")])
     table = pa.table({"item": [1, 2], "annotator": ["x", "x"], "label": text})
     with pytest.raises(InputError, match=r"not a whole Arrow table"):
-        io.read_annotations(table)
+        ba.read_annotations(table)
     good = pa.table({"item": [1, 2], "annotator": ["x", "x"], "label": ["ab", "ab"]})
     for name, writer in (("t.feather", pa.ipc.new_file), ("t.arrow", pa.ipc.new_stream)):
         with writer(tmp_path / name, good.schema) as stream:
@@ -116,7 +116,7 @@ def test_tables_of_arrow_are_validated_before_use(tmp_path):
         assert wrong in content
         (tmp_path / name).write_bytes(content.replace(wrong, np.array([0, 2, 2**30], np.int32).tobytes()))
         with pytest.raises(InputError, match=rf"{name}.*not a whole Arrow file"):
-            io.read_annotations(tmp_path / name)
+            ba.read_annotations(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["p.parquet", "p.feather", "p.arrow"])
@@ -130,19 +130,19 @@ def test_broken_columnar_files_are_named(tmp_path, name):
         broken[start : start + 40] = b"\xff" * 40
         path.write_bytes(broken)
         try:
-            io.read_annotations(path)
+            ba.read_annotations(path)
         except InputError as error:
             assert name in str(error)
 
 
 def test_broken_results_are_named(tmp_path):
     path = tmp_path / "r.nc"
-    io.write_result(TREE, path)
+    ba.write_result(TREE, path)
     content = bytearray(path.read_bytes())
     content[200:600] = b"\xff" * 400
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"r\.nc': not a whole result"):
-        io.read_result(path)
+        ba.read_result(path)
 
 
 @pytest.mark.parametrize("where", ["circle", "link", "other file", "two names"])
@@ -161,7 +161,7 @@ def test_results_lead_nowhere_else(tmp_path, where):
         else:
             group.create_dataset("again", shape=(6,), dtype="u1", external=[(str(tmp_path / "secret"), 0, 6)])
     with pytest.raises(InputError, match=r"r\.nc': '(posterior/again|a)' leads elsewhere"):
-        io.read_result(path)
+        ba.read_result(path)
 
 
 def test_sizes_are_looked_at_before_they_are_allocated(tmp_path):
@@ -169,7 +169,7 @@ def test_sizes_are_looked_at_before_they_are_allocated(tmp_path):
         file.create_dataset("posterior/phi", shape=(10**11,), dtype="f8", chunks=(10**6,))
     assert (tmp_path / "huge.nc").stat().st_size < 10_000
     with pytest.raises(SizeError, match=r"huge\.nc' takes 745\.06 GiB in memory, more than the 4 that are read"):
-        io.read_result(tmp_path / "huge.nc")
+        ba.read_result(tmp_path / "huge.nc")
 
 
 TEXTS = (
@@ -199,10 +199,10 @@ def test_a_key_twice_is_found_at_any_depth(tmp_path, text, filler):
 def test_a_key_twice_in_json_is_refused(tmp_path):
     (tmp_path / "b.json").write_text('{"labels": ["x"], "cases": [[[["x"]]]], "cases": [[[["x"]]]]}')
     with pytest.raises(InputError, match=r"b\.json': column 'cases' is there twice"):
-        io.read_annotations(tmp_path / "b.json")
+        ba.read_annotations(tmp_path / "b.json")
     path = archive(tmp_path / "a.zip", {"ann.jsonl": '{"id": 1, "label": ["x"], "label": ["y"]}\n'})
     with pytest.raises(InputError, match=r"a\.zip', ann\.jsonl, line 1: column 'label' is there twice"):
-        io.read_annotations(path)
+        ba.read_annotations(path)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_broken_predictions_are_named(tmp_path, content, message):
     path = tmp_path / ("p.jsonl" if content.startswith("{") else "p.csv")
     path.write_text(content)
     with pytest.raises(InputError, match=rf"{path.name}.*{message}"):
-        io.read_predictions(path)
+        ba.read_predictions(path)
 
 
 FORMULAS = ["=1+1", "@x", "-cmd|' /C calc'!A0", "+A1", "\t=1"]

@@ -25,7 +25,6 @@ import pytest
 import xarray as xr
 
 import bayesagree as ba
-from bayesagree import io
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +47,7 @@ def result(name):
     def make(folder, rows):
         values = np.arange(float(len(rows))).reshape(2, -1)
         tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"phi": (("chain", "draw"), values)})})
-        io.write_result(tree, folder / name)
+        ba.write_result(tree, folder / name)
         return folder / name
 
     return make
@@ -153,7 +152,7 @@ def outcome(path, content, separator):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = io.read_result(path) if path.suffix == ".nc" else io.read_annotations(path)
+            found = ba.read_result(path) if path.suffix == ".nc" else ba.read_annotations(path)
     except ba.InputError:
         return "sentence"
     except Exception as error:  # noqa: BLE001  any other error is the finding

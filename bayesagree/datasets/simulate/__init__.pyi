@@ -1,19 +1,7 @@
-from ._annotations import CrowdLabels, RankedTestSet, SimulatedRatings, crowd_labels, rankings, ratings
-from ._test_sets import (
-    CrowdsourcedBinary,
-    LabelledTestSet,
-    crowdsourced_binary,
-    labelled_test_set,
-    noisy_models,
-    simulated_systems,
-)
+from ._annotations import crowd_labels, rankings, ratings
+from ._test_sets import crowdsourced_binary, labelled_test_set, noisy_models, simulated_systems
 
 __all__ = [
-    "CrowdLabels",
-    "CrowdsourcedBinary",
-    "LabelledTestSet",
-    "RankedTestSet",
-    "SimulatedRatings",
     "crowd_labels",
     "crowdsourced_binary",
     "labelled_test_set",

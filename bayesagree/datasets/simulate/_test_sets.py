@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, product
+from string import ascii_uppercase
 from typing import NamedTuple
 
 import numpy as np
@@ -110,16 +112,8 @@ def _noisy_scores(
 ) -> dict[str, NDArray[np.float64]]:
     log_share = np.log(np.maximum(share, 1e-12))
     noisy = (log_share + sd * rng.standard_normal(share.shape) for sd in noise)
-    return {_letters(m): sp.special.softmax(scores, axis=1) for m, scores in enumerate(noisy)}
-
-
-def _letters(number: int) -> str:
-    """Return A, B, ..., Z, AA, AB, ..."""
-    name = ""
-    while number >= 0:
-        name = chr(ord("A") + number % 26) + name
-        number = number // 26 - 1
-    return name
+    names = map("".join, chain(ascii_uppercase, product(ascii_uppercase, repeat=2)))  # A, ..., Z, AA, AB, ...
+    return {name: sp.special.softmax(scores, axis=1) for name, scores in zip(names, noisy)}
 
 
 class SimulatedSystems(NamedTuple):
