@@ -1,7 +1,18 @@
 """One page per metric, written from its record: a contract of what it is and what is tested."""
 
+import json
+import re
+from pathlib import Path
+
 from bayesagree.metrics.registry import METRICS, MetricRecord
 
+# Formula and paper of each metric: p are probabilities of the model, y its label, t the true one, lambda the truth.
+SOURCES = json.loads((Path(__file__).parent / "metrics.json").read_text(encoding="utf-8"))
+AVERAGES = {
+    "_macro": "mean over labels of ",
+    "_micro": "sums over labels of ",
+    "_weighted": "weighted mean over labels of ",
+}
 FAMILIES = {
     "rank": "Best labels in order",
     "label": "One true label, means over items",
@@ -15,12 +26,12 @@ FAMILIES = {
     "number_rank": "Numbers",
 }
 TESTED = {
-    "rank": "equals a direct computation on every draw (`tests/metrics/test_uncertainty_adjusted.py`)",
+    "rank": "equals a direct computation on every draw (`tests/metrics/test_oracles.py`)",
     "label": "equals scikit-learn on every draw to 1e-12, ties and absent labels included "
-    "(`tests/metrics/test_posterior_scores.py`)",
+    "(`tests/metrics/test_oracles.py`)",
     "distribution": "equals plain numpy and scipy on every draw, and published numbers to six digits "
-    "(`tests/metrics/test_distribution_metrics.py`)",
-    "number": "equals scipy and scikit-learn on every draw (`tests/metrics/test_numbers.py`)",
+    "(`tests/metrics/test_oracles.py`)",
+    "number": "equals scipy and scikit-learn on every draw (`tests/metrics/test_oracles.py`)",
 }
 NEEDS = {
     "labels": "hard labels",
@@ -76,6 +87,9 @@ def page(record: MetricRecord) -> str:
     )
     numeric = record.needs == "numbers"
     low, high = record.bounds
+    base, suffix = re.fullmatch(r"(.*?)(_macro|_micro|_weighted|\[{label}\])?", record.pattern).groups()
+    source = SOURCES[base]
+    how = rf"\text{{{AVERAGES[suffix]}}} " if suffix in AVERAGES else ""
     facts = {
         "range": f"{low:g} to {high:g}, {direction(record)} is better",
         "needs": f"{NEEDS[record.needs]} of the model" + (", ordered categories" if record.ordered else ""),
@@ -83,7 +97,7 @@ def page(record: MetricRecord) -> str:
         "few votes": few_votes(record),
         "tested": f"It {tested(record)}; its interval in a simulation: "
         f"[coverage](../benchmarks/{'number_coverage' if numeric else 'metric_coverage'}.md).",
-        "reference": record.reference,
+        "reference": source["reference"],
     }
     rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())
     code = example_of_numbers(name) if numeric else example(name, n_labels, record.ordered)
@@ -91,7 +105,7 @@ def page(record: MetricRecord) -> str:
 
 `"{record.pattern}"`: {meaning(record)}.
 
-$${record.formula}$$
+$${how}{source["formula"]}$$
 
 | | |
 | --- | --- |

@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
@@ -27,19 +26,9 @@ from bayesagree.evaluation._passes import Evaluation
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.another_annotator import has_one_label
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
-from bayesagree.plausibility.registry import POSTERIORS, Plausibility, is_auto
+from bayesagree.plausibility.registry import Plausibility, is_auto
 
 
-@shared(
-    plausibility="""``"auto"``: for labels ``"informed_dirichlet"``, which estimates the score against many
-        annotators, and ``"dirichlet"`` where there is too little to learn from (the settings hold the reason,
-        ``choice``); of batches the first decides. By name: """
-    + ", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items())
-    + "; an object such as ``Dirichlet(prior=1.0)`` (`bayesagree.plausibility`); or draws of a model of one's own, on "
-    "the same items (their number is that of the trace).",
-    metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``. By default "
-    "``top_1_accuracy``, of predicted numbers ``mae``.",
-)
 def evaluate(
     annotations: Annotations | Iterator[tuple[Annotations, Predictions]],
     predictions: Predictions | None = None,
@@ -74,10 +63,17 @@ def evaluate(
     predictions
         The models, on the same items and labels (``"informed_dirichlet"``: on these items, and more if there are). For
         ratings the labels are "below" and "at_or_above" the threshold.
-    {plausibility}
+    plausibility
+        ``"auto"``: for labels ``"informed_dirichlet"``, which estimates the score against many annotators, and
+        ``"dirichlet"`` where there is too little to learn from; for rankings ``"plackett_luce"``; for ratings
+        ``"informed_normal"`` or ``"normal_inverse_gamma"`` (the settings hold the reason, ``choice``; of batches the
+        first decides). Also by name ``"dawid_skene"`` and ``"prirn"``; an object such as ``Dirichlet(prior=1.0)``
+        (`bayesagree.plausibility`); or draws of a model of one's own, on the same items.
     reliability
-        One or several weights of an annotation; results are shown across them. None: 1, or that of the object.
-    {metrics}
+        One or several weights of an annotation; results are shown across them. None: that of the plausibility.
+    metrics
+        Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``. By default
+        ``top_1_accuracy``, of predicted numbers ``mae``.
     truth_is
         ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Ignored by
         metrics that compare whole distributions: these compare with the plausibilities, the shares of infinitely many

@@ -18,8 +18,8 @@ from bayesagree.draws.blocks import DrawBlock
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.metrics._distribution_kernels import AGREEMENT, add_soft_counts, add_terms
 from bayesagree.metrics._label_kernels import TOP, add_confusion, add_gaps, add_values, score_block
-from bayesagree.metrics._records import SMALLEST, correlation
 from bayesagree.metrics.hard_labels import Counts
+from bayesagree.metrics.records import SMALLEST, correlation
 
 if TYPE_CHECKING:
     from bayesagree.metrics.registry import Metric

@@ -20,7 +20,7 @@ from bayesagree.draws.item_weights import ItemWeights
 from bayesagree.errors import InputError
 from bayesagree.metrics._label_kernels import add_precisions, pair_wins
 from bayesagree.metrics._parts import NO_WEIGHTS, Family, Moments, Part
-from bayesagree.metrics._records import correlation
+from bayesagree.metrics.records import correlation
 
 if TYPE_CHECKING:
     from bayesagree.metrics.registry import Metric

@@ -52,7 +52,7 @@ def partial_average_overlap(
 
     See Also
     --------
-    annotator_overlap, average_overlap, irn
+    annotator_overlap, irn
 
     References
     ----------

@@ -1,7 +1,7 @@
 """One record per metric: everything that other modules know about it.
 
-`score`, `evaluate`, the metric functions, the report and the documentation read these records and nothing else;
-`_records` makes them from the table `records.toml`. The name of a metric, with a number where its pattern has a place
+`score`, `evaluate`, the metric functions, the report and the documentation read these records (`records`) and nothing
+else. The name of a metric, with a number where its pattern has a place
 for one, is then accepted by ``metrics=`` of `evaluate` and by `score`; a function of the user's is a metric too
 (`Metric.of`).
 """
@@ -14,7 +14,7 @@ from typing import Self
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.metrics._records import DEFAULT_K, METRICS, MetricRecord, UserMetric, imported_function
+from bayesagree.metrics.records import DEFAULT_K, METRICS, MetricRecord, UserMetric, imported_function
 
 __all__ = ["DEFAULT_K", "METRICS", "Metric", "MetricRecord"]
 

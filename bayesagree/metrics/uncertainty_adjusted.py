@@ -2,16 +2,9 @@
 
 Each draw of the plausibilities lambda is one possible truth; a metric is computed against every draw, and the
 *distribution over draws* of its mean over the items is the result. With Y_k(lambda) the k most plausible labels of a
-draw and C_k the k best labels of a model:
-
-=====================  ==================================================================
-top_k_accuracy         1{argmax lambda in C_k}
-set_accuracy           1{Y_k = C_k}
-overlap                |Y_k n C_k| / k
-average_overlap        mean over j = 1 .. k of the overlap at j
-kendall_tau            1 - discordant pairs of Y_k and C_k as lists / their largest number
-spearman_footrule      1 - displacement between Y_k and C_k as lists / its largest value
-=====================  ==================================================================
+draw and C_k the k best labels of a model, top-k accuracy is the share of items with argmax lambda in C_k. The other
+metrics of best labels are names for `score`: ``set_3_accuracy``, ``overlap_3``, ``average_overlap_3``,
+``kendall_tau_3``, ``spearman_footrule_3``.
 
 A point estimate (`irn`, `majority_vote`, any DataArray with dims item and category) in place of a posterior gives the
 plug-in metric as a single draw. Equal scores of a model are ordered by label, and so are equal plausibilities of a
@@ -23,138 +16,63 @@ Top-k accuracy is also here without Monte-Carlo error, on the items of a risk le
 draw.
 """
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.docstrings import shared
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._scorer import mass_of_best, over_draws, per_draw, prepare
-from bayesagree.metrics.registry import DEFAULT_K, METRICS, Metric
+from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.certainty import label_certainty, level_probability
 
-_shared = shared(
-    truth="A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).",
-    predictions="Models to score, on the same items and labels.",
-    k="Size of the model's prediction set.",
-    threshold='For ratings: the labels are then "below" and "at_or_above".',
-)
+
+def top_k_accuracy(
+    truth: Truth, predictions: Predictions, *, k: int = 1, threshold: float | None = None
+) -> xr.DataArray:
+    """Share of items whose most plausible label is among the k best labels of a model.
+
+    A point estimate gives each of T labels that tie on top 1/T. It is `score` by ``"top_k_accuracy"``.
+
+    Parameters
+    ----------
+    truth
+        A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
+    predictions
+        Models to score, on the same items and labels.
+    k
+        Number of best labels of the model.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
+
+    Returns
+    -------
+    DataArray
+        One value per draw, between 0 and 1, dims (chain, draw, model).
+
+    Raises
+    ------
+    InputError
+        Other items or labels than those of the truth, fewer labels than k, ratings without a threshold.
+
+    See Also
+    --------
+    per_item, score, evaluate
+
+    Examples
+    --------
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = top_k_accuracy(dirichlet(given.labels, seed=1), given.predictions, k=2)
+    >>> score.mean(("chain", "draw")).values.round(2).tolist()
+    [0.94, 0.94, 0.9]
+    """
+    return over_draws("top_{}_accuracy", truth, predictions, k, threshold)
 
 
-# Of each function: its pattern, what it is, a detail, and its scores in the example.
-RANK_METRICS = {
-    "top_k_accuracy": (
-        "top_{}_accuracy",
-        "Share of items whose most plausible label is among the k best labels of a model",
-        "A point estimate gives each of T labels that tie on top 1/T.",
-        [0.94, 0.94, 0.9],
-    ),
-    "set_accuracy": (
-        "set_{}_accuracy",
-        "Share of items whose k most plausible labels are the model's k best, in any order",
-        "The strictest of the metrics of k labels: an item with one wrong label counts nothing.",
-        [0.47, 0.45, 0.4],
-    ),
-    "overlap": (
-        "overlap_{}",
-        "Mean share of the k most plausible labels that are among the model's k best",
-        "The order of the k labels does not matter.",
-        [0.73, 0.72, 0.69],
-    ),
-    "average_overlap": (
-        "average_overlap_{}",
-        "Mean over j = 1 .. k of the overlap at j, so that the first places weigh most",
-        "See W. Webber, A. Moffat, J. Zobel, ACM TOIS 28(4), 2010, doi:10.1145/1852102.1852106.",
-        [0.72, 0.73, 0.65],
-    ),
-    "kendall_tau": (
-        "kendall_tau_{}",
-        "Agreement in the order of the k best labels: 1 - Kendall distance / its largest value",
-        "A pair of labels in one of the lists alone counts one half. With k = number of labels this is the share of "
-        "label pairs in the same order, (tau + 1) / 2.",
-        [0.83, 0.83, 0.79],
-    ),
-    "spearman_footrule": (
-        "spearman_footrule_{}",
-        "Nearness of the k best labels to their places: 1 - Spearman's footrule / its largest value",
-        "A label that a list lacks has place k + 1.",
-        [0.73, 0.73, 0.67],
-    ),
-}
-
-
-def _rank_metric(name: str, default: int = DEFAULT_K):
-    """Return the function of a metric of `RANK_METRICS`."""
-    pattern, first, detail, values = RANK_METRICS[name]
-
-    def metric(
-        truth: Truth, predictions: Predictions, *, k: int = default, threshold: float | None = None
-    ) -> xr.DataArray:
-        """{first}.
-
-        {detail}
-
-        Parameters
-        ----------
-        truth
-            A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
-        predictions
-            Models to score, on the same items and labels.
-        k
-            Number of best labels compared, of the draw and of the model.
-        threshold
-            For ratings: the labels are then "below" and "at_or_above".
-
-        Returns
-        -------
-        DataArray
-            One value per draw, between 0 and 1, dims (chain, draw, model).
-
-        Raises
-        ------
-        InputError
-            Other items or labels than those of the truth, fewer labels than k, ratings without a threshold.
-
-        See Also
-        --------
-        {others}, per_item, evaluate
-
-        References
-        ----------
-        .. [1] {reference}
-
-        Examples
-        --------
-        >>> from bayesagree import dirichlet, simulate
-        >>> given = simulate.labelled_test_set(seed=1)
-        >>> score = {name}(dirichlet(given.labels, seed=1), given.predictions, k=2)
-        >>> score.mean(("chain", "draw")).values.round(2).tolist()
-        {values}
-        """
-        return over_draws(pattern, truth, predictions, k, threshold)
-
-    others = ", ".join(other for other in RANK_METRICS if other != name)
-    metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = inspect.cleandoc(metric.__doc__ or "").format(
-        first=first, detail=detail, values=values, name=name, others=others, reference=METRICS[pattern].reference
-    )
-    return metric
-
-
-top_k_accuracy = _rank_metric("top_k_accuracy", 1)
-set_accuracy = _rank_metric("set_accuracy")
-overlap = _rank_metric("overlap")
-average_overlap = _rank_metric("average_overlap")
-kendall_tau = _rank_metric("kendall_tau")
-spearman_footrule = _rank_metric("spearman_footrule")
-
-
-@_shared
 def per_item(
     truth: Truth, predictions: Predictions, *, metric: str = "top_1_accuracy", threshold: float | None = None
 ) -> xr.DataArray:
@@ -162,10 +80,14 @@ def per_item(
 
     Parameters
     ----------
-    {truth, predictions}
+    truth
+        A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
+    predictions
+        Models to score, on the same items and labels.
     metric
         Name such as ``"top_1_accuracy"`` or ``"average_overlap_3"``.
-    {threshold}
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
 
     Returns
     -------
@@ -191,7 +113,6 @@ def per_item(
     return xr.DataArray(value, dims=("model", "item"), coords=coords, name=requested.name)
 
 
-@_shared
 def expected_top_k_accuracy(
     truth: xr.DataTree, predictions: Predictions, *, k: int = 1, threshold: float | None = None
 ) -> xr.DataArray:
@@ -203,7 +124,12 @@ def expected_top_k_accuracy(
     ----------
     truth
         A posterior with a closed form: `dirichlet`, `prirn`, or `normal_inverse_gamma` with `threshold`.
-    {predictions, k, threshold}
+    predictions
+        Models to score, on the same items and labels.
+    k
+        Size of the model's prediction set.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
 
     Returns
     -------
@@ -228,7 +154,6 @@ def expected_top_k_accuracy(
     return xr.DataArray(value, dims="model", coords={"model": predictions.models}, name=f"top_{k}_accuracy")
 
 
-@_shared
 def accuracy_given_risk(
     truth: xr.DataTree,
     predictions: Predictions,
@@ -245,10 +170,16 @@ def accuracy_given_risk(
 
     Parameters
     ----------
-    {truth, predictions}
+    truth
+        A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
+    predictions
+        Models to score, on the same items and labels.
     risk, level
         Label to level, and the requested level.
-    {k, threshold}
+    k
+        Size of the model's prediction set.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
 
     Returns
     -------
@@ -280,7 +211,6 @@ def accuracy_given_risk(
     return over_draws("top_{}_accuracy", truth, predictions, k, threshold, weight)
 
 
-@_shared
 def top_k_in_top_m(
     truth: Truth,
     predictions: Predictions,
@@ -292,16 +222,20 @@ def top_k_in_top_m(
 ) -> xr.DataArray:
     """Mean share of the k most plausible labels that are among the model's m best.
 
-    With k = 1 it is `top_k_accuracy` of m, with k = m `overlap`, and with ``whole`` and k = m `set_accuracy`.
+    With k = 1 it is `top_k_accuracy` of m, with k = m ``overlap_k``, and with ``whole`` and k = m ``set_k_accuracy``.
 
     Parameters
     ----------
-    {truth, predictions}
+    truth
+        A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
+    predictions
+        Models to score, on the same items and labels.
     k, m
         Number of best labels of the draw, and of the model.
     whole
         Count an item only where all k labels are among the m.
-    {threshold}
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
 
     Returns
     -------
@@ -315,7 +249,7 @@ def top_k_in_top_m(
 
     See Also
     --------
-    top_k_accuracy, overlap, set_accuracy
+    top_k_accuracy, score
 
     References
     ----------

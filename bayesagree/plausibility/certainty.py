@@ -17,7 +17,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import concentration_of, parameters_of
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
@@ -29,15 +28,7 @@ from bayesagree.errors import InputError, one_of, positive_int, shorten
 
 type TruthIs = Literal["top", "mass"]
 
-_shared = shared(
-    truth="A posterior of plausibilities, or of ratings together with a threshold.",
-    threshold='For ratings: the labels are then "below" and "at_or_above".',
-    client="A `distributed.Client` to count draws on.",
-    risk="Label to ordinal level, such as 0 low, 1 medium, 2 high; every label needs one.",
-)
 
-
-@_shared
 @each_group
 def label_certainty(
     truth: xr.DataTree, *, threshold: float | None = None, exact: bool = False, client: Any = None
@@ -46,11 +37,15 @@ def label_certainty(
 
     Parameters
     ----------
-    {truth, threshold}
+    truth
+        A posterior of plausibilities, or of ratings together with a threshold.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
     exact
         Without Monte-Carlo error, from the closed form of the posterior (`dirichlet`, `prirn`,
         `normal_inverse_gamma`).
-    {client}
+    client
+        A `distributed.Client` to count draws on.
 
     Returns
     -------
@@ -86,24 +81,27 @@ def label_certainty(
     return _array("label_certainty", certainty, item=draws.items, category=draws.labels)
 
 
-@_shared
 @each_group
 def annotation_certainty(
     truth: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
     """Probability of the most probable set of the k most plausible labels of each item.
 
-    The reliability of the posterior decides it, above all for `prirn` (rankings), whose prior weighs as much as some
-    annotators: compare several reliabilities, such as 1, 10 and 100.
+    The reliability of the posterior decides it, above all for `prirn`, where all annotators of an item count as so many
+    (10 unless given), however many they are.
 
     Parameters
     ----------
-    {truth, threshold}
+    truth
+        A posterior of plausibilities, or of ratings together with a threshold.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
     k
         Size of the set of most plausible labels; their order inside the set does not count.
     exact
         Without Monte-Carlo error; only for k = 1.
-    {client}
+    client
+        A `distributed.Client` to count draws on.
 
     Returns
     -------
@@ -144,7 +142,6 @@ def annotation_certainty(
     return _array("annotation_certainty", np.concatenate(list(draws.map(largest, client))), item=draws.items)
 
 
-@_shared
 @each_group
 def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataArray:
     """Entropy of each item's plausibilities, expected over the draws: ambiguity that annotations do not remove.
@@ -176,7 +173,6 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
     return _array("plausibility_entropy", entropy, item=_items(truth))
 
 
-@_shared
 def risk_certainty(
     truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
@@ -184,7 +180,12 @@ def risk_certainty(
 
     Parameters
     ----------
-    {truth, threshold, risk}
+    truth
+        A posterior of plausibilities, or of ratings together with a threshold.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
+    risk
+        Label to ordinal level, such as 0 low, 1 medium, 2 high; every label needs one.
     truth_is
         ``"top"``: the level of the most plausible label. ``"mass"``: the level with the largest plausibility in
         all.
@@ -216,7 +217,6 @@ def risk_certainty(
     return level_probability(truth, risk, truth_is=truth_is, threshold=threshold).max("level").rename("risk_certainty")
 
 
-@_shared
 def expected_risk(
     truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
@@ -224,7 +224,12 @@ def expected_risk(
 
     Parameters
     ----------
-    {truth, threshold, risk}
+    truth
+        A posterior of plausibilities, or of ratings together with a threshold.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
+    risk
+        Label to ordinal level, such as 0 low, 1 medium, 2 high; every label needs one.
     truth_is
         ``"top"``: E[risk of the most plausible label]. ``"mass"``: E[sum of plausibility times risk].
 

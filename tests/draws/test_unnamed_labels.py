@@ -70,7 +70,7 @@ def test_a_trace_of_ones_own_feeds_certainty_metrics_and_plots(unranked: Any) ->
         theirs, expected = (ba.annotation_certainty(tree, k=k).values for tree in (trace, ours))
         np.testing.assert_allclose(theirs, expected, atol=0.06)
     predictions = ba.Predictions.from_scores({"A": np.tile(np.arange(8.0), (3, 1))}, labels=list("abcdefgh"))
-    scores = [float(ba.metrics.overlap(tree, predictions, k=3).mean()) for tree in (trace, ours)]
+    scores = [float(ba.score(tree, predictions, "overlap_3").mean()) for tree in (trace, ours)]
     assert scores[0] == pytest.approx(scores[1], abs=0.03)
     assert plots.plot_plausibility(trace, 0).axes
     entropy = [ba.certainty.plausibility_entropy(tree).values for tree in (trace, ours)]

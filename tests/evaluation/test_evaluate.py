@@ -19,7 +19,7 @@ from bayesagree import (
 from bayesagree._inference.results import settings_of
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.ranks import rank_probabilities
-from bayesagree.metrics import average_overlap, top_k_accuracy
+from bayesagree.metrics import score, top_k_accuracy
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_it_is_the_metrics_on_the_same_draws(crowd):
     for level in (0.5, 3):
         kept = dirichlet(crowd.labels, reliability=level, draws=60, chains=2, seed=5, top_labels=3)
         scores = tree["posterior"].to_dataset().sel(reliability=level)
-        for name, metric in (("average_overlap_3", average_overlap(kept, crowd.predictions)),):
+        for name, metric in (("average_overlap_3", score(kept, crowd.predictions, "average_overlap_3")),):
             np.testing.assert_allclose(scores[name], metric, atol=1e-12)
         np.testing.assert_allclose(scores["top_1_accuracy"], top_k_accuracy(kept, crowd.predictions), atol=1e-12)
         np.testing.assert_allclose(

@@ -24,7 +24,7 @@ from bayesagree import (
 )
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import noisy_models, rankings, ratings
-from bayesagree.metrics import expected_top_k_accuracy, set_accuracy, top_k_accuracy
+from bayesagree.metrics import expected_top_k_accuracy, score, top_k_accuracy
 from bayesagree.metrics.registry import METRICS
 from bayesagree.plausibility import InformedDirichlet, irn
 from bayesagree.report.annotators import group_results
@@ -214,7 +214,7 @@ def test_a_metric_of_sets_is_scored_against_the_point_estimate(test_set):
     found = report_data(
         test_set.labels, test_set.predictions, settings=ReportSettings(metrics=("set_2_accuracy",), draws=20)
     )
-    vote = set_accuracy(majority_vote(test_set.labels), test_set.predictions, k=2).squeeze(("chain", "draw"))
+    vote = score(majority_vote(test_set.labels), test_set.predictions, "set_2_accuracy").squeeze(("chain", "draw"))
     np.testing.assert_allclose(found.scores.table["plug_in"].sel(metric="set_2_accuracy"), vote)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, Ratings, annotation_certainty, dirichlet, normal_inverse_gamma
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.metrics import overlap, set_accuracy, top_k_accuracy, top_k_in_top_m
+from bayesagree.metrics import score, top_k_accuracy, top_k_in_top_m
 from studies.certainty import certainty_by_reliability
 from studies.toy import toy_classes
 
@@ -59,7 +59,9 @@ def test_sets_of_different_sizes_equal_a_direct_count(problem):
 def test_special_cases_have_names_of_their_own(problem):
     truth, models = problem
     np.testing.assert_allclose(top_k_in_top_m(truth, models, k=1, m=2), top_k_accuracy(truth, models, k=2))
-    np.testing.assert_allclose(top_k_in_top_m(truth, models, k=2, m=2), overlap(truth, models, k=2))
-    np.testing.assert_allclose(top_k_in_top_m(truth, models, k=2, m=2, whole=True), set_accuracy(truth, models, k=2))
+    np.testing.assert_allclose(top_k_in_top_m(truth, models, k=2, m=2), score(truth, models, "overlap_2"))
+    np.testing.assert_allclose(
+        top_k_in_top_m(truth, models, k=2, m=2, whole=True), score(truth, models, "set_2_accuracy")
+    )
     with pytest.raises(InputError):
         top_k_in_top_m(truth, Predictions.from_labels({"A": [0] * 15}), k=9)

@@ -1,0 +1,174 @@
+"""Best labels of draws: published numbers, exact means, ties, risk; partial rankings with ties."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from metrics._truths import estimate
+
+from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, majority_vote
+from bayesagree.draws.blocks import DrawBlock
+from bayesagree.metrics import (
+    accuracy_given_risk,
+    annotator_overlap,
+    expected_top_k_accuracy,
+    partial_average_overlap,
+    per_item,
+    score,
+    top_k_accuracy,
+)
+from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics.registry import Metric
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
+
+
+def keys(order):
+    """Scores that put the labels in a given order."""
+    return -np.argsort(order).astype(float)
+
+
+@pytest.mark.parametrize("case", GOLDEN["average_overlap"]["cases"])
+def test_golden_average_overlap(case):
+    truth, given = (
+        estimate([np.exp(keys(case["truth"]))]),
+        Predictions.from_scores({"A": keys(case["predicted"])[None]}),
+    )
+    assert score(truth, given, f"average_overlap_{case['depth']}").item() == pytest.approx(case["value"])
+
+
+@pytest.mark.parametrize("case", GOLDEN["partial_average_overlap"]["cases"])
+def test_golden_partial_average_overlap(case):
+    key = np.full(4, -10.0)
+    for place, block in enumerate(case["predicted"]):
+        key[block] = -place
+    rankings = Rankings.from_blocks([[case["annotated"]]], labels=4)
+    for name in ("plain", "normalised"):
+        value = partial_average_overlap(
+            rankings, Predictions.from_scores({"A": key[None]}), k=case["depth"], normalise=name == "normalised"
+        )
+        assert float(value.squeeze()) == pytest.approx(case[name], abs=1e-7)
+
+
+@pytest.mark.parametrize(("n_labels", "n_different"), [(6, 5), (40, 300)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_draws_scored_together_are_the_draws_scored_one_by_one(n_labels, n_different, weighted):
+    """Draws that repeat a few lists of labels, and draws that hardly repeat any."""
+    rng = np.random.default_rng(n_labels)
+    lists = np.array([rng.permutation(n_labels)[:4] for _ in range(n_different)])
+    top = lists[rng.integers(0, n_different, (3, 200))].astype(np.int16)
+    given = Predictions.from_scores({m: rng.random((3, n_labels)) for m in "AB"})
+    names = (
+        "top_2_accuracy",
+        "set_2_accuracy",
+        "overlap_3",
+        "average_overlap_4",
+        "kendall_tau_3",
+        "spearman_footrule_4",
+    )
+    scorer = Scorer(given, [Metric.named(name) for name in names])
+    weights = rng.random((3, 200)) if weighted else None
+    together = scorer.score(DrawBlock(slice(0, 3), top), weights)
+    one_by_one = [
+        scorer.score(DrawBlock(slice(0, 3), top[:, [s]]), None if weights is None else weights[:, [s]])
+        for s in range(200)
+    ]
+    for name in ("total", "weighted"):
+        expected = np.concatenate([getattr(scores, name) for scores in one_by_one], axis=2)
+        np.testing.assert_allclose(getattr(together, name), expected, rtol=1e-13)
+    for name in ("square", "item"):
+        np.testing.assert_allclose(getattr(together, name), sum(getattr(s, name) for s in one_by_one), rtol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    rng = np.random.default_rng(0)
+    labels = Labels.from_counts(rng.integers(0, 4, (80, 6)))
+    predictions = Predictions.from_scores({"A": rng.normal(size=(80, 6)), "B": rng.normal(size=(80, 6))})
+    return labels, predictions
+
+
+def test_mean_over_draws_equals_the_sum_of_exact_certainties(crowd):
+    labels, predictions = crowd
+    tree = dirichlet(labels, draws=4000, seed=1, top_labels=1)
+    for k in (1, 3, 6):
+        draws = top_k_accuracy(tree, predictions, k=k)
+        exact = expected_top_k_accuracy(tree, predictions, k=k)
+        error = draws.std(("chain", "draw")) / np.sqrt(16_000)
+        assert (np.abs(draws.mean(("chain", "draw")) - exact) <= 4.5 * error + 1e-12).all()
+
+
+def test_tied_top_labels_count_in_shares():
+    vote = majority_vote(Labels.from_counts([[2, 2, 1], [3, 0, 0]]))
+    predictions = Predictions.from_labels({"A": [1, 0], "B": [2, 0], "C": [0, None]}, labels=[0, 1, 2])
+    found = score(vote, predictions, "top_1_accuracy", missing="wrong")
+    assert found.values.tolist() == [[[0.75, 0.5, 0.25]]]
+    with pytest.raises(InputError, match="'C' has no prediction for 1 of 2 items: 1"):
+        top_k_accuracy(vote, predictions)
+
+
+def test_high_reliability_is_the_ordinary_metric_without_ties_and_shares_with_ties():
+    """MATHS 2.5, limits."""
+    labels = Labels.from_counts([[5, 1, 0], [0, 2, 0], [3, 3, 0]])
+    predictions = Predictions.from_labels({"A": [0, 2, 1]}, labels=[0, 1, 2])
+    tree = dirichlet(labels, reliability=1e8, draws=2000, seed=1, top_labels=1)
+    assert per_item(tree, predictions, metric="top_1_accuracy").values[0, :2].tolist() == [1, 0]
+    share = float(per_item(tree, predictions, metric="top_1_accuracy").values[0, 2])
+    assert abs(share - 0.5) < 4.5 * 0.5 / np.sqrt(8000)
+    vote = top_k_accuracy(majority_vote(labels), predictions)
+    assert float(expected_top_k_accuracy(tree, predictions).squeeze()) == pytest.approx(float(vote.squeeze()), abs=1e-3)
+
+
+def test_accuracy_given_risk_weighs_items_by_the_probability_of_the_level():
+    vote = majority_vote(Labels.from_counts([[4, 0, 0], [0, 4, 0], [0, 0, 4]]))
+    values = np.broadcast_to(vote.values, (1, 10, 3, 3))
+    tree = xr.DataTree.from_dict(
+        {
+            "/posterior": xr.Dataset(
+                {"plausibility": (("chain", "draw", "item", "category"), values)}, coords=vote.coords
+            )
+        }
+    )
+    predictions = Predictions.from_labels({"A": [0, 1, 0]}, labels=[0, 1, 2])
+    risk = {0: 0, 1: 2, 2: 2}
+    assert np.unique(accuracy_given_risk(tree, predictions, risk, 2)).tolist() == [0.5]
+    assert np.unique(accuracy_given_risk(tree, predictions, risk, 0)).tolist() == [1.0]
+    with pytest.raises(InputError, match="risk level 1 is not one of"):
+        accuracy_given_risk(tree, predictions, risk, 1)
+
+
+def test_partial_average_overlap_is_the_mean_over_annotators():
+    rankings = Rankings.from_blocks([[[[0]], [[1]], [[2]]]], labels=3)
+    scores = Predictions.from_scores({"A": [[3.0, 2.0, 1.0]]})
+    each = [
+        partial_average_overlap(Rankings.from_blocks([[[[label]]]], labels=3), scores, k=2).item() for label in range(3)
+    ]
+    assert len(set(each)) == 3
+    assert partial_average_overlap(rankings, scores, k=2).item() == pytest.approx(np.mean(each))
+
+
+def test_equal_partial_rankings_overlap_wholly_by_default():
+    rankings = Rankings.from_blocks([[[[0], [1, 2]]]], labels=5)
+    same = Predictions.from_scores({"A": [[3, 2, 2, 0, 0.0]]})
+    assert partial_average_overlap(rankings, same, k=3).item() == pytest.approx(1)
+    assert partial_average_overlap(rankings, same, k=3, normalise=False).item() == pytest.approx(0.9167, abs=5e-5)
+
+
+def test_overlap_of_annotators_is_that_of_each_pair_as_a_model():
+    blocks = [[[[0], [1, 2]], [[1, 0]], [[3], [0], [2]]], [[[0]], [[4, 1]]], [[[2]]]]
+    rankings = Rankings.from_blocks(blocks, labels=5)
+    with pytest.warns(UserWarning, match="1 items have one ranking"):
+        found = annotator_overlap(rankings, k=3)
+    for i, item in enumerate(blocks[:2]):
+        pairs = []
+        for a, b in itertools.combinations(item, 2):
+            key = np.full(5, -10.0)
+            for place, tied in enumerate(a):
+                key[tied] = -place
+            one = Rankings.from_blocks([[b]], labels=5)
+            pairs.append(partial_average_overlap(one, Predictions.from_scores({"A": key[None]}), k=3).item())
+        assert found.values[i] == pytest.approx(np.mean(pairs))
+    assert np.isnan(found.values[2])

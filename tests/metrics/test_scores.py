@@ -1,0 +1,277 @@
+"""Scores of a posterior: golden numbers, missing predictions, few votes, sampled truths, slices, clusters, refusals."""
+
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from metrics._truths import estimate, models, one_hot, posterior, random_case
+from sklearn import metrics as sk
+
+from bayesagree import InputError, Labels, Predictions, dirichlet, simulate
+from bayesagree.datasets import load
+from bayesagree.metrics import UserMetric, score
+from bayesagree.metrics._whole_parts import CurvePart
+from bayesagree.metrics.registry import Metric
+from bayesagree.metrics.votes_alone import unbiased_terms
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "soft_labels.json").read_text())
+PLUG_IN = pytest.mark.filterwarnings("ignore:.*of a point estimate is biased")
+
+
+@pytest.fixture(scope="module")
+def snli(public_data):
+    """Votes, and roberta_base_0 at temperatures 1 and 2 beside the shares themselves and the other models."""
+    dataset = load("chaosnli-snli")
+    labels, given = dataset.annotations, dataset.predictions
+    p = given.scores.astype(float)
+    p /= p.sum(axis=-1, keepdims=True)
+    flat = np.sqrt(p[0])
+    counts = labels.counts()
+    tables = {"T1": p[0], "T2": flat / flat.sum(axis=1, keepdims=True), "oracle": counts / 100}
+    tables |= dict(zip(given.models.tolist(), p))
+    return labels, Predictions.from_scores(tables, items=labels.items.tolist(), labels=labels.categories.tolist())
+
+
+def shares(labels, order):
+    counts = labels.counts()[:, order]
+    return estimate(counts / counts.sum(axis=1, keepdims=True), labels.items, labels.categories[order])
+
+
+@PLUG_IN
+@pytest.mark.parametrize("ties", ["last", "first"])
+def test_golden_chaosnli(snli, ties):
+    labels, predictions = snli
+    order = np.arange(3)[::-1] if ties == "last" else np.arange(3)
+    truth = shares(labels, order)
+    for name, expected in GOLDEN[ties].items():
+        found = score(truth, predictions, name).sel(model=["T1", "T2"]).values.ravel()
+        np.testing.assert_allclose(found, expected, atol=6e-7, err_msg=name)
+
+
+@PLUG_IN
+def test_golden_other_models_and_the_perfect_one(snli):
+    labels, predictions = snli
+    truth = shares(labels, np.arange(3))
+    for name, expected in GOLDEN["oracle"].items():
+        assert score(truth, predictions, name).sel(model="oracle").item() == pytest.approx(expected, abs=6e-7), name
+    found = score(truth, predictions, "total_variation").squeeze()
+    for model, expected in GOLDEN["total_variation"].items():
+        assert found.sel(model=model).item() == pytest.approx(expected, abs=6e-7), model
+
+
+def test_golden_unbiased_forms(snli):
+    labels, predictions = snli
+
+    brier = unbiased_terms(Metric.named("soft_brier"), labels, predictions).mean(axis=1)
+    at = predictions.models.tolist().index("T2")
+    assert brier[at] == pytest.approx(GOLDEN["soft_brier_corrected"], abs=6e-7)
+    agreement = unbiased_terms(Metric.named("agreement"), labels, predictions).mean(axis=1)
+    assert agreement[at] == pytest.approx(GOLDEN["agreement"], abs=6e-7)
+
+
+@PLUG_IN
+def test_golden_kurniawan():
+    case = GOLDEN["kurniawan"]
+    p, truth = (np.array([[q, 1 - q] for q in case[name]]) for name in ("predicted", "truth"))
+    names = ["positive", "negative"]
+    truth, p = estimate(truth, categories=names), models([p], labels=names)
+    for name in ("soft_precision", "soft_recall", "soft_f1"):
+        found = [score(truth, p, f"{name}[{label}]").item() for label in names]
+        assert found == pytest.approx(case[name])
+        assert score(truth, p, name).item() == pytest.approx(np.mean(case[name]))
+    assert score(truth, p, "soft_accuracy").item() == pytest.approx(case["soft_accuracy"])
+    one = case["po_jensen_shannon"]
+    truth, p = (np.array([[q, 1 - q]]) for q in (one["truth"], one["predicted"]))
+    assert score(estimate(truth), models([p]), "po_jensen_shannon").item() == pytest.approx(one["value"])
+
+
+@pytest.mark.parametrize(
+    ("name", "truth_is"),
+    [("agreement", "top"), ("cross_entropy", "top"), ("soft_brier", "top"), ("accuracy", "sampled"),
+     ("log_loss", "sampled"), ("brier", "sampled")],
+)  # fmt: skip
+def test_unbiased_forms_are_right_on_average(name, truth_is):
+    """From two votes each, over many crowds; the full truth in place of the votes is the target."""
+    rng = np.random.default_rng(3)
+    q, p = rng.dirichlet(np.full(3, 0.5), 40), rng.dirichlet(np.ones(3), (1, 40))
+    crowds = [Labels.from_counts(rng.multinomial(2, q)) for _ in range(400)]
+    found = [unbiased_terms(Metric.named(name), votes, models(p), truth_is).mean() for votes in crowds]
+    losses = {
+        "agreement": (p[0] == p[0].max(axis=1, keepdims=True)) * q,
+        "cross_entropy": -q * np.log(p[0]),
+        "brier": ((p[0] ** 2).sum(axis=1, keepdims=True) - 2 * p[0] + 1) * q,
+        "soft_brier": (q - p[0]) ** 2,
+    }
+    target = {"accuracy": "agreement", "log_loss": "cross_entropy"}.get(name, name)
+    expected = losses[target].sum(axis=1).mean()
+    assert np.mean(found) == pytest.approx(expected, abs=5 * np.std(found) / np.sqrt(400))
+
+
+def test_votes_without_an_unbiased_form_are_refused():
+    votes, given = Labels.from_counts([[2, 1], [0, 3]]), models([[[0.5, 0.5], [0.2, 0.8]]])
+    for name in ("total_variation", "f1", "accuracy"):
+        with pytest.raises(InputError, match="no unbiased form"):
+            score(votes, given, name)
+    with pytest.warns(UserWarning, match="too few votes"):
+        score(Labels.from_counts([[1, 0], [1, 2]]), given, "soft_brier", seed=1)
+
+
+def test_plug_ins_warn():
+    truth, given = estimate([[0.5, 0.5]]), models([[[0.4, 0.6]]])
+    with pytest.warns(UserWarning, match="biased where votes are few"):
+        score(truth, given, "total_variation")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score(truth, given, "cross_entropy")
+
+
+def test_missing_predictions_are_misses():
+    truth = np.array([[0, 1, 1, 0]])
+    hard = Predictions.from_labels({"A": [0, 1, None, 1]}, labels=[0, 1])
+    as_third = np.array([0, 1, 2, 1])
+    for name, function in {
+        "accuracy": sk.accuracy_score,
+        "recall_macro": lambda t, y: sk.recall_score(t, y, labels=[0, 1], average="macro"),
+        "precision_macro": lambda t, y: sk.precision_score(t, y, labels=[0, 1], average="macro"),
+        "f1_micro": lambda t, y: sk.f1_score(t, y, labels=[0, 1], average="micro"),
+        "matthews_corrcoef": sk.matthews_corrcoef,
+        "cohen_kappa": sk.cohen_kappa_score,
+    }.items():
+        value = score(one_hot(truth, 2), hard, name, missing="wrong").item()
+        assert value == pytest.approx(function(truth[0], as_third), abs=1e-12), name
+
+
+@pytest.mark.parametrize("kind", ["draws", "labels", "estimate"])
+def test_missing_predictions_are_refused_left_out_or_wrong(kind):
+    counts = np.array([[9, 0], [0, 9], [9, 0], [0, 9]] * 5)
+    votes = Labels.from_counts(counts, labels=["no", "yes"])
+    predicted = np.array(["no", "yes"] * 10, object)
+    predicted[[0, 3]] = None
+    predicted[5] = "no"
+    models = Predictions.from_labels({"A": predicted, "B": ["no", "yes"] * 10}, labels=["no", "yes"])
+    share = xr.DataArray(counts / 9, {"item": votes.items, "category": votes.categories}, ("item", "category"))
+    truth = {"draws": dirichlet(votes, draws=50, seed=1), "labels": votes, "estimate": share}[kind]
+    metric = "agreement" if kind == "labels" else "top_1_accuracy"
+    with pytest.raises(InputError, match="model 'A' has no prediction for 2 of 20 items: 0, 3"):
+        score(truth, models, metric)
+    mean = {m: score(truth, models, metric, missing=m, seed=1).mean(("chain", "draw")) for m in ("skip", "wrong")}
+    # Items are weighted at random where votes are scored: 4,000 draws of a mean of 20.
+    close = {"abs": 0.005 if kind != "draws" else 0.01}
+    assert mean["skip"].sel(model="A").item() == pytest.approx(17 / 18, **close)
+    assert mean["wrong"].sel(model="A").item() == pytest.approx(17 / 20, **close)
+    assert mean["skip"].sel(model="B").item() == pytest.approx(1, **close)
+
+
+@pytest.fixture(scope="module")
+def case():
+    return simulate.labelled_test_set(seed=1)
+
+
+@pytest.fixture(scope="module")
+def truth(case):
+    return dirichlet(case.labels, draws=50, seed=1)
+
+
+def test_functions_see_the_same_draws(case, truth):
+    by_name = score(truth, case.predictions, "f1_macro", thin=5)
+    by_function = score(truth, case.predictions, lambda t, y: sk.f1_score(t, y, average="macro"), thin=5)
+    np.testing.assert_allclose(by_name, by_function, atol=1e-12)
+    assert by_name.sizes["draw"] == 10
+    assert score(truth, case.predictions, "sklearn.metrics:zero_one_loss", thin=25).name == "zero_one_loss"
+    auc = UserMetric(lambda t, p: sk.roc_auc_score(np.eye(4)[t], p), takes="scores", name="auc")
+    expected = score(truth, case.predictions, "roc_auc_ovr", thin=25)
+    np.testing.assert_allclose(score(truth, case.predictions, auc, thin=25), expected, atol=1e-12)
+
+
+def test_a_sampled_truth_is_another_annotator(case):
+    tree = dirichlet(case.labels, draws=500, seed=1)
+    sampled = score(tree, case.predictions, "accuracy", truth_is="sampled", seed=2)
+    expected = score(tree, case.predictions, "agreement")
+    gap = (sampled - expected).mean(("chain", "draw"))
+    error = (sampled - expected).std() / np.sqrt(2000)
+    assert (np.abs(gap) < 5 * error).all()
+    again = score(tree, case.predictions, "accuracy", truth_is="sampled", seed=2)
+    np.testing.assert_array_equal(sampled, again)
+    with pytest.raises(InputError, match="one label"):
+        score(tree, case.predictions, "set_2_accuracy", truth_is="sampled")
+
+
+@pytest.mark.parametrize("name", ["f1_macro", "roc_auc_ovr", "rank_correlation"])
+def test_slices_are_scores_of_their_items(case, truth, name):
+    language = {item: "de" if item % 3 else "en" for item in case.labels.items.tolist()}
+    found = score(truth, case.predictions, name, by=language)
+    assert found.dims == ("chain", "draw", "slice", "side", "model")
+    inside = np.flatnonzero([language[i] == "en" for i in case.labels.items.tolist()])
+    part = posterior(truth["posterior"]["plausibility"].values[:, :, inside])
+    few = Predictions.from_scores(
+        {m: case.predictions.scores[k][inside] for k, m in enumerate(case.predictions.models)}
+    )
+    np.testing.assert_allclose(found.sel(slice="en", side="slice"), score(part, few, name), atol=1e-12)
+    np.testing.assert_allclose(found.sel(slice="en", side="rest"), found.sel(slice="de", side="slice"), atol=1e-12)
+    gap = found.sel(side="slice") - found.sel(side="rest")
+    np.testing.assert_allclose(found.sel(side="difference"), gap, atol=1e-12)
+
+
+def test_clusters_are_resampled_as_a_whole(case, truth):
+    alone = {item: item for item in case.labels.items.tolist()}
+    pairs = {item: item // 10 for item in case.labels.items.tolist()}
+    # Ten copies of one item are one item: the spread is that of a tenth of the items.
+    spread = [
+        score(truth, case.predictions, "accuracy", cluster=c, seed=1).std(("chain", "draw")) for c in (alone, pairs)
+    ]
+    assert (spread[1] > 0).all()
+    weighted = score(truth, case.predictions, "roc_auc_ovr", cluster=pairs, seed=1)
+    plain = score(truth, case.predictions, "roc_auc_ovr")
+    assert (weighted.std(("chain", "draw")) > plain.std(("chain", "draw"))).all()
+    function = score(truth, case.predictions, sk.accuracy_score, cluster=alone, seed=1)
+    np.testing.assert_allclose(function.std(("chain", "draw")), spread[0], rtol=0.35)
+
+
+def test_weighted_curves_repeat_items():
+    """An item of weight 2 is two items."""
+    truth, p = random_case(5, n_draws=3, n_items=9, n_labels=3, ties=True)
+    times = np.random.default_rng(1).integers(1, 4, 9)
+
+    class Weights:
+        def all_rows(self):
+            return np.repeat(times[:, None].astype(float), 3, axis=1)
+
+    names = ["roc_auc_ovr", "roc_auc_ovo", "average_precision"]
+    asked = [Metric.named(name) for name in names]
+    part = CurvePart(models(p), asked)
+    found = part.values(truth.T.astype(np.int16), np.arange(9), Weights(), lambda n: None)
+    repeat = np.repeat(np.arange(9), times)
+    whole = CurvePart(models(p[:, repeat]), asked)
+    expected = whole.values(truth.T[repeat].astype(np.int16), np.arange(repeat.size), None, lambda n: None)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("wrong", ["f1", "roc_auc", "recall[7]", "nothing", "no.such.module:f", 3])
+def test_refused(case, truth, wrong):
+    with pytest.raises(InputError):
+        score(truth, case.predictions, wrong)
+
+
+def test_refused_arguments(case, truth):
+    for wrong in ({"truth_is": "gold"}, {"thin": 0}, {"by": [1, 2]}, {"by": {0: "a"}}, {"cluster": [None] * 400}):
+        with pytest.raises(InputError):
+            score(truth, case.predictions, "accuracy", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("acuracy", "accuracy"),
+        ("top1_accuracy", "top_1_accuracy"),
+        ("averageoverlap", "average_overlap_3"),
+        ("recal[yes]", "recall[yes]"),
+        ("f1macro", "f1_macro"),
+    ],
+)
+def test_an_unknown_metric_is_answered_by_the_nearest_name(wrong, near):
+    with pytest.raises(InputError, match=re.escape(f"metric {wrong!r} is not known; did you mean {near!r}?")):
+        Metric.named(wrong)
