@@ -45,7 +45,7 @@ def test_correlations_and_posteriors_of_groups_load_no_statistics():
 import numpy as np
 import pandas as pd
 from bayesagree import Annotators, Labels, Predictions, group_posterior
-from bayesagree.evaluation.rank_correlation import MEASURES, correlation
+from bayesagree.blind.rank_correlation import MEASURES, correlation
 
 for measure in MEASURES:
     correlation([1, 2, 3], [1, 3, 2], measure=measure)

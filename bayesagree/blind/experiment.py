@@ -16,6 +16,15 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.independence import jaccard_overlap
 from bayesagree.blind.judgement import PLACES, SCORE_AND_COMBINE, Correction, methods_group, outliers
+from bayesagree.blind.paired_tests import (
+    Multiplicity,
+    adjusted,
+    bootstrap_p_values,
+    copeland_rank,
+    paired_t_test,
+    paired_terms,
+)
+from bayesagree.blind.rank_correlation import MEASURES
 from bayesagree.blind.scores import (
     BLIND,
     METHODS,
@@ -29,15 +38,6 @@ from bayesagree.blind.scores import (
 )
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, probability, shorten
-from bayesagree.evaluation.paired_tests import (
-    Multiplicity,
-    adjusted,
-    bootstrap_p_values,
-    copeland_rank,
-    paired_t_test,
-    paired_terms,
-)
-from bayesagree.evaluation.rank_correlation import MEASURES
 from bayesagree.metrics.hard_labels import confusion_counts
 
 PAPER_METRICS = ("accuracy", "precision", "recall", "specificity")

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree.blind.paired_tests import copeland_rank
+from bayesagree.blind.rank_correlation import MEASURES, Measure, correlation, williams_test
 from bayesagree.blind.systems import Systems
-from bayesagree.evaluation.paired_tests import copeland_rank
-from bayesagree.evaluation.rank_correlation import MEASURES, Measure, correlation, williams_test
 
 # Methods without a pseudo-gold of their own, whose quality could be measured.
 SCORE_AND_COMBINE = ("round_robin", "sampling")

@@ -5,8 +5,6 @@
 - `gold`: items whose label is known, and whether gold contradicts the annotators.
 - `gates`: a claim that must hold, for continuous integration.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
-- `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.
-- `rank_correlation`: correlations of two scorings and tests of dependent correlations.
 - `_passes`: what `evaluate` does with its arguments, for one test set or the mean over batches of items; `_sums`,
   `_results`: scores summed block by block, groups of the result.
 """

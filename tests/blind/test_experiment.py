@@ -9,11 +9,11 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.cases import blind_case
 from bayesagree.blind.experiment import blind_experiment
 from bayesagree.blind.judgement import methods_group
+from bayesagree.blind.paired_tests import copeland_rank, paired_t_test, paired_terms
+from bayesagree.blind.rank_correlation import MEASURES, correlation, williams_test
 from bayesagree.blind.scores import blind_scores
 from bayesagree.datasets.simulate import simulated_systems
 from bayesagree.errors import InputError
-from bayesagree.evaluation.paired_tests import copeland_rank, paired_t_test, paired_terms
-from bayesagree.evaluation.rank_correlation import MEASURES, correlation, williams_test
 from bayesagree.metrics.hard_labels import hard_label_scores
 
 
