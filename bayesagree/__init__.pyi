@@ -17,13 +17,9 @@ from . import (
     report,
     subjective,
 )
-from .agreement import (
-    agreement_difference,
-    agreement_table,
-    common_agreement,
-    common_agreement_model,
-    krippendorff_alpha,
-)
+from .agreement.coefficients import agreement_table, krippendorff_alpha
+from .agreement.differences import agreement_difference
+from .agreement.phi import common_agreement, common_agreement_model
 from .annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
 from .blind import blind_scores
 from .comparisons import davidson, davidson_model

@@ -95,7 +95,7 @@ def alpha(labels: Any, seed: int) -> Iterator[dict]:
         .set_index("coefficient")
         .loc["alpha_nominal"]
     )
-    whole = ba.agreement.krippendorff_alpha(labels)
+    whole = ba.krippendorff_alpha(labels)
     yield row("alpha", "default", *(float(found[name]) for name in ("estimate", "lower", "upper")), whole)
 
 

@@ -132,7 +132,7 @@ def rounds(n: int, same: bool, rng: np.random.Generator) -> pd.DataFrame:
         answers = np.where(rng.random((n, 3)) < right, of_side[:, None], 1 - of_side[:, None])
         names = [f"{0 if same else number} {i}" for i in range(n)]
         sides.append(ba.Labels.from_matrix(answers, labels=[0, 1], items=names))
-    return ba.agreement.agreement_difference(*sides, seed=rng).set_index("coefficient").loc[COEFFICIENTS]
+    return ba.agreement_difference(*sides, seed=rng).set_index("coefficient").loc[COEFFICIENTS]
 
 
 def changes(n: int, same: bool, true: NDArray[Any], rng: np.random.Generator) -> Held:
@@ -205,7 +205,7 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
     yield "subjective.group_phi", "100 items, Phi .5", lambda r: phis(100, r)
     for n, same in ((10, True), (20, True), (50, True), (20, False), (50, False), (200, True)):
         world = f"{n} items, {'the same' if same else 'others'}"
-        yield "agreement.agreement_difference", world, lambda r, n=n, same=same: changes(n, same, change, r)
+        yield "agreement_difference", world, lambda r, n=n, same=same: changes(n, same, change, r)
     for n in (10, 50):
         yield "agreement.limits_of_agreement", f"{n} items", lambda r, n=n: limits(n, r)
     for n in (50, 200):

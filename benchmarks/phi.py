@@ -14,8 +14,7 @@ import time
 
 import numpy as np
 
-from bayesagree import simulate
-from bayesagree.agreement import agreement_table, common_agreement, common_agreement_model, krippendorff_alpha
+from bayesagree import agreement_table, common_agreement, common_agreement_model, krippendorff_alpha, simulate
 from bayesagree.annotations import Ratings
 from bayesagree.datasets import load
 

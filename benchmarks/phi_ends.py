@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logit
 
-from bayesagree import simulate
-from bayesagree.agreement import common_agreement
+from bayesagree import common_agreement, simulate
 from bayesagree.agreement._exact.likelihood import outright_shares
 from bayesagree.agreement._exact.outright_ends import joint_posterior
 from bayesagree.agreement._exact.problem import prepare

@@ -5,6 +5,7 @@ README.md lists their commands. They are no part of the package, and nothing of 
 - `paradoxes`: limitations of agreement coefficients (Checco et al.).
 - `answers`: how often random answers are called agreement (Checco et al.).
 - `sizes`: agreement on random shares of a data set (Checco et al.).
+- `clusters`: mixtures over Phi (Checco et al.).
 - `toy`: three classes on a line and the certainty of their labels (Stutz et al.).
 - `certainty`: certainty of labels and ratings by reliability (Stutz et al.).
 - `rankings`: a whole evaluation against rankings under two aggregation models (Stutz et al.); `plackett_luce_ml`: the

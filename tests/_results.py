@@ -72,9 +72,6 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "common_agreement inflated": lambda: ba.common_agreement(
             ratings(), item_mean="flat", likelihood="inflated", **FEW
         ),
-        "common_agreement shift_and_spread": lambda: ba.common_agreement(
-            ratings(), annotator_effects="shift_and_spread", **FEW
-        ),
         "evaluate": lambda: ba.evaluate(labels(), predictions(3), **FEW),
         "evaluate bootstrap": lambda: ba.evaluate(labels(), predictions(3), items="bootstrap", **FEW),
         "evaluate slices": lambda: ba.evaluate(

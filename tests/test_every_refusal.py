@@ -39,7 +39,6 @@ REFUSED = {
     "judges: sensitivity of no share": (lambda: ba.judges.rogan_gladen(raw_rate=0.5, **RATE | {"sensitivity": 1.5}), r"sensitivity=1\.5 is not between"),
     "judges: unequal lengths": (lambda: ba.judges.prediction_powered_mean([1, 0], [1], [0, 1]), "give one verdict for each"),
     "judges: verdicts of nobody": (lambda: ba.judges.verdict_predictions(NOBODY, VOTES), "the judges are unknown"),
-    "agreement: clusters of one item": (lambda: ba.agreement.phi_clusters(RATED.select([0])), "two rated items at least"),
     "judges: people twice": (lambda: ba.alternative_annotator_test(TWICE, HARD), "labelled an item twice"),
     "agreement: clusters in an array of pairs": (lambda: ba.agreement_table(VOTES, cluster=np.ones((2, 2))), "cluster"),
     "evaluate: groups of items in an array of pairs": (lambda: ba.evaluate(VOTES, SOFT, by=np.array([["a", "b"]]), draws=5), "by"),

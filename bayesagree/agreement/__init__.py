@@ -10,7 +10,7 @@
 - `summary`: the summary of draws of Phi, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_coefficients` defines each, `_formulas` holds each
-  formula once, `_polychoric` that of the polychoric one, `_items` the counts,
+  formula once, `_items` the counts,
   `_annotator_variance` what other annotators of the same items would move, `_set_distances` alpha of sets of labels.
 - `intraclass`: the six intraclass correlations, with missing ratings, by components of variance.
 - `rankings`: Kendall's W, tau-b and rank-biased overlap.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,8 @@ from bayesagree._numerics.intervals import eti, hdi
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
-from bayesagree.agreement._polychoric import joined, polychoric
 from bayesagree.annotations.gold import ItemGroup, group_of_each
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
@@ -24,7 +23,7 @@ WEIGHTS_OF_LEVEL: dict[Level, Weights]
 WEIGHTS_OF_LEVEL = {"nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio"}
 KAPPAS = {"cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa"}
 WEIGHTED = {*KAPPAS, "gwet_ac2", "brennan_prediger"}
-OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_polychoric", "icc_one_way", "icc_agreement"}
+OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_one_way", "icc_agreement"}
 OF_ORDER |= {"icc_consistency"}
 NO_ORDER = "the labels have no order; ordered=True with labels=[...] states one"
 SHORTEST, EQUAL_TAILS = "dirichlet process hdi", "dirichlet process eti"
@@ -66,9 +65,8 @@ class Coefficient(NamedTuple):
 
 def weights_for(level: Level, weights: Weights | None) -> Weights:
     """Return the requested agreement weights, or those of the level."""
-    if level not in WEIGHTS_OF_LEVEL:
-        raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
-    return weights or WEIGHTS_OF_LEVEL[level]
+    one_of(level, "level", tuple(WEIGHTS_OF_LEVEL))
+    return WEIGHTS_OF_LEVEL[level] if weights is None else one_of(weights, "weights", get_args(Weights.__value__))
 
 
 def interval_of(drawn: Floats, ci_prob: float, remark: str = "", *, equal_tails: bool = False) -> dict[str, Any]:
@@ -212,20 +210,8 @@ def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[
     gwet = "gwet_ac1" if kind == "identity" else "gwet_ac2"
     yield gwet, of_counts(lambda W: formula.gwet(W, C, A), many)
     yield "brennan_prediger", of_counts(lambda W: formula.brennan_prediger(W, C, A), many)
-    yield "icc_polychoric", undefined(no_order) if no_order else _polychoric(items)
     yield "icc_one_way", of_counts(lambda W: formula.icc_one_way(W, items.moments()), words)
     yield from _two_way(items, words)
-
-
-def _polychoric(items: Items) -> Coefficient:
-    """Polychoric ICC: of pairs of answers in a few classes, however many values there are."""
-    patterns = items.patterns
-    several = patterns.size >= 2
-    given = patterns.counts.multiply(several[:, None]).tocsr()
-    share = patterns.weight @ given
-    classes = joined(share / max(share.sum(), 1), patterns.weight[several].sum())
-    compute, cells = partial(polychoric, C=np.asarray(given @ classes)), 4 * classes.shape[1] ** 2
-    return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, cells), items)
 
 
 def _defined(found: Coefficient, items: Items) -> Coefficient:

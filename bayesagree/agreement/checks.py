@@ -1,11 +1,8 @@
-"""Checks of one Phi for all items (assumption 3 of Checco et al.), and finite mixtures over Phi.
+"""Posterior predictive checks of one Phi for all items (assumption 3 of Checco et al.).
 
-The paper (section 4.6): where one precision does not fit, cluster the items. `item_fit` lists those items,
-`item_mean_check` looks at the histogram of item means (both are posterior predictive checks), `phi_clusters` fits two
-or more Phi and compares them by their predictive score on items left out.
+`item_fit` lists the items whose dispersion does not fit, `item_mean_check` looks at the histogram of item means.
 """
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,11 +17,9 @@ from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.item_means import beta_shapes
 from bayesagree.agreement._exact.likelihood import outright_shares
 from bayesagree.agreement._exact.outright_ends import joint_posterior
-from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, positive_int
 
 # Posterior predictive p-value below which the model does not fit.
 THRESHOLD = 0.01
@@ -32,10 +27,6 @@ THRESHOLD = 0.01
 BINS = 10
 # Items in a histogram of item means at most: the p-value of a misfit that matters is small by then.
 MOST_ITEMS = 2000
-# log p at which every item's likelihood is tabulated, 5 % apart: Phi from -0.97 to 1 - 2^-29.
-GRID = np.linspace(np.log(0.05), np.log(60), 141)
-# Steps of EM at most, and the move of the shares that ends it.
-EM_STEPS, EM_TOLERANCE = 500, 1e-7
 
 
 def item_fit(
@@ -73,7 +64,6 @@ def item_fit(
 
     See Also
     --------
-    phi_clusters : items clustered by their own Phi.
     item_mean_check : the same kind of check for the prior of the item means.
 
     References
@@ -156,7 +146,6 @@ def item_mean_check(
     y, shares = joint_posterior(problem.means, problem.kind).draw(draws, rng)
     hyper: Any = draw_hyper(problem.means, y, shares, rng)
     observed, replicates = _histograms(ratings, np.exp(y), hyper, shares, rng)
-    observed, replicates = observed[:BINS], replicates[:, :BINS]
     low, high = ratings.scale
     data = {
         "observed": ("bin", observed / observed.sum()),
@@ -168,18 +157,9 @@ def item_mean_check(
 
 def misfits(
     ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
-) -> dict[str, float]:
-    """Return posterior predictive p-values of the item means, and of the answers at both ends.
-
-    Of an end: the mean of the answers inside the scale to items with answers at that end, which the model expects near
-    it.
-    """
-    observed, replicates = _histograms(ratings, precision, hyper, shares, rng)
-    found = {"item means": _histogram_p_value(observed[:BINS], replicates[:, :BINS])}
-    for name, seen, drawn in zip(("low end", "high end"), observed[BINS:], replicates[:, BINS:].T):
-        above, below = ((1 + np.sum(side)) / (1 + len(drawn)) for side in (drawn >= seen, drawn <= seen))
-        found[name] = float(min(2 * above, 2 * below, 1.0))
-    return found
+) -> float:
+    """Return the posterior predictive p-value of the item means."""
+    return _histogram_p_value(*_histograms(ratings, precision, hyper, shares, rng))
 
 
 def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
@@ -194,30 +174,20 @@ def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
 def _histograms(
     ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the statistics of the first `MOST_ITEMS` items, and of a replicate for each draw."""
+    """Return the histogram of the means of the first `MOST_ITEMS` items, and of a replicate for each draw."""
     item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
     kept = item < MOST_ITEMS
     item = item[kept]
-    n_items = int(item[-1]) + 1
     a, b = beta_shapes(hyper[0], hyper[1])
-    replicates = np.empty((precision.size, BINS + 2))
+
+    def histogram(x: Floats) -> Floats:
+        return np.histogram(_moments(x, item)[0], bins=BINS, range=(0, 1))[0].astype(float)
+
+    replicates = np.empty((precision.size, BINS))
     for k in range(precision.size):
-        mu = rng.beta(a[k], b[k], n_items)
-        replicates[k] = _statistics(_replicate(ratings, mu[item], precision[k], shares[k], rng), item, ratings.n_levels)
-    return _statistics(_coarse(ratings, ratings.unit()[kept]), item, ratings.n_levels), replicates
-
-
-def _statistics(x: Floats, item: Any, n_levels: int | None) -> Floats:
-    """Return the histogram of the item means, and the mean inside the scale where either end was chosen."""
-    means, _ = _moments(x, item)
-    histogram = np.histogram(means, bins=BINS, range=(0, 1))[0]
-    edge = 0.75 / (n_levels or np.inf)  # a level is at the middle of its bin
-    inside = (x > edge) & (x < 1 - edge)
-    n = np.bincount(item, inside)
-    other = np.bincount(item, x * inside) / np.maximum(n, 1)
-    at_ends = [end & (n[item] > 0) for end in (x <= edge, x >= 1 - edge)]
-    of_ends = [float(other[item[end]].mean()) if end.any() else 0.5 for end in at_ends]
-    return np.array([*histogram, *of_ends])
+        mu = rng.beta(a[k], b[k], int(item[-1]) + 1)
+        replicates[k] = histogram(_replicate(ratings, mu[item], precision[k], shares[k], rng))
+    return histogram(_coarse(ratings, ratings.unit()[kept])), replicates
 
 
 def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator) -> Floats:
@@ -228,7 +198,8 @@ def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, r
         log_low, log_high, _ = outright_shares((float(shares[0]), float(shares[1])), sp.special.logit(mu))
         u = rng.random(x.size)
         x = np.where(u < np.exp(log_low), 0.0, np.where(u > 1 - np.exp(log_high), 1.0, x))
-    return _coarse_unit(ratings, x)
+    n = ratings.n_levels
+    return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n
 
 
 def _coarse(ratings: Ratings, unit: Floats) -> Floats:
@@ -237,109 +208,8 @@ def _coarse(ratings: Ratings, unit: Floats) -> Floats:
     return unit if n is None else (np.round(unit * (n - 1)) + 0.5) / n
 
 
-def _coarse_unit(ratings: Ratings, x: Floats) -> Floats:
-    """Return simulated judgments as recorded on the scale."""
-    n = ratings.n_levels
-    return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n
-
-
 def _moments(x: Floats, item: Any) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of each item's ratings."""
     n = np.bincount(item)
     mean = np.bincount(item, x) / n
     return mean, np.sqrt(np.bincount(item, (x - mean[item]) ** 2) / np.maximum(n - 1, 1))
-
-
-def phi_clusters(
-    ratings: Ratings, *, n_clusters: Sequence[int] = (1, 2, 3), folds: int = 10, seed: Seed = None
-) -> xr.Dataset:
-    """Return finite mixtures over Phi, each item in one of 1, 2, ... clusters, with their predictive scores.
-
-    An item of cluster c has precision p_c; its mean is flat. The clusters' Phi and shares maximise the likelihood of
-    the items (EM over a grid of Phi on which every item's likelihood is known); the score is the log predictive density
-    of items left out.
-
-    Parameters
-    ----------
-    ratings
-        Ratings on a bounded scale.
-    n_clusters
-        Numbers of clusters to compare.
-    folds
-        Parts of the items, each left out once.
-    seed
-        Seed or generator of the folds.
-
-    Returns
-    -------
-    Dataset
-        `score` (n_clusters) and `score_se`, the standard error of its difference from the first number; `phi` and
-        `share` (n_clusters, cluster), NaN where there is no such cluster; `membership` (n_clusters, item, cluster).
-
-    See Also
-    --------
-    item_fit : single items that one Phi does not fit.
-
-    References
-    ----------
-    Checco et al., "Let's agree to disagree", HCOMP 2017, section 4.6, doi:10.1609/hcomp.v5i1.13306.
-
-    Examples
-    --------
-    >>> table = [[3, 3, 3, 4, 3]] * 30 + [[1, 5, 1, 5, 5]] * 30
-    >>> found = phi_clusters(Ratings.from_matrix(table, scale=(1, 5), step=1), n_clusters=(1, 2), seed=1)
-    >>> bool(found["score"].sel(n_clusters=2) > found["score"].sel(n_clusters=1))
-    True
-    """
-    if folds < 2 or not len(n_clusters):
-        raise InputError(f"folds={folds} and n_clusters={list(n_clusters)}: give two folds or more, and a number")
-    problem = prepare(ratings, item_mean="flat")
-    evidence = np.stack([problem.means.pattern_evidence(float(np.exp(y))) for y in GRID], axis=1)
-    rated = problem.patterns.pattern_of_item >= 0
-    if rated.sum() < 2:
-        raise InputError("each item is left out of the clusters that score it: two rated items at least")
-    evidence = evidence[problem.patterns.pattern_of_item[rated]]
-    fold = np.random.default_rng(seed_sequence(seed)).permutation(len(evidence)) % folds
-    most = max(positive_int(k, "n_clusters") for k in n_clusters)
-    phi, share = np.full((len(n_clusters), most), np.nan), np.full((len(n_clusters), most), np.nan)
-    member = np.full((len(n_clusters), len(evidence), most), np.nan)
-    scores = np.empty((len(n_clusters), len(evidence)))
-    for row, k in enumerate(n_clusters):
-        where, weight = _mixture(evidence, k)
-        phi[row, :k], share[row, :k] = phi_of(np.exp(GRID[where])), weight
-        joint = evidence[:, where] + np.log(weight)
-        member[row, :, :k] = np.exp(joint - sp.special.logsumexp(joint, axis=1, keepdims=True))
-        for f in range(folds):
-            where, weight = _mixture(evidence[fold != f], k)
-            scores[row, fold == f] = sp.special.logsumexp(evidence[fold == f][:, where] + np.log(weight), axis=1)
-    gain = scores - scores[0]
-    data = {
-        "score": ("n_clusters", scores.sum(axis=1)),
-        "score_se": ("n_clusters", np.sqrt(len(evidence) * gain.var(axis=1))),
-        "phi": (("n_clusters", "cluster"), phi),
-        "share": (("n_clusters", "cluster"), share),
-        "membership": (("n_clusters", "item", "cluster"), member),
-    }
-    return xr.Dataset(data, coords={"n_clusters": list(n_clusters), "item": ratings.items[rated]})
-
-
-def _mixture(evidence: Floats, n_clusters: int) -> tuple[Any, Floats]:
-    """Return grid positions and shares of the clusters by EM, started from quantiles of the items' own best Phi."""
-    # EM finds the nearest maximum: the items' own best Phi say where clusters may be.
-    own = np.argmax(evidence, axis=1)
-    where = np.unique(np.quantile(own, (np.arange(n_clusters) + 0.5) / n_clusters).astype(int))
-    while where.size < n_clusters:
-        free = np.setdiff1d(np.arange(evidence.shape[1]), where)
-        where = np.sort(np.append(where, free[np.argmax(np.abs(free[:, None] - where).min(axis=1))]))
-    weight = np.full(n_clusters, 1 / n_clusters)
-    for _ in range(EM_STEPS):
-        joint = evidence[:, where] + np.log(weight)
-        member = np.exp(joint - np.asarray(sp.special.logsumexp(joint, axis=1, keepdims=True)))
-        new_weight = np.maximum(member.mean(axis=0), 1e-12)
-        new_where = np.argmax(member.T @ evidence, axis=1)
-        moved = np.abs(new_weight - weight).max() + np.abs(new_where - where).max()
-        where, weight = new_where, new_weight / new_weight.sum()
-        if moved < EM_TOLERANCE:
-            break
-    order = np.argsort(where, kind="stable")
-    return where[order], weight[order]

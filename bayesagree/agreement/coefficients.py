@@ -20,6 +20,7 @@ from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, codes_of_annotators
 from bayesagree.agreement._coefficients import (
     REPLICATES,
+    WEIGHTS_OF_LEVEL,
     Coefficient,
     Level,
     PseudoWeights,
@@ -139,10 +140,9 @@ def agreement_table(
     Krippendorff, Content Analysis (2004), chapter 11. Gwet, Handbook of Inter-Rater Reliability (2014), chapters 2-4.
     McGraw and Wong, "Forming inferences about some intraclass correlation coefficients", Psychological Methods 1
     (1996), doi:10.1037/1082-989X.1.1.30. Ferguson, "A Bayesian analysis of some nonparametric problems",
-    Annals of Statistics 1 (1973), doi:10.1214/aos/1176342360. ``icc_polychoric``: Olsson, "Maximum likelihood
-    estimation of the polychoric correlation coefficient", Psychometrika 44 (1979), doi:10.1007/BF02296207, of the pairs
-    of answers to an item. Kendall, Rank Correlation Methods (1948), chapters 3 and 6. Webber, Moffat and Zobel, "A
-    similarity measure for indefinite rankings", ACM TOIS 28 (2010), doi:10.1145/1852102.1852106.
+    Annals of Statistics 1 (1973), doi:10.1214/aos/1176342360. Kendall, Rank Correlation Methods (1948), chapters 3
+    and 6. Webber, Moffat and Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28 (2010),
+    doi:10.1145/1852102.1852106.
 
     Examples
     --------
@@ -233,6 +233,7 @@ def krippendorff_alpha(
     """
     if distance is not None:
         return set_coefficient(annotations, distance)[1].estimate()
+    one_of(level, "level", tuple(WEIGHTS_OF_LEVEL))
     items = items_of(annotations)
     if level != "nominal" and not items.has_order:
         raise InputError(

@@ -25,11 +25,11 @@ from bayesagree.agreement._exact.outright_ends import joint_posterior
 from bayesagree.agreement._exact.patterns import collapse
 from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
-from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effects, sample_effects, warn_of_levels
+from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effects, warn_of_levels
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, Request, decision
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of, positive_int, probability, require
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -73,7 +73,8 @@ def common_agreement(
         ratings inside the scale; ``"squeezed"``, the published code's, biased.
     annotator_effects
         ``"none"``, ``"shift"`` (strict and lenient annotators) or ``"shift_and_spread"``. Phi is then the agreement
-        that is left once the annotators' levels are removed, with the likelihood ``"binned"``.
+        that is left once the annotators' levels are removed, with the likelihood ``"binned"``. PyMC draws it by NUTS,
+        which takes longer: half a minute to some minutes for a hundred items.
     prior
         By default uniform for Phi, m and s; half-normal standard deviations of shifts and spreads.
     ci_prob
@@ -81,9 +82,9 @@ def common_agreement(
     draws, chains, seed
         Draws of the posterior; same seed, same draws.
     engine
-        ``"exact"``: quadrature and independent draws, Gibbs sampling with annotator effects. ``"nuts"``: PyMC.
+        ``"exact"``: quadrature and independent draws. ``"nuts"``: PyMC, always with annotator effects.
     sampler
-        Further arguments of `pymc.sample` for ``engine="nuts"``, such as ``{"target_accept": 0.95}``.
+        Further arguments of `pymc.sample` for NUTS, such as ``{"target_accept": 0.95}``.
     keep_item_means
         Whether to draw the item means as well (the exact engine integrates them out).
 
@@ -112,7 +113,7 @@ def common_agreement(
 
     See Also
     --------
-    common_agreement_model, agreement_table, phi_difference, item_fit, item_mean_check, phi_clusters
+    common_agreement_model, agreement_table, phi_difference, item_fit, item_mean_check
 
     References
     ----------
@@ -125,13 +126,16 @@ def common_agreement(
     >>> tree["agreement"].attrs["decision"], round(float(tree["agreement"]["mean"]), 2)
     ('agreement', 0.87)
     """
-    shape = chains, draws
+    require(ratings, Ratings, "ratings")
+    probability(ci_prob, "ci_prob")
+    shape = positive_int(chains, "chains"), positive_int(draws, "draws")
     prior = prior or AgreementPrior()
     if annotator_effects != "none" and likelihood == "averaged":
         likelihood = "binned"  # outright ends are not modelled together with annotators' levels
+    check_effects(annotator_effects, ratings, likelihood)
+    engine = "nuts" if annotator_effects != "none" else one_of(engine, "engine", ("exact", "nuts"))
     problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood, prior=prior)
-    limits.warn_of_limits(ratings, problem, item_mean)
-    limits.warn_of_saturation(ratings, problem)
+    limits.warn_of_few(ratings, problem, item_mean)
     if annotator_effects == "none":
         warn_of_levels(ratings)
     # Settings are JSON, whose keys are text.
@@ -144,26 +148,11 @@ def common_agreement(
     if engine == "nuts":
         given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}
         tree = _sampled_tree(ratings, problem, given, request)
-    elif annotator_effects != "none":
-        check_effects(annotator_effects, ratings, likelihood)
-        means = checked_prior(ratings, item_mean, truth_sd, likelihood)
-        tree = sample_effects(ratings, means, likelihood, prior, annotator_effects, request)
     else:
         tree = _exact_tree(problem, request)
-    found = limits.Interval.of(tree)
-    claim = decision(found.lower, found.upper)
-    if annotator_effects == "none":
-        supported = limits.supported_decision(problem, claim, ci_prob)
-        limits.warn_of_binning(ratings, found)
-        limits.warn_of_middle(ratings, problem, found, ci_prob)
-    else:
-
-        def refit(other: Ratings, truth: ItemMean, kind: Kind) -> xr.DataTree:
-            means = checked_prior(other, truth, truth_sd, kind)
-            return sample_effects(other, means, kind, prior, annotator_effects, request._replace(keep_item_means=False))
-
-        supported = limits.supported_with_levels(ratings, likelihood, claim, item_mean, refit)
-    tree["agreement"].attrs |= interval | {"decision": supported}
+    claim = decision(*(float(tree["agreement"][end]) for end in ("lower", "upper")))
+    claim = limits.supported_decision(problem, claim, ci_prob, plain=annotator_effects == "none")
+    tree["agreement"].attrs |= interval | {"decision": claim}
     return tree
 
 

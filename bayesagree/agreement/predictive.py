@@ -18,11 +18,12 @@ from bayesagree.agreement._exact.hyper_grid import log_beta
 from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.posterior import precision_of
 from bayesagree.agreement._exact.problem import checked_prior, prepare
-from bayesagree.agreement.annotator_effects import HYPER, LEVELS, item_log_likelihood
+from bayesagree.agreement.annotator_effects import HYPER, LEVELS
 from bayesagree.agreement.model import END_SHARES, OUTRIGHT, OwnParts, build_model
 from bayesagree.agreement.phi import common_agreement_model
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -114,9 +115,10 @@ def _item_log_likelihood(
     known = isinstance(problem.means, KnownMeans)
     parameters = draws_of(posterior, "phi", *(() if known else HYPER))
     if LEVELS[0] in posterior:
-        parameters |= draws_of(posterior, *(name for name in LEVELS if name in posterior))
-        rated = ratings.items[problem.patterns.pattern_of_item >= 0]
-        return Pointwise(rated, item_log_likelihood(ratings, problem, settings["likelihood"], parameters))
+        raise InputError(
+            "with annotators' levels the log likelihood is that of the PyMC model: "
+            "integrated_log_likelihood(trace, common_agreement_model(ratings, annotator_effects=...))"
+        )
     shares = draws_of(posterior, *END_SHARES) if settings["likelihood"] in OUTRIGHT else {}
     of_item = problem.patterns.pattern_of_item
     out = np.empty((parameters["phi"].size, int((of_item >= 0).sum())))

@@ -77,7 +77,6 @@ def annotators(
 def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
     """Return levels of the annotators, and Phi with and without them."""
     from bayesagree.agreement.annotator_effects import annotator_levels
-    from bayesagree.agreement.limits import Interval
     from bayesagree.agreement.phi import common_agreement
 
     with _output.progress("rating annotators", 2) as advance:
@@ -87,7 +86,8 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
         advance()
     rows = []
     for name, fit in (("as it stands", plain), ("levels removed", tree)):
-        rows.append({"phi": name} | Interval.of(fit)._asdict() | {"decision": fit["agreement"].attrs["decision"]})
+        found = {end: float(fit["agreement"][end]) for end in ("mean", "lower", "upper")}
+        rows.append({"phi": name} | found | {"decision": fit["agreement"].attrs["decision"]})
     table = annotator_levels(tree)
     title = f"Levels, strictest first ({min(_SHOWN, len(table))} of {len(table)}): shift in log odds, HDI 0.95"
     return [

@@ -25,8 +25,8 @@ MOST_LABELS = 200_000
 _SHOWN = 15
 # Draws of each chain of the truth of groups: more would take longer than the rest of the page.
 MOST_DRAWS = 500
-# Above this many ratings the sampler of levels takes longer than the rest of the page.
-MOST_RATINGS = 10_000
+# Above this many ratings NUTS of the levels takes minutes.
+MOST_RATINGS = 1_000
 # Annotators of ratings whose levels a page shows; the command `annotators` has all.
 MOST_ANNOTATORS = 50
 

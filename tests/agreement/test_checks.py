@@ -3,8 +3,9 @@
 import numpy as np
 
 from bayesagree import simulate
-from bayesagree.agreement.checks import _statistics, item_fit, item_mean_check, phi_clusters
+from bayesagree.agreement.checks import item_fit, item_mean_check
 from bayesagree.annotations import Ratings
+from studies.clusters import phi_clusters
 
 
 def test_items_with_their_own_phi_are_found():
@@ -27,18 +28,3 @@ def test_items_with_their_own_phi_are_found():
 def test_item_means_of_the_model_pass_their_check():
     problem = simulate.ratings(n_items=500, ratings_per_item=5, phi=0.5, item_mean=(2.0, 2.0), seed=3)
     assert item_mean_check(problem.ratings, draws=200, seed=1)["p_value"] > 0.01
-
-
-def test_statistics_of_item_means_counted_one_by_one():
-    """Items with one end, both ends, ends alone, and neither; levels and a continuous scale."""
-    x = np.array([0.1, 0.3, 0.7, 0.9, 0.52, 0.1, 0.1, 0.9, 0.9, 0.3, 0.5, 0.1, 0.7, 0.0, 1.0, 0.3])
-    item = np.array([0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 6])
-    for n_levels, low, high in ((5, 0.15, 0.85), (None, 0.0, 1.0)):
-        means = [x[item == i].mean() for i in range(7)]
-        histogram = [sum(k / 10 <= m < (k + 1) / 10 for m in means) for k in range(10)]
-        inner = {i: [v for v in x[item == i] if low < v < high] for i in range(7)}
-        with_low = [np.mean(inner[i]) for i, v in zip(item, x) if v <= low and inner[i]]
-        with_high = [np.mean(inner[i]) for i, v in zip(item, x) if v >= high and inner[i]]
-        found = _statistics(x, item, n_levels)
-        np.testing.assert_array_equal(found[:10], histogram)
-        np.testing.assert_allclose(found[10:], [np.mean(with_low), np.mean(with_high)])

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from bayesagree import InputError, Ratings
-from bayesagree.agreement import agreement_table, icc, icc_model
-from bayesagree.agreement.intraclass import KINDS, VarianceComponents, correlation
+from bayesagree.agreement.coefficients import agreement_table
+from bayesagree.agreement.intraclass import KINDS, VarianceComponents, correlation, icc, icc_model
 
 SHROUT_FLEISS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7.0]])
 PUBLISHED = {"1,1": 0.17, "2,1": 0.29, "3,1": 0.71, "1,k": 0.44, "2,k": 0.62, "3,k": 0.91}

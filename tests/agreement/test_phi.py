@@ -17,17 +17,6 @@ from bayesagree.errors import InputError
 MODELS = ROOT / "models"
 
 
-def test_limits_of_the_paper_are_warned_of():
-    with pytest.warns(UserWarning, match="one item"):
-        common_agreement(levels([[1, 2, 3, 2, 1]], 5), seed=1)
-    with pytest.warns(UserWarning, match="below 5"):
-        common_agreement(levels([[1, 2, 3], [2, 2, 1]], 5), item_mean="flat", seed=1)
-    means = np.random.default_rng(1).choice([0.15, 0.85], 1000)
-    problem = simulate.ratings(n_items=1000, ratings_per_item=3, phi=0.3, item_mean=means, seed=1)
-    with pytest.warns(UserWarning, match="two ends"):
-        common_agreement(problem.ratings, seed=1)
-
-
 def test_draws_follow_the_exact_posterior():
     problem = simulate.ratings(n_items=50, ratings_per_item=4, phi=0.4, seed=6)
     tree = common_agreement(problem.ratings, draws=2000, chains=2, seed=3)

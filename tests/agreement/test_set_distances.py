@@ -95,7 +95,7 @@ def test_equal_to_its_definition(chosen):
 
 def test_refused():
     labels = labels_of([(1, "ann", "ab"), (1, "bob", "a")])
-    with pytest.raises(InputError, match="'dice' is not one of 'masi', 'jaccard' or a function"):
+    with pytest.raises(InputError, match="distance='dice' is not 'masi', 'jaccard' or a function"):
         ba.krippendorff_alpha(labels, distance="dice")
     with pytest.raises(InputError, match="must be finite, at least 0, the same both ways"):
         ba.krippendorff_alpha(labels, distance=lambda a, b: len(a) - len(b))

@@ -12,7 +12,7 @@ from annotations._same import same
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesagree.agreement import agreement_table
+from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions

@@ -20,10 +20,11 @@ from bayesagree import (
     prirn,
     simulate,
 )
-from bayesagree.agreement import item_mean_check, phi_clusters
+from bayesagree.agreement.checks import item_mean_check
 from bayesagree.predictive.annotator_checks import agreement_check
 from bayesagree.predictive.checks import with_posterior_predictive
 from bayesagree.predictive.reliability import reliability_curve
+from studies.clusters import phi_clusters
 
 pytestmark = pytest.mark.slow
 ALARM = 0.01

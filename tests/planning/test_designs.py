@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy as sp
 
-from bayesagree import plan
-from bayesagree.agreement import agreement_table
+from bayesagree import agreement_table, plan
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions

@@ -25,11 +25,10 @@ def drawn(ratings, **options):
     )
 
 
-@pytest.mark.parametrize("effects", ["none", pytest.param("shift_and_spread", marks=pytest.mark.long)])
-def test_it_is_the_log_likelihood_of_the_quadrature(effects):
+def test_it_is_the_log_likelihood_of_the_quadrature():
     ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, seed=2).ratings
-    tree, trace = drawn(ratings, annotator_effects=effects)
-    model = ba.common_agreement_model(ratings, annotator_effects=effects)
+    tree, trace = drawn(ratings)
+    model = ba.common_agreement_model(ratings)
     found = integrated_log_likelihood(trace, model)["log_likelihood"]["annotations"]
     expected = with_log_likelihood(tree, ratings)["log_likelihood"]["annotations"]
     # 60 draws instead of thousands place the rule; an item at an end has the longest tail.
@@ -78,7 +77,7 @@ def test_every_part_of_the_model_can_be_replaced():
     assert np.isfinite(model.compile_logp()(model.initial_point()))
 
 
-@pytest.mark.long
+@pytest.mark.nuts
 def test_replicates_know_annotators_levels():
     rng = np.random.default_rng(1)
     judged = rng.normal(3, 0.7, (40, 1)) + np.array([-1, 0, 1]) + rng.normal(0, 0.4, (40, 3))
@@ -88,3 +87,5 @@ def test_replicates_know_annotators_levels():
     replicates = with_posterior_predictive(tree, ratings, seed=1)["posterior_predictive"]["rating"]
     mean = [float(replicates.values[..., ratings.annotator_index == j].mean()) for j in range(3)]
     assert mean == pytest.approx(score.mean(axis=0), abs=0.25)
+    with pytest.raises(InputError, match="integrated_log_likelihood"):
+        with_log_likelihood(tree, ratings)

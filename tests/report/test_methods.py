@@ -22,7 +22,7 @@ from bayesagree.subjective.specification import SpecificationReport
 CHAPTERS = {
     '<section id="models"': "draws of the truth; scores are",
     '<section id="groups"': "Annotators were grouped by age",
-    'id="group-scores"': "the spread over groups was compared",
+    'id="group-scores"': "hierarchical beta-binomial posterior",
     'id="group-truth"': "The truth of each group has a hierarchical Dirichlet posterior",
     '<section id="specification"': "declared specification",
     '<section id="gold"': "Scores against gold rest on the 20 items",
