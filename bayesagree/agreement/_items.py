@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.patterns import RatingCounts, collapse_codes
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import require
 
 type AgreementData = Labels | Ratings
 
@@ -109,6 +110,7 @@ class Items:
 
 def items_of(annotations: AgreementData) -> Items:
     """Return the annotations item by item, and the pseudo-items beside them."""
+    require(annotations, (Labels, Ratings), "annotations")
     rated, has_order, order_note = None, True, ""
     item, annotator = annotations.item_index, annotations.annotator_index
     if isinstance(annotations, Ratings):

@@ -88,9 +88,9 @@ def agreement_difference(
     >>> round(float(table.loc["percent_agreement", "estimate"]), 2)
     0.4
     """
+    sides = items_of(annotations), items_of(other)
     common_level = annotations.level if annotations.level == other.level else "nominal"
     kind = weights_for(level or common_level, weights)
-    sides = items_of(annotations), items_of(other)
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
     place = _places(annotations, names), _places(other, names)
     clusters = None if cluster is None else cluster_codes(cluster, names.to_numpy())

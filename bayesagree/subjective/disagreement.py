@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, as_python, shorten, warn
+from bayesagree.errors import InputError, as_python, one_of, require, shorten, warn
 
 # The four ways in which the paper reads its scale of toxicity, for `recode`.
 SETUPS: dict[int, dict[int, Any]] = {
@@ -79,6 +79,8 @@ def disagreement_rate(
     ----------
     Balayn and Bozzon, section "Illustration of the specifications", point 1.
     """
+    require(labels, Labels, "labels")
+    one_of(ties, "ties", ("full", "exclude"))
     require_one_each(labels, "the disagreement rate")
     counts = labels.counts()
     item, chosen = labels.item_index, labels.label_index

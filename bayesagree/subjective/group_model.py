@@ -35,7 +35,7 @@ from bayesagree.agreement.prior import beta_shapes
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, positive_int, require
 from bayesagree.subjective._beta_binomial import Shared, beta_binomial_posterior
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
@@ -251,6 +251,7 @@ def minimum_group_size(
 
 def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) -> GroupCounts:
     """Count agreements of every model with each annotator of a group that has data for all models."""
+    require(labels, Labels, "labels")
     require_one_each(labels, "the performance per annotator")
     rows = model_rows(labels, predictions)
     who, size = labels.annotator_index, labels.annotators.size

@@ -26,7 +26,7 @@ from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
+from bayesagree.errors import InputError, as_python, positive_int, require, shorten, warn
 from bayesagree.subjective.disagreement import require_one_each
 
 type ModelPredictions = Predictions | Mapping[str, pd.Series]
@@ -136,6 +136,7 @@ def annotator_performance(
     >>> annotator_performance(ratings, constant).values.tolist()
     [[0.5, 1.5]]
     """
+    require(annotations, (Labels, Ratings), "annotations")
     require_one_each(annotations, "the performance per annotator")
     name = _metric_name(annotations, metric)
     rows = model_rows(annotations, predictions)
