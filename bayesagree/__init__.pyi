@@ -42,7 +42,8 @@ from .plausibility.certainty import annotation_certainty, label_certainty
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
 from .plausibility.dirichlet.model import dirichlet_model
 from .plausibility.dirichlet.posterior import dirichlet
-from .plausibility.group_dirichlet import group_dirichlet, group_dirichlet_model
+from .plausibility.group_dirichlet.model import group_dirichlet_model
+from .plausibility.group_dirichlet.posterior import group_dirichlet
 from .plausibility.informed import informed_dirichlet, informed_dirichlet_model
 from .plausibility.informed_normal import informed_normal, informed_normal_model
 from .plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model

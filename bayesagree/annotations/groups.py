@@ -1,6 +1,6 @@
 """Groups of annotators: by features, by combinations of features, or by how often they disagree with the majority."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, Self
@@ -64,6 +64,26 @@ class Groups:
         known = pd.Index([*possible, *partly])
         index = known.get_indexer(pd.Index(found)).astype(np.int32)
         return cls(annotations.annotators, np.array(known, dtype=str), index, " & ".join(names))
+
+    @classmethod
+    def by_annotator(cls, annotations: Labels | Ratings, groups: Mapping[Any, Any] | pd.Series) -> Self:
+        """Read the group of each annotator from a mapping or series; those without one are a group, ``"unknown"``.
+
+        Examples
+        --------
+        >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=["x", "y", "z"])
+        >>> Groups.by_annotator(votes, {"x": "left", "y": "right"}).names.tolist()
+        ['left', 'right', 'unknown']
+        """
+        given: dict[Any, Any] = dict(groups)
+        if annotations.annotators_known and not set(given) & set(annotations.annotators.tolist()):
+            raise InputError(
+                f"groups= names {shorten(given)}, none of the annotators {shorten(annotations.annotators)}; give "
+                "{annotator: group}"
+            )
+        named = [None if pd.isna(group) else str(group) for group in given.values()]
+        table = pd.DataFrame({"annotator": list(given), "group": named})
+        return cls.by_features(annotations, Annotators.from_table(table), ["group"])
 
     @classmethod
     def by_disagreement(

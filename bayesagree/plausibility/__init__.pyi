@@ -1,7 +1,7 @@
 from . import calibration, certainty
 from .dawid_skene import DawidSkene, DawidSkenePrior, ordered_model
 from .dirichlet.posterior import Dirichlet
-from .group_dirichlet import GroupDirichlet, GroupDirichletPrior
+from .group_dirichlet.posterior import GroupDirichlet, GroupDirichletPrior
 from .informed import InformedDirichlet, InformedPrior
 from .informed_normal import InformedNormal, InformedNormalPrior
 from .normal_inverse_gamma.posterior import NormalInverseGamma

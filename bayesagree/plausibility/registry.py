@@ -328,7 +328,7 @@ def specification_for(
 ) -> Posterior:
     """Return the specification of a posterior with some arguments of its model; `own` are those of `evaluate`."""
     base = record_for(annotations, plausibility).specification
-    takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states")]
+    takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states", "group")]
     unknown = [name for name in options if name not in takes]
     if unknown:
         near = get_close_matches(unknown[0], (*own, *takes), 1, 0.65)

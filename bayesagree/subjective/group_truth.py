@@ -15,7 +15,6 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, probability
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
-from bayesagree.plausibility.registry import default_posterior
 from bayesagree.subjective.disagreement import require_one_each
 
 
@@ -133,7 +132,7 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     >>> from bayesagree import group_dirichlet
     >>> votes = Labels.from_matrix([["a"] * 8, ["a"] * 4 + ["b"] * 4, ["b"] * 8] * 10, annotators=list("stuvwxyz"))
     >>> sides = dict.fromkeys("stuv", "left") | dict.fromkeys("wxyz", "right")
-    >>> truth = group_dirichlet(votes, groups=sides, form="divided", draws=200, seed=1)
+    >>> truth = group_dirichlet(votes, groups=sides, draws=200, seed=1)
     >>> sorted(set(dividing_items(truth, false_share=0.01)["item"] % 3))
     [1]
     """
@@ -209,7 +208,7 @@ def group_truth_tables(
 ) -> dict[str, pd.DataFrame]:
     """Return scores against the truth of each group, how far groups differ, and the items that divide them.
 
-    The truth is learnt from votes and predictions together wherever `evaluate` does so by default.
+    The truth is learnt from the votes alone: scores of models that know more than these votes come out too low.
 
     Returns
     -------
@@ -217,10 +216,7 @@ def group_truth_tables(
         The tables ``scores``, of the accuracy, ``groups`` and ``items``: `group_score_table`, `group_truth_table`,
         `dividing_items`.
     """
-    # The votes alone would take what a good model knows beyond them for errors.
-    learns = default_posterior(labels, models).name == "informed_dirichlet"
-    how: dict[str, Any] = {"predictions": models if learns else None, "draws": draws, "seed": seed, "top_labels": 1}
-    truth = group_dirichlet(labels, groups=groups, **how)
+    truth = group_dirichlet(labels, groups=groups, draws=draws, seed=seed, top_labels=1)
     test = group_permutation_test(labels, groups, seed=seed)
     scores = group_score_table(evaluate(labels, models, plausibility=truth))
     known = bool(truth["derived"]["prob_different"].notnull().any())

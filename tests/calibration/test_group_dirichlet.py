@@ -7,49 +7,38 @@ from _groups import labels_of
 from bayesagree import group_dirichlet
 from bayesagree.plausibility import GroupDirichletPrior
 
-PRIOR = GroupDirichletPrior(similarity=5.0, similarity_sd=1.0, shape_sd=0.7)
+PRIOR = GroupDirichletPrior(shape_sd=0.7)
 SIZES = [(40, 1), pytest.param(1000, 2, marks=pytest.mark.slow)]
 DRAWS = 49
 
 
-def simulate(form, rng, n_items=25, n_groups=3, n_votes=4):
-    """Draw parameters (kind, group), plausibilities (group, item, category) and counts of votes."""
+def simulate(rng, n_items=25, n_groups=3, n_votes=4):
+    """Draw the chance of each group to be alone, plausibilities (group, item, category) and counts of votes."""
     shape = np.exp(-np.log(2) + PRIOR.shape_sd * rng.standard_normal(2))
     common = np.maximum(rng.dirichlet(shape, n_items), 1e-12)
-    if form == "graded":
-        similarity = np.exp(np.log(PRIOR.similarity) + PRIOR.similarity_sd * rng.standard_normal(n_groups))
-        leaning, to = rng.beta(1, PRIOR.leaning, (n_groups, 1, 1)), rng.dirichlet(np.ones(2), n_groups)[:, None]
-        leaning[0] = 0.0  # of equally many votes the first group has the most
-        seen = (1 - leaning) * common + leaning * to
-        own = np.stack([[rng.dirichlet(np.maximum(s * m, 1e-9)) for m in row] for s, row in zip(similarity, seen)])
-        parameter = np.stack([similarity, leaning.ravel()])
-    else:
-        share = rng.random(n_groups)
-        apart = rng.random((n_groups, n_items)) < share[:, None]
-        typical = 1 - (rng.random(n_items) > common[:, 0])  # of two labels, that of an own view is the other one
-        alone = np.stack([rng.dirichlet(shape + np.eye(2)[t], n_groups) for t in typical], axis=1)
-        own = np.where(apart[:, :, None], alone, common)
-        parameter = np.array([[1 - (1 - share[g]) * (1 - np.delete(share, g).prod()) for g in range(n_groups)]])
-    return parameter, own, rng.multinomial(n_votes, own)
+    share = rng.random(n_groups)
+    apart = rng.random((n_groups, n_items)) < share[:, None]
+    typical = 1 - (rng.random(n_items) > common[:, 0])  # of two labels, that of an own view is the other one
+    alone = np.stack([rng.dirichlet(shape + np.eye(2)[t], n_groups) for t in typical], axis=1)
+    own = np.where(apart[:, :, None], alone, common)
+    chance = np.array([1 - (1 - share[g]) * (1 - np.delete(share, g).prod()) for g in range(n_groups)])
+    return chance, own, rng.multinomial(n_votes, own)
 
 
 @pytest.mark.parametrize(("n", "seed"), SIZES)
 @pytest.mark.filterwarnings("ignore:the chains disagree")  # one short chain each
 @pytest.mark.filterwarnings("ignore:the votes of .* come from few annotators")  # by chance, in one set of hundreds
-@pytest.mark.parametrize("form", ["graded", "divided"])
-def test_ranks_of_the_truth_are_uniform(calibration, form, n, seed):
+def test_ranks_of_the_truth_are_uniform(calibration, n, seed):
     rng = np.random.default_rng(seed)
-    names = ["similarity", "leaning"] if form == "graded" else ["apart"]
     ranks, of_item = [], []
     for _ in range(n):
-        parameter, own, votes = simulate(form, rng)
+        chance, own, votes = simulate(rng)
         labels, members = labels_of(votes, "ghi")
-        tree = group_dirichlet(labels, groups=members, form=form, prior=PRIOR, draws=3 * DRAWS, chains=1, seed=rng)
+        tree = group_dirichlet(labels, groups=members, prior=PRIOR, draws=3 * DRAWS, chains=1, seed=rng)
         drawn = tree["posterior"].to_dataset().isel(chain=0, draw=slice(None, None, 3))
-        ranks.append([(drawn[name].values < true).sum(axis=0) for name, true in zip(names, parameter)])
+        ranks.append((drawn["apart"].values < chance).sum(axis=0))
         # Plausibilities of 0 and 1, exactly, are frequent: ties are broken at random.
         values, true = (np.clip(p, 1e-9, 1 - 1e-9) for p in (drawn["plausibility"].values[:, :, 0, 0], own[:, 0, 0]))
         of_item.append((values < true).sum(axis=0) + rng.integers(0, (values == true).sum(axis=0) + 1))
-    for name, of_group in zip(names, np.array(ranks)[:, :, 1].T):
-        calibration.uniform(f"group_dirichlet {form}", name, of_group, DRAWS + 1)
-    calibration.uniform(f"group_dirichlet {form}", "plausibility", np.array(of_item)[:, 1], DRAWS + 1)
+    calibration.uniform("group_dirichlet", "apart", np.array(ranks)[:, 1], DRAWS + 1)
+    calibration.uniform("group_dirichlet", "plausibility", np.array(of_item)[:, 1], DRAWS + 1)

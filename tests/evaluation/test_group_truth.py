@@ -52,8 +52,8 @@ def test_one_row_per_group(tree):
 
 def test_by_name():
     how = {"metrics": ["top_1_accuracy"], "draws": 20, "chains": 1, "seed": 3}
-    named = evaluate(LABELS, MODELS, plausibility="group_dirichlet", groups=MEMBERS, form="divided", **how)
-    given = evaluate(LABELS, MODELS, plausibility=GroupDirichlet(MEMBERS, "divided"), **how)
+    named = evaluate(LABELS, MODELS, plausibility="group_dirichlet", groups=MEMBERS, **how)
+    given = evaluate(LABELS, MODELS, plausibility=GroupDirichlet(MEMBERS), **how)
     xr.testing.assert_equal(named["posterior"].to_dataset(), given["posterior"].to_dataset())
     with pytest.raises(InputError, match=r"needs groups=\{annotator: group\}"):
         evaluate(LABELS, MODELS, plausibility="group_dirichlet", **how)

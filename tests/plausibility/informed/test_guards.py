@@ -7,7 +7,6 @@ from bayesagree import Labels, Predictions, annotate_next, evaluate, informed_di
 from bayesagree._inference.results import settings_of
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.plausibility.dawid_skene._results import choice_notes
-from bayesagree.plausibility.group_dirichlet import group_dirichlet
 from bayesagree.plausibility.informed.guards import SUSPICIOUS, fit_to_votes, warn_of_chains
 
 
@@ -119,21 +118,6 @@ def test_a_copy_of_the_votes_does_not_choose_the_next_votes():
     # Gains of two sets of draws without the copy correlate by .996; with it no vote would change its place.
     assert np.corrcoef(found["gain"], gain("copy"))[0, 1] > 0.95
     assert np.corrcoef(found["gain"], gain(()))[0, 1] < 0.5
-
-
-def test_a_copy_of_the_votes_does_not_inform_the_truth_of_groups():
-    rng = np.random.default_rng(8)
-    truth = rng.dirichlet(np.full(3, 0.7), 100)
-    votes = np.array([rng.choice(3, 4, p=share) for share in truth])
-    labels = Labels.from_matrix(votes, annotators=list("abcd"), labels=[0, 1, 2])
-    honest, copy = truth, labels.counts() / 4
-    given = {"groups": {"a": "x", "b": "x", "c": "y", "d": "y"}, "draws": 50, "chains": 2, "seed": 1}
-    with pytest.warns(UserWarning, match="'copy' .* the truth does not learn from them"):
-        both = group_dirichlet(
-            labels, predictions=Predictions.from_scores({"honest": honest, "copy": copy}, labels=[0, 1, 2]), **given
-        )
-    one = group_dirichlet(labels, predictions=Predictions.from_scores({"honest": honest}, labels=[0, 1, 2]), **given)
-    np.testing.assert_array_equal(both["posterior"]["plausibility"], one["posterior"]["plausibility"])
 
 
 def test_models_to_leave_out_choose_the_posterior_that_learns_from_the_others():
