@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import prices
-from dawid_skene import big_crowd
 from informed_speed import Size, test_set
 from prices import Prices, generator, nanoseconds, price_of
 from timing import Spread
@@ -20,7 +19,6 @@ from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.blocks import best_labels
 from bayesagree.metrics import _distribution_kernels as terms
 from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
-from bayesagree.plausibility.dawid_skene import _em_kernels as passes
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -130,37 +128,6 @@ def pairs(price: Prices, small: int) -> HotPath:
     return HotPath(name, "item", spent, floor, "numpy's argsort of the scores")
 
 
-def em(price: Prices, small: int) -> HotPath:
-    crowd = big_crowd(10**6 // small)
-    n_labels = crowd.labels.size
-    cells = annotation_cells(
-        crowd.item_index, crowd.annotator_index, crowd.label_index, n_items=crowd.items.size,
-        n_annotators=crowd.annotators.size, n_labels=n_labels, candidates="observed",
-    )  # fmt: skip
-    log_confusion, weights = np.empty((cells.cell_label.size, 2)).T
-    probability, count = np.full(cells.candidate.size, 0.4), np.empty(n_labels)
-    log_prevalence, prior = np.full(n_labels, -np.log(n_labels)), np.zeros((n_labels, n_labels))
-    row = cells.row_of_cell()
-    passes.expected_counts(cells, probability, weights, count)
-
-    def iterate() -> None:
-        passes.maximise_rows(cells, row, weights, prior, np.zeros(n_labels), log_confusion)
-        passes.expect(cells, log_prevalence, log_confusion, probability, weights, count)
-
-    n, n_cells = cells.cell.size, cells.cell_label.size
-    spent = nanoseconds(iterate, n)
-    # Of a pair: a cell's log confusion, and in the same line of memory its weight, wherever they lie; the cell once
-    # more, the weight read and written. Of a cell: its row, its label, its weight twice, both numbers written.
-    of_pair = prices.read_in(cells.cell, of=2) + (4 + 2 * 8) * price.byte
-    of_cell = (2 * 8 + 4 + 4 * 8) * price.byte + price.log
-    floor = of_pair + of_cell * n_cells / n + price.exp * cells.candidate.size / n
-    size = f"{10**6 // small:,} annotations, {crowd.annotators.size:,} annotators, {n_labels} labels"
-    name = f"an iteration of Dawid-Skene EM, {size}"
-    return HotPath(
-        name, "annotation and candidate", spent, floor, "a read in its order, a log per cell, an exp per candidate"
-    )
-
-
 def mixed_membership(price: Prices, small: int) -> HotPath:
     n_items, n_annotators, n_labels, sweeps = 20_000 // small, 100, 5, 5
     labels = crowd_labels(
@@ -224,6 +191,6 @@ def soft_labels(price: Prices, small: int) -> HotPath:
 
 
 PATHS = [
-    best_of_few, best_of_many, full_draws, selection, gibbs, pairs, em, mixed_membership, informed, soft_labels,
+    best_of_few, best_of_many, full_draws, selection, gibbs, pairs, mixed_membership, informed, soft_labels,
 ]  # fmt: skip
 ON_PUBLIC_DATA = (best_of_many, gibbs)

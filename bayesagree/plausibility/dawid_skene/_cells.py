@@ -69,6 +69,12 @@ class AnnotationCells(NamedTuple):
         """Return the item of each candidate, shape (candidate,)."""
         return np.repeat(np.arange(self.n_items), np.diff(self.candidate_start))
 
+    def candidate_of_cell(self) -> NDArray[np.int64]:
+        """Return the candidate of each (annotation, candidate), in the order of `cell`."""
+        width = np.repeat(np.diff(self.candidate_start), self.sizes)
+        first = np.repeat(self.candidate_start[:-1], self.sizes) - np.append(0, np.cumsum(width)[:-1])
+        return np.arange(self.cell.size) + np.repeat(first, width)
+
     def row_of_cell(self) -> NDArray[np.int64]:
         """Return the confusion row of each cell, shape (cell,)."""
         row = np.empty(self.cell_label.size, np.int64)

@@ -16,10 +16,10 @@ from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, write_it
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, draw_confusion, write_accuracies
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     count_truth,
-    draw_truth,
     items_with_repeats,
     sweep_truth,
 )
+from bayesagree.plausibility.dawid_skene.em import log_joint, normalised
 
 # Mixing weight of the Rao-Blackwellised probabilities in a draw's plausibility; the drawn truth has the rest.
 # The mean over draws is the posterior probability whatever the share; this one only orders the labels that were
@@ -172,7 +172,7 @@ class AccuracySampler(TruthSampler):
 
     def __init__(self, start: Start, accuracies: Accuracies) -> None:
         super().__init__(start)
-        self.accuracies = accuracies
+        self.accuracies, self.place = accuracies, start.cells.candidate_of_cell()
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw prevalence and accuracies given the truth, then the truth."""
@@ -181,8 +181,9 @@ class AccuracySampler(TruthSampler):
                 self.truth = name[self.truth]
                 count_truth(self.cells, self.truth, self.weights, self.count)
             log_prevalence = self.draw_prevalence(rng)
-            log_confusion = self.accuracies.draw(rng, self.weights)
-            draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
+            joint = log_joint(self.cells, self.place, log_prevalence, self.accuracies.draw(rng, self.weights))
+            self.expected, _ = normalised(self.cells, joint)
+            self.truth = start_truth(self.cells, self.expected, rng)
             count_truth(self.cells, self.truth, self.weights, self.count)
 
     def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:

@@ -12,10 +12,9 @@ import math
 import numba
 import numpy as np
 
-from bayesagree._numerics.draws import draw_category, log_dirichlet_draw, normalise_logs
+from bayesagree._numerics.draws import log_dirichlet_draw, normalise_logs
 from bayesagree._numerics.gamma import gamma_variate, log_gamma_draw
 from bayesagree._numerics.vectors import copy_to
-from bayesagree.plausibility.dawid_skene._em_kernels import item_log_joint
 from bayesagree.plausibility.dawid_skene._population_kernels import draw_population, pseudo_counts, rename_labels
 
 # Chance of a label that underflowed: it must keep an order and a logarithm.
@@ -40,26 +39,6 @@ def count_truth(cells, truth, weights, count):
         for _ in range(n):
             weights[cell[position]] += 1.0
             position += m
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_candidate(rng, joint, probability, first):
-    """Draw a candidate by its log weight, shape (candidate,); write the probabilities from position `first` on."""
-    normalise_logs(joint)
-    copy_to(probability[first : first + joint.size], joint)
-    return draw_category(rng, joint, 1.0)
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_truth(rng, cells, log_prevalence, log_confusion, truth, probability):
-    """Draw every item's true label, and leave its conditional probabilities in `probability`."""
-    joint = np.empty(log_prevalence.size)
-    item_start, candidate_start, candidate, cell_start, cell = cells[:5]
-    for i in range(item_start.size - 1):
-        first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
-        m = candidate_start[i + 1] - first
-        item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_confusion, joint)
-        truth[i] = draw_candidate(rng, joint[:m], probability, first)
 
 
 @numba.njit(cache=True, nogil=True)

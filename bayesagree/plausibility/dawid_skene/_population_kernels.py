@@ -54,76 +54,46 @@ class RowPrior(NamedTuple):
 RENAMING_SHARE = 0.25
 
 
-class RowSizes(NamedTuple):
-    """How many annotations the rows of one true label have: a crowd's rows share few distinct small counts.
-
-    Attributes
-    ----------
-    above
-        ``above[n, r]``: rows with more than r annotations of given label n, and of all labels in the last line; r < 64.
-    end
-        Where each line of `above` ends.
-    label, size
-        Of each count above 64: its line and how large it is.
-    """
-
-    above: Floats
-    end: NDArray[np.int64]
-    label: NDArray[np.int64]
-    size: NDArray[np.int64]
-
-
-# Width of `RowSizes.above`.
-GROUPED = 64
 # So many single draws take as long as one binomial.
 FEW = 12
 
 
 @numba.njit(cache=True, nogil=True)
 def row_sizes(cells, weights, own, n_labels):
-    """Count the annotations of the rows `own`, those of one true label: a `RowSizes`."""
-    above, end, n_large, most = np.zeros((n_labels + 1, GROUPED)), np.zeros(n_labels + 1, np.int64), 0, own.size
-    for r in own:
-        most += cells.row_start[r + 1] - cells.row_start[r]
-    label, size = np.empty(most, np.int64), np.empty(most, np.int64)
-    for r in own:
-        total = 0
-        for place in range(cells.row_start[r], cells.row_start[r + 1] + 1):  # one more for the whole row
-            if place < cells.row_start[r + 1]:
-                line, n = cells.cell_label[cells.row_cell[place]], int(weights[cells.row_cell[place]])
-                total += n
-            else:
-                line, n = n_labels, total
-            if n > 0:
-                top = min(n, GROUPED)
-                above[line, top - 1] += 1.0
-                end[line] = max(end[line], top)
-            if n > GROUPED:
-                label[n_large], size[n_large] = line, n
-                n_large += 1
-    for line in range(n_labels + 1):
-        for r in range(end[line] - 2, -1, -1):
-            above[line, r] += above[line, r + 1]
-    return RowSizes(above, end, label[:n_large], size[:n_large])
+    """Count rows `own`, those of one true label, with more than r annotations of a label, (label, r).
+
+    The last line has those with more than r annotations of all labels.
+    """
+    total = np.zeros(own.size, np.int64)
+    for place in range(own.size):
+        for cell in cells.row_cell[cells.row_start[own[place]] : cells.row_start[own[place] + 1]]:
+            total[place] += int(weights[cell])
+    above = np.zeros((n_labels + 1, total.max() + 1 if own.size > 0 else 1))
+    for place in range(own.size):
+        for cell in cells.row_cell[cells.row_start[own[place]] : cells.row_start[own[place] + 1]]:
+            if weights[cell] > 0.0:
+                above[cells.cell_label[cell], int(weights[cell]) - 1] += 1.0
+        if total[place] > 0:
+            above[n_labels, total[place] - 1] += 1.0
+    for r in range(above.shape[1] - 2, -1, -1):
+        above[:, r] += above[:, r + 1]
+    return above
 
 
 @numba.njit(cache=True, nogil=True)
-def row_factors(sizes, phi):
+def row_factors(above, phi):
     """Return the factors in the likelihood of the concentration x of rows that are integrated out.
 
     Their annotations have probability prod (x phi_l)^(n_l rising) / x^(n rising); a factor is
     ``((scale x + start)^(size rising))^times``. Terms that equally many rows have are one factor.
     """
-    n_labels, most, g = phi.size, sizes.size.size, 0
-    for line in range(n_labels + 1):
-        most += sizes.end[line]
+    n_labels, g, most = phi.size, 0, above.size
     scale, start, size, times = np.ones(most), np.zeros(most), np.zeros(most, np.int64), np.ones(most)
     for line in range(n_labels + 1):
         r = 0
-        while r < sizes.end[line]:
-            start[g] = r
-            same = sizes.above[line, r]
-            while r < sizes.end[line] and sizes.above[line, r] == same:
+        while above[line, r] > 0.0:
+            start[g], same = r, above[line, r]
+            while above[line, r] == same:
                 r += 1
             size[g], times[g] = r - int(start[g]), same
             if line < n_labels:
@@ -131,13 +101,6 @@ def row_factors(sizes, phi):
             else:
                 times[g] = -same
             g += 1
-    for large in range(sizes.size.size):
-        start[g], size[g] = GROUPED, sizes.size[large] - GROUPED
-        if sizes.label[large] < n_labels:
-            scale[g] = phi[sizes.label[large]]
-        else:
-            times[g] = -1.0
-        g += 1
     return scale[:g], start[:g], size[:g], times[:g]
 
 
@@ -173,42 +136,17 @@ def count_new(rng, shape, r, n):
 
 
 @numba.njit(cache=True, nogil=True)
-def new_draws(rng, shape, r, n):
-    """Draw how many of the annotations number r, ..., n - 1 of a cell are new draws from the population's row, r > 0.
-
-    A sum of Bernoulli(shape / (shape + r)). From r on the chances fall: the next success is a geometric step at the
-    chance of r, kept with the ratio of the two; r doubles, so that few are thrown away.
-    """
-    found = 0
-    while r < n:
-        stop = min(2 * r, n)
-        rate = math.log1p(shape / r)  # -log Pr(not new) at r
-        place = float(r)
-        while True:
-            place += math.floor(rng.standard_exponential() / rate)
-            if place >= stop:
-                break
-            if rng.random() * (shape + place) < shape + r:
-                found += 1
-            place += 1.0
-        r = stop
-    return found
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_tables(rng, sizes, shape):
+def draw_tables(rng, above, shape):
     """Draw how many annotations of each given label are new draws from the population's row (Antoniak 1974).
 
     `shape` are the prior shapes of the rows.
     """
     tables = np.zeros(shape.size)
     for label in range(shape.size):
-        for r in range(sizes.end[label]):
-            tables[label] += count_new(rng, shape[label], r, int(sizes.above[label, r]))
-    for large in range(sizes.size.size):
-        label = sizes.label[large]
-        if label < shape.size:
-            tables[label] += new_draws(rng, shape[label], GROUPED, sizes.size[large])
+        r = 0
+        while above[label, r] > 0.0:
+            tables[label] += count_new(rng, shape[label], r, int(above[label, r]))
+            r += 1
     return tables
 
 
@@ -216,10 +154,10 @@ def draw_tables(rng, sizes, shape):
 def draw_population(rng, cells, rows, weights):
     """Draw concentration kappa_k and mean row phi_k of every true label in place, all rows integrated out."""
     for k in range(rows.kappa.size):
-        sizes = row_sizes(cells, weights, rows.order[rows.start[k] : rows.start[k + 1]], rows.kappa.size)
-        factors = row_factors(sizes, rows.phi[k])
+        above = row_sizes(cells, weights, rows.order[rows.start[k] : rows.start[k + 1]], rows.kappa.size)
+        factors = row_factors(above, rows.phi[k])
         rows.kappa[k] = draw_concentration(rng, rows.kappa[k], *factors, rows.log_mean, rows.log_sd)
-        tables = draw_tables(rng, sizes, rows.kappa[k] * rows.phi[k])
+        tables = draw_tables(rng, above, rows.kappa[k] * rows.phi[k])
         log_phi = log_dirichlet_draw(rng, rows.base[k] + tables)
         # A share of e^-300 is never drawn again, and 0 has no logarithm.
         for n in range(log_phi.size):

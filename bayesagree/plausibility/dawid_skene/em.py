@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
-from bayesagree.plausibility.dawid_skene._em_kernels import count_votes, expect, expected_counts, maximise_rows
 
 type EMVariant = Literal["full", "class_conditional", "one_coin"]
 
@@ -154,8 +153,11 @@ def climb(steps: "CellSteps", tolerance: float, max_iterations: int) -> tuple[li
 
 def vote_shares(cells: AnnotationCells, item: NDArray[Any], label: NDArray[Any]) -> NDArray[np.float64]:
     """Return the share of votes of each candidate label of each item, shape (candidate,)."""
-    votes = count_votes(cells, np.ascontiguousarray(item, np.int64), np.ascontiguousarray(label, np.int64))
-    owner = cells.candidate_item()
+    owner, width = cells.candidate_item(), max(int(cells.candidate.max()), int(np.max(label))) + 1
+    known = owner * width + cells.candidate
+    given = np.asarray(item, np.int64) * width + label
+    place = np.minimum(np.searchsorted(known, given), known.size - 1)
+    votes = np.bincount(place[known[place] == given], minlength=known.size)
     total = np.bincount(owner, votes, minlength=cells.n_items)[owner]
     return np.where(total > 0, votes / np.maximum(total, 1), 1 / np.diff(cells.candidate_start)[owner])
 
@@ -178,42 +180,70 @@ class CellSteps:
     ) -> None:
         self.cells, self.prior, self.prior_prevalence = cells, prior, prior_prevalence
         self.variant: EMVariant = variant
-        # Side by side: the E step reads one and adds to the other, cell by cell at places far apart in memory.
-        self.log_confusion, self.weights = np.empty((cells.cell_label.size, 2)).T
-        self.probability, self.labels = start.copy(), np.empty(prior.shape[0])
-        self.prevalence = self.log_prevalence = np.empty(0)  # made in each iteration
-        self.row = cells.row_of_cell()
-        expected_counts(cells, self.probability, self.weights, self.labels)
+        self.row, self.place = cells.row_of_cell(), cells.candidate_of_cell()
+        self.says = np.repeat(cells.counted, np.diff(cells.candidate_start))
+        self.probability, self.prevalence, self.log_confusion = start, np.empty(0), np.empty(0)
 
     def maximise(self) -> float:
-        """Estimate prevalence and confusion; return their log prior."""
-        cells, count = self.cells, self.labels + self.prior_prevalence
+        """Estimate prevalence and confusion from expected counts; return their log prior."""
+        cells, n_labels = self.cells, self.prior.shape[0]
+        count = np.bincount(cells.candidate, self.probability * self.says, n_labels) + self.prior_prevalence
         self.prevalence = count / count.sum()
-        log_prior = _maximise(cells, self.row, self.weights, self.prior, self.variant, self.log_confusion)
-        with np.errstate(divide="ignore"):
-            self.log_prevalence = np.log(self.prevalence)
-        return log_prior + (self.prior_prevalence * self.log_prevalence.sum() if self.prior_prevalence > 0 else 0.0)
+        weights = np.bincount(cells.cell, self.probability[self.place], cells.cell_label.size)
+        if self.variant == "full":
+            self.log_confusion, log_prior = _maximise_rows(cells, self.row, weights, self.prior)
+        else:
+            right, total = row_hits(cells, self.row, weights)
+            one_coin = self.variant == "one_coin"
+            self.log_confusion, log_prior = _maximise_accuracy(cells, right, total, self.prior, one_coin)
+        if self.prior_prevalence > 0:
+            log_prior += self.prior_prevalence * float(np.log(self.prevalence).sum())
+        return log_prior
 
     def expect(self) -> float:
-        """Compute the probability of each candidate and the expected counts; return the log likelihood."""
-        logs = self.log_prevalence, self.log_confusion
-        return expect(self.cells, *logs, self.probability, self.weights, self.labels)
+        """Compute the probability of each candidate; return the log likelihood."""
+        with np.errstate(divide="ignore"):
+            log_prevalence = np.log(self.prevalence)
+        joint = log_joint(self.cells, self.place, log_prevalence, self.log_confusion)
+        self.probability, log_total = normalised(self.cells, joint)
+        return float(log_total[self.cells.counted].sum())
 
 
-def _maximise(
+def log_joint(
     cells: AnnotationCells,
-    row: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    variant: EMVariant,
+    place: NDArray[np.int64],
+    log_prevalence: NDArray[np.float64],
     log_confusion: NDArray[np.float64],
-) -> float:
-    """Write the log confusion of each cell; return the log prior of the maximum (0 without a prior)."""
-    if variant == "full":
-        return maximise_rows(cells, row, weights, prior, prior.sum(axis=1), log_confusion)
-    right, total = row_hits(cells, row, weights)
-    log_confusion[:], log_prior = _maximise_accuracy(cells, right, total, prior, variant == "one_coin")
-    return log_prior
+) -> NDArray[np.float64]:
+    """Return log p(truth = candidate, annotations of its item) of each candidate, shape (candidate,)."""
+    return np.bincount(place, log_confusion[cells.cell], cells.candidate.size) + log_prevalence[cells.candidate]
+
+
+def normalised(
+    cells: AnnotationCells, log_weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return probabilities from log weights, shape (candidate,), and the log of their sum, shape (item,)."""
+    start, size = cells.candidate_start[:-1], np.diff(cells.candidate_start)
+    top = np.maximum.reduceat(log_weight, start)
+    weight = np.exp(log_weight - np.repeat(np.maximum(top, -1e300), size))
+    total = np.add.reduceat(weight, start)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return weight / np.repeat(total, size), top + np.log(total)
+
+
+def _maximise_rows(
+    cells: AnnotationCells, row: NDArray[np.int64], weights: NDArray[np.float64], prior: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
+    """Return the log confusion of each cell, and the log prior of the maximum (0 without a prior)."""
+    pseudo, whole = prior[cells.row_label[row], cells.cell_label], prior.sum(axis=1)[cells.row_label]
+    total = np.bincount(row, weights, whole.size) + whole
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_confusion = np.log((weights + pseudo) / total[row])
+    if not prior.any():
+        return np.nan_to_num(log_confusion, nan=-np.inf, neginf=-np.inf), 0.0
+    # Labels the annotator never gave keep the shares of their pseudo-counts, but for a constant.
+    unseen = whole - np.bincount(row, pseudo, whole.size)
+    return log_confusion, float(pseudo @ log_confusion - unseen @ np.log(total))
 
 
 def _maximise_accuracy(

@@ -8,19 +8,17 @@ from _errors_of_draws import assert_share
 from arviz_stats.base.array import array_stats
 from scipy import special
 
-from bayesagree._numerics.gamma import log_gamma_draw, log_rising
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, Start
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_rows, draw_truth
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_rows
 from bayesagree.plausibility.dawid_skene._population_kernels import (
     concentration_density,
     draw_concentration,
     draw_names,
     draw_tables,
     name_gains,
-    new_draws,
     rename_labels,
     row_factors,
     row_sizes,
@@ -36,26 +34,6 @@ def _cells(seed: int = 1):
 
 def _rows(cells, learnt: bool = False):
     return ConfusionRows(cells, DawidSkenePrior(), 3, 5, learnt=learnt).rows
-
-
-def test_draw_truth_has_the_conditional_probabilities():
-    cells, (item, annotator, label) = _cells()
-    rng = np.random.default_rng(3)
-    confusion = rng.dirichlet(np.ones(3), size=(5, 3))
-    prevalence = rng.dirichlet(np.ones(3))
-    row = cells.row_of_cell()
-    log_confusion = np.log(confusion[cells.row_annotator[row], cells.row_label[row], cells.cell_label])
-    joint = np.tile(np.log(prevalence), (30, 1))
-    np.add.at(joint, item, np.log(confusion[annotator, :, label]))
-    truth, probability = np.zeros(30, np.int64), np.empty(90)
-    counts = np.zeros((30, 3))
-    for _ in range(4000):
-        draw_truth(rng, cells, np.log(prevalence), log_confusion, truth, probability)
-        counts[np.arange(30), truth] += 1
-    expected = special.softmax(joint, axis=1)
-    np.testing.assert_allclose(probability.reshape(30, 3), expected, atol=1e-12)
-    z = (counts / 4000 - expected) / np.sqrt(expected * (1 - expected) / 4000 + 1e-12)
-    assert np.abs(z).max() < 4.5
 
 
 def log_rows(cells, truth, rows, i, candidate) -> float:
@@ -135,23 +113,6 @@ def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():
     assert np.abs(z).max() < 4.5
 
 
-def test_log_gamma_draw_survives_tiny_shapes():
-    rng = np.random.default_rng(5)
-    for shape in (1e-4, 0.3, 1.0, 40.0):
-        draws = np.array([log_gamma_draw(rng, shape) for _ in range(5000)])
-        error = np.sqrt(special.polygamma(1, shape) / draws.size)
-        assert abs(draws.mean() - special.digamma(shape)) < 4.5 * error
-
-
-@pytest.mark.parametrize(("a", "n"), [(0.3, 0), (1e-5, 3), (2.5, 29), (2.5, 31), (1e-3, 500), (1e9, 40), (1e13, 1000)])
-def test_log_rising_equals_exact_products(a, n):
-    from fractions import Fraction
-    from math import log
-
-    exact = sum(log(Fraction(a) + r) for r in range(n))
-    assert log_rising(a, n) == pytest.approx(exact, rel=1e-9, abs=1e-9)
-
-
 def test_draw_tables_has_antoniak_means():
     cells, _ = _cells()
     prior = DawidSkenePrior().confusion(3)
@@ -168,13 +129,6 @@ def test_draw_tables_has_antoniak_means():
     draws = np.array([[draw_tables(rng, sizes[k], prior[k]) for k in range(3)] for _ in range(4000)])
     z = (draws.mean(axis=0) - expected) / (draws.std(axis=0) / np.sqrt(4000) + 1e-12)
     assert np.abs(z).max() < 4.5
-
-
-@pytest.mark.parametrize("shape", [0.2, 3.0, 40.0])
-def test_new_draws_have_the_variance_of_their_sum(shape):
-    rng, chance = np.random.default_rng(8), shape / (shape + np.arange(8, 500))
-    draws = np.array([new_draws(rng, shape, 8, 500) for _ in range(4000)])
-    assert draws.var() == pytest.approx((chance * (1 - chance)).sum(), rel=5 * np.sqrt(2 / 4000))
 
 
 @pytest.mark.parametrize("learnt", [False, True])
