@@ -13,15 +13,13 @@ from bayesagree.plausibility.dawid_skene._average import (
     FOLDS,
     HABIT,
     HeldOut,
-    draws_of_each,
     folds,
     mean_weights,
     stacking_weights,
 )
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._results import choice_notes
-from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
-from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 FEW = {"draws": 200, "chains": 2, "tune": 200, "seed": 1}
@@ -100,11 +98,6 @@ def test_votes_are_the_dirichlet_posterior(crowd):
     assert np.abs(agreed - own).max() < 0.1
 
 
-def test_a_known_truth_is_certain_for_the_votes(crowd):
-    tree = dawid_skene(crowd, variant="votes", gold={crowd.items[0]: crowd.categories[2]}, **FEW)
-    assert float(tree["derived"]["label_probability"][0, 2]) == 1.0
-
-
 def test_weights_are_the_best_of_a_grid():
     """The weights against a search over the same likelihood, with accuracies and habits as EM left them."""
     rng = np.random.default_rng(1)
@@ -132,30 +125,12 @@ def test_weights_are_the_best_of_a_grid():
     assert sp.special.expit(best.x[0]) == pytest.approx(weight[0], abs=0.05)
 
 
-def test_careless_annotators_say_nothing_of_the_weights():
-    rng = np.random.default_rng(2)
-    panel, truth = np.arange(400), rng.integers(0, 2, 400)
-    annotator = np.arange(400) % 4
-    label = np.where(annotator < 3, truth, rng.integers(0, 2, 400))
-    good = np.where(label == truth, 0.9, 0.1)
-    contrary = np.where(annotator < 3, 0.5, np.where(label == truth, 0.1, 0.9))
-    weight = stacking_weights(HeldOut(panel, annotator, label, np.column_stack([good, contrary])), 4, 2)
-    assert weight[0] > 0.9
-
-
 def test_equal_weights_where_no_item_has_a_second_label():
     asked, names = Request(10, 1, 1, "gibbs"), ("mixed_membership", "votes", "accurate_annotators")
     for n_labels in (2, 3):
         one = Labels.from_matrix(np.random.default_rng(0).integers(0, n_labels, (20, 1)))
         found = DawidSkenePosterior(one, "auto").weights(asked, 10)
         assert found == dict.fromkeys(names[:n_labels], 1 / n_labels)
-
-
-def test_a_prior_of_the_user_is_that_of_all():
-    one = Labels.from_matrix(np.random.default_rng(0).integers(0, 3, (20, 1)))
-    fits = DawidSkenePosterior(one, "auto", DawidSkenePrior(ambiguity=0.5)).averaged
-    assert fits.keys() == {"mixed_membership", "votes"}
-    assert {fit.prior.ambiguity for fit in fits.values()} == {0.5}
 
 
 def test_votes_have_no_weight_where_annotators_differ_in_accuracy():
@@ -166,19 +141,6 @@ def test_votes_have_no_weight_where_annotators_differ_in_accuracy():
     labels = Labels.from_matrix(said)
     weights = DawidSkenePosterior(labels, "auto").weights(Request(10, 2, 1, "gibbs"), None)
     assert weights["mixed_membership"] > 0.9
-
-
-def test_draws_are_shared_out_whole():
-    for weight in ([1.0], [0.999, 0.001], [0.2, 0.3, 0.5]):
-        for draws in (1, 7, 100):
-            shared = draws_of_each(np.array(weight), draws)
-            assert shared.sum() == draws
-            assert (np.abs(shared - np.array(weight) * draws) < 1).all()
-
-
-def test_other_engines_take_full_for_the_average(crowd):
-    assert settings_of(dawid_skene(crowd, engine="em"))["variant"] == "full"
-    assert "right" not in [v.name for v in DawidSkene().model(crowd).free_RVs]
 
 
 def test_labels_of_few_annotators_are_spread_over_the_parts(crowd):
@@ -200,13 +162,6 @@ def test_many_annotators_are_held_out_whole():
     assert len(np.unique(labels.annotator_index * FOLDS + fold)) == 23
     parts = [np.unique(labels.annotator_index[fold == part]).size for part in range(FOLDS)]
     assert sorted(parts) == [4, 4, 5, 5, 5]
-
-
-def test_gold_items_say_nothing_of_the_weights(crowd):
-    """Votes take gold for certain and mixed membership for an expert's label: both are right about it."""
-    gold = dict(zip(crowd.items.tolist(), [crowd.categories[0]] * 60))
-    weights = DawidSkenePosterior(crowd, "auto", gold=gold).weights(Request(10, 2, 1, "gibbs"), 10)
-    assert weights == dict.fromkeys(("mixed_membership", "votes", "accurate_annotators"), 1 / 3)
 
 
 def test_parts_of_other_annotators_weigh_alike():

@@ -1,7 +1,6 @@
 """The sparse layout of confusion cells against the plain description of it, entry by entry."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,14 +49,3 @@ def test_every_entry_has_its_cell(seed, size, rows, candidates, with_gold):
     assert own == sorted(set(own))
     for r in np.split(cells.row_cell, cells.row_start[1:-1]):
         assert (np.diff(cells.cell_label[r]) > 0).all()
-
-
-@pytest.mark.parametrize("n_rows", [33, 5000])
-def test_groups_of_many_annotations(n_rows):
-    """One annotator, one item: groups beyond the size that is sorted by insertion."""
-    label = np.random.default_rng(1).integers(0, 40, n_rows)
-    zero = np.zeros(n_rows, np.int64)
-    cells = annotation_cells(zero, zero, label, n_items=1, n_annotators=1, n_labels=40, candidates="observed")
-    entries, _ = plain(zero, zero, label, 1, 40, "observed", None)
-    row = cells.row_of_cell()[cells.cell]
-    assert list(zip(cells.row_label[row].tolist(), cells.cell_label[cells.cell].tolist())) == [e[1:] for e in entries]

@@ -12,7 +12,6 @@ from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershi
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
     draw_ambiguity,
-    draw_tables_of_items,
 )
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -61,20 +60,6 @@ def test_alpha_is_drawn_from_its_conditional_distribution(candidates):
     mass = special.softmax(density)
     mean = mass @ grid
     assert_mean(np.column_stack([draws, (draws - mean) ** 2]), [mean, mass @ (grid - mean) ** 2])
-
-
-def test_tables_have_their_conditional_distribution():
-    cells, rng = crowd(7, n_labels=3), np.random.default_rng(8)
-    share, alpha, draws = rng.dirichlet(np.full(3, 2.0)), 2.0, 20_000
-    sampler = MixedMembershipSampler(cells, 6, DawidSkenePrior(), np.full(36, 1 / 3), 3, rng)
-    sampler.choice = rng.integers(0, 3, int(cells.item_start[-1]))
-    count_latent(cells, sampler.choice, sampler.weights, sampler.latent, sampler.above)
-    tables = [draw_tables_of_items(rng, alpha, share, sampler.above) for _ in range(draws)]
-    shape = alpha * share
-    # The r-th equal latent label of an item is new with probability shape / (shape + r).
-    taken = sampler.latent.reshape(12, 3)
-    expected = (shape * (special.digamma(shape + taken) - special.digamma(shape))).sum(axis=0)
-    assert_mean(np.array(tables), expected)
 
 
 @pytest.mark.parametrize("n_annotators", [2, 6])

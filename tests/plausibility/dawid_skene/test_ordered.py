@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-import bayesagree as ba
 from bayesagree import InputError, Labels, dawid_skene
 from bayesagree.plausibility import ordered_model
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
@@ -114,29 +113,10 @@ def test_a_severe_annotator_is_found():
     assert tree["posterior"]["accuracy"].mean(("chain", "draw")).values.argmin() == 5
 
 
-def test_reversed_labels_give_the_reversed_result():
-    rng = np.random.default_rng(4)
-    codes = rng.integers(0, 3, (25, 3))
-    one, other = (
-        dawid_skene(Labels.from_matrix(c, labels=range(3), ordered=True), variant="ordered", draws=500, seed=seed)
-        for c, seed in ((codes, 1), (2 - codes, 2))
-    )
-    first, second = (tree["derived"]["label_probability"].values for tree in (one, other))
-    np.testing.assert_allclose(first, second[:, ::-1], atol=0.06)
-
-
 def test_auto_offers_it_for_a_stated_order_alone():
     assert "ordered" in DawidSkenePosterior(VOTES, "auto").averaged
     assert "ordered" not in DawidSkenePosterior(Labels.from_matrix([[0, 1], [1, 1]]), "auto").averaged
     assert "ordered" not in DawidSkenePosterior(VOTES, "auto", candidates="observed").averaged
-
-
-def test_evaluate_takes_it():
-    rng = np.random.default_rng(5)
-    votes = Labels.from_matrix(rng.integers(0, 3, (40, 3)), labels=range(3), ordered=True)
-    models = ba.Predictions.from_labels({"A": rng.integers(0, 3, 40)}, labels=range(3))
-    tree = ba.evaluate(votes, models, plausibility="dawid_skene", variant="ordered", draws=50, tune=200, seed=1)
-    assert tree["posterior"]["top_1_accuracy"].sizes["draw"] == 50
 
 
 @pytest.mark.parametrize(

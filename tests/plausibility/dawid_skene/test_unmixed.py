@@ -30,14 +30,6 @@ def test_the_message_names_items_and_annotators_that_differ(apart):
         require_mixed(apart)
 
 
-def test_chains_that_agree_are_not_refused():
-    tree = ba.dawid_skene(ba.simulate.crowd_labels(n_items=60, seed=1).labels, draws=150, chains=2, seed=1)
-    found = tree["diagnostics"].to_dataset()
-    assert found["item_r_hat"].shape == (60,)
-    assert float(found["item_r_hat"].max()) < 1.2
-    require_mixed(tree)
-
-
 def test_an_evaluation_under_chains_that_disagree_is_refused():
     """Items of several truths, and too few sweeps to get away from a start with one truth each."""
     labels = ba.simulate.crowd_labels(n_items=300, n_labels=3, labels_per_item=5, ambiguity=1.0, seed=4).labels
