@@ -7,7 +7,6 @@ of its own, after a small one that compiles.
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -71,27 +70,6 @@ def processor() -> float:
     return sum(os.times()[:4])
 
 
-def stream(path: str) -> dict[str, Any]:
-    """Time and memory of a file read in batches, and of its fit with given effects."""
-    from bayesagree import Comparisons, davidson
-
-    davidson(Comparisons.from_long(table(200, 4, 3), annotator="who"), draws=10, chains=1, seed=1, **EFFECTS)
-    base, wall, used = peak(), time.perf_counter(), time.process_time()
-    parts = pd.read_csv(path, chunksize=BATCH)
-    games = Comparisons.from_batches(Comparisons.from_long(part, annotator="who") for part in parts)
-    read, memory = {"wall": time.perf_counter() - wall, "processor": time.process_time() - used}, peak()
-    wall, used = time.perf_counter(), time.process_time()
-    tree = davidson(games, seed=1, **EFFECTS)
-    fitted = {"wall": time.perf_counter() - wall, "processor": time.process_time() - used}
-    found = {"read": read, "fit": fitted, "read_memory": memory - base, "memory": peak() - base}
-    return found | {"n": games.n_comparisons, "ess": float(tree["diagnostics"]["ess"].min())}
-
-
-def peak() -> float:
-    """Return the largest memory of this process so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def job(name: str, *arguments: str) -> dict[str, Any]:
     """Run a job of this file in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.comparison_speed", name, *arguments]
@@ -128,12 +106,6 @@ def main() -> None:
         for engine, name in (("hmc", "davidson, 4 x 1000 draws"), ("nuts", "the same model in PyMC, NUTS")):
             one, beside = small[engine], small["hmc"] if engine == "nuts" else None
             line(SMALL, name, one, beside, sampled.format(**one))
-        table(1_000_000, *LARGE[1:]).to_csv(path, index=False)
-        large = job("stream", str(path))
-        note = f"{large['read_memory']:.0f} MiB above the start; with the fit {large['memory']:.0f} MiB"
-        line((large["n"], *LARGE[1:]), "read in batches of 100,000", large["read"], None, note)
-        note = f"least effective sample size {large['ess']:.0f}"
-        line((large["n"], *LARGE[1:]), "davidson, 4 x 1000 draws", large["fit"], None, note)
         table(*LARGE).to_csv(path, index=False)
         if found := evalica(path, ROUNDS):
             note = "a tie is half a win; no places, no annotators"
@@ -144,7 +116,7 @@ TEXT = """# Speed of comparisons
 
 Seconds of the processor and of the clock on two cores, one run each, with every effect by annotator; a ratio is that of
 the processor's seconds to those of `davidson` on the same comparisons. Nothing else ran on the machine. Made by
-`python -m benchmarks.comparison_speed`. Memory is the largest of the process, above that before the file is read.
+`python -m benchmarks.comparison_speed`.
 
 | comparisons | job | processor | clock | ratio | |
 |---|---|---|---|---|---|
@@ -155,7 +127,5 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     if sys.argv[1:2] == ["fit"]:
         print(json.dumps(fit(json.loads(sys.argv[2]), engine=sys.argv[3], **EFFECTS)))
-    elif sys.argv[1:2] == ["stream"]:
-        print(json.dumps(stream(sys.argv[2])))
     else:
         main()

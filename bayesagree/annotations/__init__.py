@@ -14,7 +14,6 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 
 - `labels`, `ratings`, `rankings`: the three containers, and `Annotations`, any of them.
 - `spans`: marked parts of texts as labels; `sets`: several labels of one person for an item.
-- `_choice_sets`: what was on offer when a ranking was made.
 - `comparisons`: `Comparisons`, which of two models wins.
 - `predictions`: `Predictions`, the output of models on the same items; `_model_outputs`: the reading of one model;
   `_numbers`: of numbers; `missing_predictions`: items that a model predicts nothing for.

@@ -1,24 +1,12 @@
-from .annotators import Annotators
-from .comparisons import Comparisons
+from .annotators import Annotators as Annotators
+from .comparisons import Comparisons as Comparisons
 from .groups import Groups
-from .labels import Labels
-from .predictions import Predictions
-from .rankings import Annotations, Rankings
-from .ratings import Ratings
+from .labels import Labels as Labels
+from .predictions import Predictions as Predictions
+from .rankings import Annotations
+from .rankings import Rankings as Rankings
+from .ratings import Ratings as Ratings
 from .sets import chosen_labels, label_sets, repeated_labels
 from .spans import document_of
 
-__all__ = [
-    "Annotations",
-    "Annotators",
-    "Comparisons",
-    "Groups",
-    "Labels",
-    "Predictions",
-    "Rankings",
-    "Ratings",
-    "chosen_labels",
-    "document_of",
-    "label_sets",
-    "repeated_labels",
-]
+__all__ = ["Annotations", "Groups", "chosen_labels", "document_of", "label_sets", "repeated_labels"]

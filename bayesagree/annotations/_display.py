@@ -1,16 +1,12 @@
 """Short displays of containers: one line of text, and a small table in notebooks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from bayesagree.errors import shorten
-
-# Categories with a bar in the HTML view; of more only the number is shown.
-MOST_BARS = 12
 
 
 class Displayed(ABC):
@@ -20,10 +16,6 @@ class Displayed(ABC):
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
 
-    def shares(self) -> Mapping[str, float]:
-        """Share of each category, for bars in the HTML view; empty where there are none."""
-        return {}
-
     def __repr__(self) -> str:
         known = self.overview().items()
         text = ", ".join(f"{value} {name}" if isinstance(value, int) else f"{name} {value}" for name, value in known)
@@ -31,9 +23,6 @@ class Displayed(ABC):
 
     def _repr_html_(self) -> str:
         rows = [_row(name, escape(str(value))) for name, value in self.overview().items()]
-        shares = self.shares()
-        if 0 < len(shares) <= MOST_BARS:
-            rows += [_row(f"share of {name}", _bar(share)) for name, share in shares.items()]
         return f"<table><caption><b>{type(self).__name__}</b></caption>{''.join(rows)}</table>"
 
 
@@ -57,8 +46,3 @@ def names(values: Any) -> str:
 
 def _row(name: str, cell: str) -> str:
     return f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{cell}</td></tr>'
-
-
-def _bar(share: float) -> str:
-    bar = f'<span style="display:inline-block;height:.7em;width:{share * 8:.2f}em;background:currentColor;opacity:.5">'
-    return f"{bar}</span> {share:.3f}"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations._columns import cell_place, float_values, names_array
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import InputError, as_python, require
 
 
 class Numbers(NamedTuple):
@@ -58,6 +58,7 @@ def numbers_of(given: Mapping[str, Any], items: Sequence[Any] | None) -> dict[st
     InputError
         No model, no numbers, or models whose distributions have other levels.
     """
+    require(given, Mapping, "numbers")
     if len(given) == 0:
         raise InputError("there is no model: pass {name: numbers}")
     found = {str(model): Numbers.of(values, items, model) for model, values in given.items()}

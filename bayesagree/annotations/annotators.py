@@ -88,22 +88,6 @@ class Annotators:
             return [str(v) for v in values.cat.categories]
         return [str(as_python(v)) for v in sorted(set(values.dropna().tolist()))]
 
-    def missing(self, annotators: Sequence[Any] | NDArray[Any]) -> pd.DataFrame:
-        """Count, for each feature, the annotators who are not in the table and those whose feature is missing.
-
-        Examples
-        --------
-        >>> table = pd.DataFrame({"annotator": ["a", "b"], "age": ["18-24", None]})
-        >>> Annotators.from_table(table).missing(["a", "b", "c"]).loc["age"].tolist()
-        [3, 1, 1]
-        """
-        given = pd.Index(list(annotators))
-        known = given.intersection(pd.Index(self.names))
-        empty = self.features.loc[known].isna().sum()
-        return pd.DataFrame(
-            {"annotators": len(given), "not_in_table": len(given) - len(known), "feature_missing": empty}
-        ).rename_axis("feature")
-
 
 def _pandas(table: Table) -> pd.DataFrame:
     native = table.to_native()

@@ -1,6 +1,6 @@
 """Comparisons: of two models one wins, or neither."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -146,53 +146,6 @@ class Comparisons(Displayed):
         return replace(self, **ordered, covariate_values=self.covariate_values[rows])
 
     @classmethod
-    def from_batches(cls, batches: Iterable["Comparisons"]) -> Self:
-        """Join comparisons that are read in parts, such as a file larger than memory: 20 bytes per row are kept.
-
-        Parameters
-        ----------
-        batches
-            Comparisons with the same columns; each may have other models, annotators and items.
-
-        Raises
-        ------
-        InputError
-            No batch, batches with other columns than the first one.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> table = pd.DataFrame({"left": list("ABC"), "right": list("BCA"), "winner": list("BtA")})
-        >>> parts = (table.replace("t", "tie")[k : k + 2] for k in (0, 2))
-        >>> Comparisons.from_batches(Comparisons.from_long(part) for part in parts)
-        Comparisons(3 models, annotators unknown, items unknown, 3 comparisons, 1 ties, 1 components)
-        """
-        parts = list(batches)
-        if not parts:
-            raise InputError("there is no batch of comparisons; an iterator gives its batches once")
-        columns = [(p.annotators.size > 0, p.items.size > 0, p.covariates.tolist(), p.order_known) for p in parts]
-        for number, found in enumerate(columns):
-            if found != columns[0]:
-                raise InputError(
-                    f"batch {number} has other columns than batch 0 (annotator, item, covariates, order known: {found} "
-                    f"against {columns[0]}); read every batch with the same arguments"
-                )
-        joined: dict[str, Any] = {}
-        uses = {"models": ("first", "second"), "annotators": ("annotator_index",), "items": ("item_index",)}
-        for role, indices in uses.items():
-            names = [getattr(part, role) for part in parts]
-            codes, joined[role] = np.empty(0, np.int32), parts[0].annotators[:0]
-            if names[0].size:
-                codes, joined[role] = encode(np.concatenate([n.astype(object) for n in names]), role[:-1])
-            place = np.split(codes, np.cumsum([n.size for n in names])[:-1])
-            for index in indices:
-                old = [getattr(part, index) for part in parts]
-                joined[index] = np.concatenate([p[o] if p.size else o for p, o in zip(place, old)])
-        for name in ("outcome", "covariate_values"):
-            joined[name] = np.concatenate([getattr(part, name) for part in parts])
-        return cls(**joined, covariates=parts[0].covariates, order_known=parts[0].order_known)._sorted()
-
-    @classmethod
     def from_rankings(cls, rankings: Rankings) -> Self:
         """Read the pairs of each ranking: the label in the earlier block wins, labels of one block tie.
 
@@ -238,10 +191,6 @@ class Comparisons(Displayed):
         sizes: dict[str, Any] = {role: getattr(self, role).size or "unknown" for role in roles}
         sizes |= {"comparisons": self.n_comparisons, "ties": int((self.outcome == TIE).sum())}
         return sizes | {"components": int(self._component().max()) + 1}
-
-    def shares(self) -> dict[str, float]:
-        """Share of each outcome among all comparisons."""
-        return dict(zip(OUTCOMES.tolist(), (np.bincount(self.outcome, minlength=3) / self.n_comparisons).tolist()))
 
     @property
     def n_comparisons(self) -> int:

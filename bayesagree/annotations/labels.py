@@ -237,11 +237,6 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         """Sizes and names by what they are."""
         return super().overview() | {("ordered " if self.ordered else "") + "categories": names(self.categories)}
 
-    def shares(self) -> dict[str, float]:
-        """Share of each category among all annotations."""
-        total = np.bincount(self.label_index, weights=self.count, minlength=self.categories.size)
-        return dict(zip(map(str, self.categories), (total / total.sum()).tolist()))
-
     @property
     def n_annotations(self) -> int:
         """Number of annotations."""

@@ -66,7 +66,7 @@ class Predictions(Categorical, Displayed):
     @classmethod
     def from_scores(
         cls,
-        scores: Mapping[str, Any],
+        scores: Any,
         *,
         items: Sequence[Any] | None = None,
         labels: Sequence[Any] | None = None,
@@ -77,9 +77,9 @@ class Predictions(Categorical, Displayed):
         Parameters
         ----------
         scores
-            Model name to its scores. Data frames name their labels by their columns, pandas frames also their items
-            by their index; models are aligned by name. Of two labels one probability per item is enough, a vector or a
-            series: that of the last, positive one.
+            Model name to its scores; those of one model alone are of "model". Data frames name their labels by their
+            columns, pandas frames also their items by their index; models are aligned by name. Of two labels one
+            probability per item is enough, a vector or a series: that of the last, positive one.
         items, labels
             Names where the scores carry none; by default 0, 1, ...
         probabilities
@@ -96,8 +96,7 @@ class Predictions(Categorical, Displayed):
         >>> predictions.top_labels(1).tolist()
         [[[0]]]
         """
-        if len(scores) == 0:
-            raise InputError("there is no model: pass {name: scores}")
+        scores = _by_model(scores)
         models = names_array(list(scores), "model")
         named = outputs.named_scores
         tables = [named(outputs.of_two(t, labels, m), items, labels, m) for m, t in scores.items()]
@@ -113,19 +112,19 @@ class Predictions(Categorical, Displayed):
 
     @classmethod
     def from_labels(
-        cls, predicted: Mapping[str, Any], *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
+        cls, predicted: Any, *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
     ) -> Self:
         """Read one hard label per item and model: an array (item,), or a series whose index names the items.
 
-        None and NaN mean that the model gave no label for the item.
+        A series or a list alone is of "model"; the columns of a data frame are models. None and NaN mean that the model
+        gave no label for the item.
 
         Examples
         --------
         >>> Predictions.from_labels({"A": ["x", None], "B": ["x", "y"]}).label_index.tolist()
         [[0, -1], [0, 1]]
         """
-        if len(predicted) == 0:
-            raise InputError("there is no model: pass {name: labels}")
+        predicted = _by_model(dict(predicted) if isinstance(predicted, pd.DataFrame) else predicted)
         models = names_array(list(predicted), "model")
         named = [outputs.named_labels(values, items, model) for model, values in predicted.items()]
         items_ = named[0][1]
@@ -342,3 +341,11 @@ class Predictions(Categorical, Displayed):
             return self.hard_labels()[:, :, None].astype(dtype)
         order = self.scores.argmax(-1, keepdims=True) if depth == 1 else np.argsort(-self.scores, kind="stable")
         return order[:, :, :depth].astype(dtype)
+
+
+def _by_model(given: Any) -> Mapping[str, Any]:
+    """Return what is given by name of the model; a table or list alone is one model."""
+    found = given if isinstance(given, Mapping) else {"model": given}
+    if len(found) == 0:
+        raise InputError("there is no model: pass {name: predictions}")
+    return found

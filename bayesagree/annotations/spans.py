@@ -1,4 +1,4 @@
-"""Spans of text as labels: each token, sentence or candidate span is an item.
+"""Spans of text as labels: each token or candidate span is an item.
 
 "No label" is a label too.
 """
@@ -13,13 +13,12 @@ import pandas as pd
 from bayesagree.annotations._columns import column, eager_frame, values_of
 from bayesagree.errors import InputError, as_python, one_of
 
-type Unit = Literal["span", "token", "sentence"]
+type Unit = Literal["span", "token"]
 type Match = Literal["overlap", "exact"]
 
 NO_LABEL = "no label"
 COLUMNS = ("document", "annotator", "start", "end", "label")
 WORD = re.compile(r"\w+|[^\w\s]")
-SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z|\n)", re.DOTALL)
 
 
 class Span(NamedTuple):
@@ -84,12 +83,10 @@ def _places(
     if unit == "span":
         return sorted(set(spans)) if match == "exact" else _overlapping(spans)
     if documents is None:
-        if unit == "sentence":
-            raise InputError("unit='sentence' needs the texts: documents={name: text}")
         return [(at, at + 1) for at in range(max((end for _, end in spans), default=0))]
     if document not in documents:
         raise InputError(f"document {document!r} has spans and is not in documents=")
-    places = _pieces(documents[document], unit)
+    places = _tokens(documents[document])
     length = places[-1][1] if places else 0
     beyond = [end for _, end in spans if end > length]
     if beyond:
@@ -97,13 +94,11 @@ def _places(
     return places
 
 
-def _pieces(text: Any, unit: Unit) -> list[tuple[int, int]]:
-    """Places of the tokens or sentences of a text; a list of tokens has a place for each."""
-    if not isinstance(text, str):
-        if unit == "sentence":
-            raise InputError("unit='sentence' needs documents as text, not as lists of tokens")
-        return [(at, at + 1) for at in range(text if isinstance(text, int) else len(text))]
-    return [found.span() for found in (WORD if unit == "token" else SENTENCE).finditer(text)]
+def _tokens(text: Any) -> list[tuple[int, int]]:
+    """Places of the tokens of a text; a list of tokens, or their number, has a place for each."""
+    if isinstance(text, str):
+        return [found.span() for found in WORD.finditer(text)]
+    return [(at, at + 1) for at in range(text if isinstance(text, int) else len(text))]
 
 
 def _overlapping(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -141,7 +136,7 @@ class MarkedLabels:
         documents: Mapping[Any, Any] | None = None,
         no_label: str = NO_LABEL,
     ) -> Self:
-        """Read a table with one row per marked span of text; items are tokens, sentences or candidate spans.
+        """Read a table with one row per marked span of text; items are tokens or candidate spans.
 
         Parameters
         ----------
@@ -150,7 +145,7 @@ class MarkedLabels:
             marked nothing has a row with an empty start, end and label; who has no row has not read it.
         unit
             What an item is. ``"span"``: what at least one annotator marked; ``"token"``: each word or sign; without
-            `documents` each position up to the last end; ``"sentence"``.
+            `documents` each position up to the last end.
         match
             For spans: those that overlap are one item, or those with equal ends alone.
         documents
@@ -168,7 +163,7 @@ class MarkedLabels:
         Raises
         ------
         InputError
-            A span without label, or that ends before it starts, or outside its document; sentences without texts.
+            A span without label, or that ends before it starts, or outside its document.
 
         Examples
         --------
@@ -180,7 +175,7 @@ class MarkedLabels:
         >>> Labels.from_spans(spans, match="exact").counts().tolist()
         [[1, 1], [1, 1]]
         """
-        one_of(unit, "unit", ("span", "token", "sentence"))
+        one_of(unit, "unit", ("span", "token"))
         one_of(match, "match", ("overlap", "exact"))
         rows = span_rows(frame, unit, match, documents, no_label)
         if rows.empty:

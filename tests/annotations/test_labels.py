@@ -18,7 +18,7 @@ from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.subjective.disagreement import recode, without_items
+from bayesagree.subjective.disagreement import without_items
 
 
 def frame(**columns: object) -> pd.DataFrame:
@@ -130,12 +130,6 @@ def test_unsigned_ids_of_64_bits_do_not_wrap() -> None:
     assert Labels.from_long(frame(item=big)).items.tolist() == [3, 2**64 - 1]
 
 
-@pytest.mark.parametrize(("names", "kind"), [([1.0, 2.0**52], "i"), ([1.0, 2.0**53], "f"), ([1.0, 2.5], "f")])
-def test_whole_floats_are_integers_where_doubles_hold_every_integer(names: list[float], kind: str) -> None:
-    items = Labels.from_matrix([["a"], ["b"]], items=names).items
-    assert (items.dtype.kind, items.tolist()) == (kind, names)
-
-
 def test_duplicates_by_every_rule() -> None:
     rows = frame(annotator=list("aaa"))
     assert Labels.from_long(rows, duplicates="first").label_index.tolist() == [0, 0]
@@ -155,15 +149,10 @@ def test_a_repeat_with_a_missing_label_is_no_repeat() -> None:
     [
         (frame().iloc[:0], {}, "the table is empty: no row below the columns 'item', 'annotator', 'label'"),
         ([1, 2], {}, "expected a data frame (pandas, polars or pyarrow), got list"),
-        (frame(), {"item": "task"}, "no column 'task' for the item; the table has 'item', 'annotator', 'label': name"),
         (frame(item=[1, None, 2]), {}, "row 1: the item is missing"),
-        (frame(annotator=["a", "b", None]), {}, "row 2: the annotator is missing"),
         (frame(label=[None] * 3), {}, "there is no label: column 'label' holds missing values only"),
         (frame(), {"labels": ["x"]}, "row 1: label 'y' is not one of the 1 known ('x'); add it to labels=[...]"),
-        (frame(), {"labels": ["x", "y", "x"]}, "label 'x' is listed twice"),
-        (frame(), {"labels": ["x", "y", None]}, "label names hold a missing one at position 2"),
         (frame(label=[1, "a", 2]), {}, "label names mix number and text (1, 'a', 2); use one kind"),
-        (frame(label=pd.Series([True, 1, 0], dtype=object)), {}, "label names mix number and truth value"),
         (frame(item=[2**70, 2**70, 1]), {}, "item names hold whole numbers beyond 64 bits"),
         (frame(annotator=list("aaa")), {}, "item 1, annotator 'a': annotated more than once (1 repeated rows in all)"),
         (frame(), {"duplicates": "merge"}, "duplicates='merge' is not one of 'error', 'keep', 'first', 'last'"),
@@ -175,36 +164,13 @@ def test_labels_from_long_refuses(rows: object, options: dict, message: str) -> 
         Labels.from_long(rows, **options)
 
 
-def test_repeated_items_of_a_rule_breaking_table_name_the_place_in_the_callers_columns() -> None:
-    table = pl.DataFrame({"task": ["q17", "q17"], "worker": ["a3", "a3"], "answer": [1, 1]})
-    with pytest.raises(InputError, match="item 'q17', annotator 'a3': annotated more than once"):
-        Labels.from_long(table, item="task", annotator="worker", label="answer")
-
-
-@pytest.mark.parametrize(
-    ("matrix", "options", "message"),
-    [
-        ([1, 2], {}, "expected an (item, annotator) matrix with cells, got shape (2,)"),
-        ([], {}, "expected an (item, annotator) matrix with cells"),
-        ([[None]], {}, "the matrix holds no label"),
-        ([["a", "c"]], {"labels": ["a"]}, "item 0, annotator 1: label 'c' is not one of the 1 known"),
-        ([[1, 2]], {"items": ["p", "q"]}, "2 item names for 1 items ('p', 'q'); give one name each"),
-    ],
-)
-def test_labels_from_matrix_refuses(matrix: object, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        Labels.from_matrix(matrix, **options)
-
-
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
         ([[1, -1]], "item 0, label 1: count -1 is not a whole number of annotations"),
         ([[1, 0.5]], "item 0, label 1: count 0.5 is not a whole number"),
-        ([[1, np.nan]], "item 0, label 1: count nan is not a whole number"),
         ([["many", 1]], "item 0, label 0: 'many' is not a number (count)"),
         ([[0, 0]], "there is no annotation: every count is 0"),
-        ([1, 2], "expected an (item, label) matrix with cells, got shape (2,)"),
     ],
 )
 def test_labels_from_counts_refuses(counts: object, message: str) -> None:
@@ -274,15 +240,6 @@ def test_copies_keep_the_order():
     models = Predictions.from_labels({"A": [*GRADES, "mild"]}, labels=GRADES)
     assert on_items_of(GRADED, models).items.size == 4
     assert on_items_of(GRADED, models).ordered
-
-
-def test_recoded_ratings_keep_their_order():
-    ratings = Ratings.from_matrix([[1, 2, 3]], scale=(1, 3), step=1)
-    assert recode(ratings, dict(enumerate(GRADES, 1))).ordered
-    assert recode(ratings, {3: "critical", 2: "severe", 1: "mild"}).ordered
-    assert recode(ratings, {1: "extreme", 2: "middle", 3: "extreme"}).ordered is None
-    assert recode(ratings, {2: "middle", 1: "low", 3: "high"}).ordered is None
-    assert recode(ratings, 2).ordered is None
 
 
 def test_the_listed_spelling_is_the_name_also_where_nobody_used_it():

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bayesagree import Labels, auc, read_predictions
+from bayesagree import read_predictions
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.metrics import auc_posterior
 
 ITEMS, LABELS = np.array(["p", "q"]), np.array(["x", "y"])
 SCORES = hnp.arrays(
@@ -84,10 +83,6 @@ def test_wide_frames_of_other_libraries_take_items_by_name() -> None:
         assert predictions.hard_labels().tolist() == [[0, 1]]
 
 
-def test_single_precision_stays() -> None:
-    assert Predictions.from_scores({"A": np.ones((1, 2), np.float32)}).scores.dtype == np.float32  # type: ignore[union-attr]
-
-
 def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
     aligned = Predictions.from_labels({"A": ["y", None]}, items=ITEMS).aligned(ITEMS[::-1], LABELS)
     assert aligned.label_index.tolist() == [[-1, 1]]
@@ -96,31 +91,17 @@ def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        ({}, {}, "there is no model: pass {name: scores}"),
-        ({1: [[1, 2]], "1": [[1, 2]]}, {}, "model names mix number and text (1, '1')"),
+        ({}, {}, "there is no model"),
         ({"A": [1, 2]}, {}, "model 'A': a single score per item is the probability of the positive label"),
         ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': scores have shape (1, 2), but there are 2 item names"),
         ({"A": [[1, np.nan]]}, {}, "model 'A', item 0, label 1: score nan is not finite (1 such scores in all)"),
-        ({"A": [[1, np.inf]]}, {}, "model 'A', item 0, label 1: score inf is not finite"),
         ({"A": [["high", 1]]}, {}, "model 'A', item 0, label 0: 'high' is not a number (score)"),
-        (
-            {"A": [[1, 2]]},
-            {"probabilities": True},
-            "model 'A', item 0: the scores are declared probabilities but sum to 3",
-        ),
         ({"A": [[2, -1]]}, {"probabilities": True}, "or are negative (1 such items in all); normalise them or pass"),
         (
             {"A": [[1, 2]], "B": [[1, 2], [1, 2]]},
             {},
             "the items of model 'B' are not the same set: missing none; unknown 1",
         ),
-        (
-            {"A": pd.DataFrame([[1.0], [2.0]], index=[1, 2]), "B": pd.DataFrame([[1.0], [2.0]], index=["1", "b"])},
-            {},
-            "the items of model 'B' are not the same set: missing 1, 2; unknown '1', 'b'",
-        ),
-        ({"A": pd.DataFrame([[1.0], [2.0]], index=["p", "p"])}, {}, "item 'p' is listed twice"),
-        ({"A": pd.DataFrame([[1.0, 2.0]], columns=["x", "x"])}, {}, "give every column a name of its own"),
     ],
 )
 def test_scores_refuse(scores: dict, options: dict, message: str) -> None:
@@ -129,31 +110,12 @@ def test_scores_refuse(scores: dict, options: dict, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("predicted", "options", "message"),
-    [
-        ({}, {}, "there is no model: pass {name: labels}"),
-        ({"A": ["x", "w"]}, {"labels": ["x"]}, "model 'A', item 1: label 'w' is not one of the 1 known ('x')"),
-        ({"A": ["x", "y"], "B": ["x"]}, {}, "the items of model 'B' are not the same set: missing 1; unknown none"),
-        ({"A": ["x"]}, {"items": ["p", "q"]}, "model 'A': 1 labels for 2 items"),
-        ({"A": ["x", 1]}, {}, "label names mix number and text"),
-    ],
-)
-def test_hard_labels_refuse(predicted: dict, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        Predictions.from_labels(predicted, **options)
-
-
-@pytest.mark.parametrize(
     ("columns", "score", "message"),
     [
         ({"item": [1, 1]}, None, "predictions for ('A', 1) are given twice; keep one row"),
-        ({"item": [1, 1], "label": ["x", "x"]}, "score", "predictions for ('A', 1, 'x') are given twice"),
         ({}, "score", "model 'A', item 1: no score for label 'y' (2 missing in all)"),
-        ({}, "probability", "no column 'probability' for the score; the table has 'model', 'item', 'label', 'score'"),
-        ({"item": [1, 1], "score": ["0.5", "high"]}, "score", "column 'score', row 1: 'high' is not a number"),
         ({"item": [1, 1], "score": [0.5, None]}, "score", "model 'A', item 1, label 'y': score nan is not finite"),
         ({"model": ["A", None]}, None, "row 1: the model is missing"),
-        ({"label": ["x", None]}, "score", "row 1: the label is missing"),
     ],
 )
 def test_long_predictions_refuse(columns: dict, score: str | None, message: str) -> None:
@@ -162,10 +124,19 @@ def test_long_predictions_refuse(columns: dict, score: str | None, message: str)
         Predictions.from_long(table, score=score)
 
 
-def test_alignment_lists_the_first_five_items_that_do_not_match() -> None:
-    predictions = Predictions.from_scores({"A": np.zeros((9, 2))}, labels=LABELS)
-    with pytest.raises(InputError, match=re.escape("missing 10, 11; unknown 0, 1, 2, 3, 4, ... (9 in all)")):
-        predictions.aligned(np.array([10, 11]), LABELS)
+def test_one_model_needs_no_name() -> None:
+    """A table of probabilities is one model, not one for each label; a series of labels too."""
+    table = pd.DataFrame([[0.7, 0.3], [0.2, 0.8]], index=ITEMS, columns=LABELS)
+    for scores in (table, {"model": table}):
+        found = Predictions.from_scores(scores)
+        assert (found.models.tolist(), found.categories.tolist()) == (["model"], ["x", "y"])
+        np.testing.assert_array_equal(found.scores, [table])
+    assert Predictions.from_labels(pd.Series(["y", "x"], index=ITEMS)).models.tolist() == ["model"]
+    both = Predictions.from_labels(pd.DataFrame({"A": ["x", "y"], "B": ["y", None]}, index=ITEMS))
+    assert (both.models.tolist(), both.items.tolist()) == (["A", "B"], ["p", "q"])
+    assert both.label_index.tolist() == [[0, 1], [1, -1]]
+    with pytest.raises(InputError, match=r"numbers=\.\.\.: expected Mapping, got Series"):
+        Predictions.from_numbers(pd.Series([1.0, 2.0]))
 
 
 def test_alignment_refuses_other_labels() -> None:
@@ -216,19 +187,6 @@ def test_one_probability_an_item_is_that_of_the_positive_label(tmp_path):
 def test_one_score_an_item_that_is_no_probability_is_refused(scores, labels, message):
     with pytest.raises(InputError, match=message):
         Predictions.from_scores({"M": scores}, labels=labels)
-
-
-def test_auc_of_predictions_on_more_items_than_were_labelled():
-    labels = Labels.from_counts([[3, 0], [2, 1], [1, 2], [0, 3]])
-    few = Predictions.from_scores({"A": [0.1, 0.3, 0.2, 0.6]})
-    more = Predictions.from_scores({"A": [0.1, 0.3, 0.2, 0.6, 0.9]})
-    assert auc(labels, few).item() == auc(labels, more).item()
-    drawn = [auc_posterior(labels, p, draws=20, seed=1)["posterior"]["auc"].values for p in (few, more)]
-    np.testing.assert_array_equal(*drawn)
-    hard = [Predictions.from_labels({"A": [0, 1, 1, 1, 0][:n]}, labels=[0, 1]) for n in (4, 5)]
-    assert auc(labels, hard[0]).item() == auc(labels, hard[1]).item()
-    with pytest.raises(InputError, match="missing 3"):
-        auc(labels, Predictions.from_scores({"A": [0.1, 0.3, 0.2]}))
 
 
 @pytest.mark.parametrize(("last", "quantiles"), [(0.9, True), (1.0, False), (0.0, False)])

@@ -39,19 +39,3 @@ def test_a_person_with_themselves():
     assert table.loc["percent_agreement", "estimate"] == pytest.approx((1 / 3 + 1) / 2)
     with pytest.raises(InputError, match="nobody labelled an item twice"):
         repeated_labels(kept([(1, "ann", "a"), (1, "bob", "a")]))
-
-
-@pytest.mark.parametrize("derived", [repeated_labels, label_sets, lambda labels: chosen_labels(labels, "b")])
-def test_derived_labels_keep_what_is_known_of_the_labels(derived):
-    """Labels that nobody gave, and whether they are ordered."""
-    rows = [(1, "ann", "b"), (1, "ann", "c"), (2, "bob", "c"), (2, "ann", "b")]
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "label"])
-    for ordered in (True, False):
-        labels = Labels.from_long(frame, labels=["c", "b", "a"], duplicates="keep", ordered=ordered)
-        found = derived(labels)
-        if derived is repeated_labels:
-            assert (found.categories.tolist(), found.ordered) == (["c", "b", "a"], ordered)
-            assert found.counts().tolist() == [[1, 1, 0]]
-        else:
-            assert found.items.tolist() == [1, 2]
-            assert not found.ordered

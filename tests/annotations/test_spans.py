@@ -1,8 +1,7 @@
 import pandas as pd
 import pytest
 
-from bayesagree import InputError, Labels, dawid_skene
-from bayesagree.annotations import document_of
+from bayesagree import InputError, Labels
 
 NONE = (None, None, None)
 TEXT = "Ann met Bob. They left."
@@ -38,16 +37,13 @@ def test_exact_spans():
     assert found["d:0-7"] == {"ann": "O", "bob": "PER", "cy": "O"}
 
 
-def test_tokens_and_sentences_of_a_text():
+def test_tokens_of_a_text():
     texts = {"d": TEXT, "e": "of IBM."}
     tokens = Labels.from_spans(SPANS, unit="token", documents=texts)
     assert [item for item in tokens.items if item.startswith("d")] == [
         "d:0-3", "d:11-12", "d:13-17", "d:18-22", "d:22-23", "d:4-7", "d:8-11",
     ]  # fmt: skip
     assert table(tokens)["d:4-7"] == {"ann": "no label", "bob": "PER", "cy": "no label"}
-    sentences = Labels.from_spans(SPANS, unit="sentence", documents=texts)
-    assert table(sentences)["d:0-12"] == {"ann": "PER", "bob": "PER", "cy": "no label"}
-    assert table(sentences)["d:13-23"] == {"ann": "no label", "bob": "no label", "cy": "no label"}
 
 
 def test_positions_and_lists_of_tokens():
@@ -57,18 +53,11 @@ def test_positions_and_lists_of_tokens():
     assert named.items.size == Labels.from_spans(rows, unit="token", documents={"d": 4}).items.size == 4
 
 
-def test_spans_reach_models_of_annotators():
-    tree = dawid_skene(Labels.from_spans(SPANS), variant="one_coin", draws=20, chains=1, tune=20, seed=1)
-    assert tree["posterior"]["plausibility"].sizes["category"] == 3
-    assert {document_of(str(item)) for item in tree["posterior"]["item"].values} == {"d", "e"}
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         (("d", "ann", 3, 3, "PER"), "row 0: start=3, end=3, label='PER': a span has a label and whole numbers"),
         (("d", "ann", 1, 3, None), "leave all three empty where an annotator marked nothing"),
-        (("d", "ann", "one", 3, "PER"), "start=one, end=3, label='PER': a span has a label and whole numbers"),
         (("d", "ann", 1, float("inf"), "PER"), "start=1, end=inf, label='PER': a span has a label and whole numbers"),
         (("d", None, 1, 3, "PER"), "row 0: document 'd', annotator None: every span names both"),
         (("d", "ann", *NONE), "there is no span: every document is empty"),
@@ -82,9 +71,7 @@ def test_broken_rows(row, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"unit": "word"}, "unit='word' is not one of 'span', 'token', 'sentence'"),
-        ({"match": "iou"}, "match='iou' is not one of 'overlap', 'exact'"),
-        ({"unit": "sentence"}, "unit='sentence' needs the texts"),
+        ({"unit": "word"}, "unit='word' is not one of 'span', 'token'"),
         ({"unit": "token", "documents": {"d": TEXT}}, "document 'e' has spans and is not in documents="),
         ({"unit": "token", "documents": {"d": "Ann", "e": "IBM is"}}, "a span ends at 11, and the document at 3"),
     ],

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from bayesagree import Comparisons, InputError, Labels, Rankings, agreement_table, davidson
-from tests.comparisons.test_davidson import crowd
 
 TABLE = pd.DataFrame({"left": ["A", "B", "C"], "right": ["B", "C", "A"], "winner": ["left", "right", "tie"]})
 
@@ -118,20 +117,3 @@ def test_agreement_of_annotators_on_pairs():
     assert ours["alpha_nominal"] == pytest.approx(theirs["alpha_nominal"])
     with pytest.raises(InputError, match="x"):
         Comparisons.from_long(table, annotator="who").to_labels()
-
-
-def test_batches_are_the_whole():
-    table = crowd(n=200)
-    columns = {"annotator": "who", "item": "prompt", "covariates": ["longer"]}
-    whole = Comparisons.from_long(table, **columns)
-    shuffled = table.sample(frac=1, random_state=1)
-    rows = [shuffled[k : k + 30] for k in range(0, 200, 30)]
-    joined = Comparisons.from_batches(Comparisons.from_long(part, **columns) for part in rows)
-    for name, value in vars(whole).items():
-        np.testing.assert_array_equal(getattr(joined, name), value, strict=True)
-    bare = [Comparisons.from_long(part) for part in rows]
-    assert Comparisons.from_batches(bare).annotators.size == 0
-    with pytest.raises(InputError, match=r"batch 1 has other columns than batch 0.*read every batch with the same"):
-        Comparisons.from_batches([whole, bare[0]])
-    with pytest.raises(InputError, match="an iterator gives its batches once"):
-        Comparisons.from_batches(iter(()))

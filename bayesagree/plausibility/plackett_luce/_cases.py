@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Integers
 from bayesagree.annotations import Rankings
-from bayesagree.annotations._choice_sets import ChoiceSets
+from bayesagree.annotations.rankings import ChoiceSets
 
 
 class Cases(NamedTuple):

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.annotations._choice_sets import ChoiceSets
+from bayesagree.annotations.rankings import ChoiceSets
 from bayesagree.draws.blocks import LOCAL, Schedule, Stream, by_chain
 from bayesagree.draws.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request, Values
 from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
