@@ -39,7 +39,8 @@ from .planning.next_items import annotate_next
 from .plausibility import certainty
 from .plausibility.calibration import calibrate
 from .plausibility.certainty import annotation_certainty, label_certainty
-from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
+from .plausibility.dawid_skene.model import dawid_skene_model
+from .plausibility.dawid_skene.posterior import dawid_skene
 from .plausibility.dirichlet.model import dirichlet_model
 from .plausibility.dirichlet.posterior import dirichlet
 from .plausibility.group_dirichlet.model import group_dirichlet_model

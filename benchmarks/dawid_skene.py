@@ -24,8 +24,8 @@ import pandas as pd
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.calibration import label_probability
-from bayesagree.plausibility.dawid_skene import dawid_skene
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 
 def em() -> None:

@@ -1,5 +1,6 @@
 from . import calibration, certainty
-from .dawid_skene import DawidSkene, DawidSkenePrior, ordered_model
+from .dawid_skene.posterior import DawidSkene
+from .dawid_skene.prior import DawidSkenePrior
 from .dirichlet.posterior import Dirichlet
 from .group_dirichlet.posterior import GroupDirichlet, GroupDirichletPrior
 from .informed import InformedDirichlet, InformedPrior
@@ -30,6 +31,5 @@ __all__ = [
     "calibration",
     "certainty",
     "irn",
-    "ordered_model",
     "plackett_luce_log_likelihood",
 ]

@@ -6,13 +6,8 @@
 - `_gibbs`, `_gibbs_kernels`: the Gibbs sampler of annotators' confusion matrices, `_confusion` their summaries.
 - `_population_kernels`: the prior of confusion rows, learnt or known, and new names of labels.
 - `_mixed_membership`, `_mixed_membership_kernels`: items of mixed membership.
-- `_ordered`, `_ordered_kernels`: labels with an order, and annotators who use the scale differently; `_ordered_model`:
-  the same in PyMC.
+- `_ordered`, `_ordered_kernels`: labels with an order, and annotators who use the scale differently.
 - `_cells`: annotations grouped by annotator and label.
 - `predictive`: labels of the same annotators again, and the log likelihood of each item.
 - `_results`: draws as a tree.
 """
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -19,7 +19,8 @@ from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
-from bayesagree.plausibility.dawid_skene._results import Drawn, chains_tree, monitored_items
+from bayesagree.plausibility.dawid_skene._ordered_kernels import MU, SPREAD, STRETCH, THRESHOLD_SD
+from bayesagree.plausibility.dawid_skene._results import Drawn, chains_tree, coordinates, monitored_items
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def dawid_skene_model(
         ``plausibility`` (item, category), as in the results of `dawid_skene`. Where an item has one truth it is summed
         out, the likelihood is a potential, ``label_probability`` (item, category) is Pr(truth | parameters,
         annotations), and ``plausibility`` is the truth that the free variable ``truth_quantile`` (item) draws from it.
-        Mixed membership has one observed categorical ``label_index`` (annotation). ``observed_label``,
+        Mixed membership has one observed categorical ``label_index`` (annotation). "ordered" has ``latent_truth``
+        (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator), and observed
+        ``label`` (annotation) and ``gold_label``, and takes no prior of one's own. ``observed_label``,
         ``item_of_annotation``, ``annotator_of_annotation`` and ``gold`` (item; -1: unknown) are data.
 
     Examples
@@ -74,10 +77,13 @@ def dawid_skene_model(
 
     References
     ----------
-    Dawid and Skene (1979), equation 2.7: the likelihood with true labels summed out.
+    Dawid and Skene (1979), equation 2.7: the likelihood with true labels summed out. Johnson, "On Bayesian analysis of
+    multirater ordinal data", JASA 91 (1996), for "ordered".
     """
     import pymc as pm
 
+    if variant == "ordered":
+        return _ordered_model(labels, gold)
     prior = prior or DawidSkenePrior()
     n_labels = labels.categories.size
     with pm.Model(coords=coordinates_of_model(labels)) as model:
@@ -246,3 +252,45 @@ def _monitored(probability: NDArray[np.float64]) -> NDArray[np.float64]:
     items = monitored_items(probability.shape[1])
     best = probability[:, items].mean(axis=0).argmax(axis=1)
     return probability[:, items, best]
+
+
+def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
+    """Build the model of labels with an order."""
+    import pymc as pm
+    import pytensor.tensor
+
+    pt: Any = pytensor.tensor
+    truth = DawidSkenePosterior(labels, "ordered", gold=gold).gold_index  # refuses what the variant does not take
+    known = np.flatnonzero(truth >= 0)
+    names = {name: values for name, values in coordinates(labels).items() if name != "rank"}
+    with pm.Model(coords=names | {"annotation": np.arange(labels.n_annotations)}) as model:
+        item, annotator = annotation_data(labels.item_index, labels.annotator_index)
+        given = pm.Data("observed_label", labels.label_index, dims="annotation")
+        mean: Any = pm.TruncatedNormal("mean_slope", MU, 1.0, lower=0.0)
+        sds: list[Any] = [pm.InverseGamma(f"variance_{of}", *SPREAD) ** 0.5 for of in ("intercept", "slope")]
+        alpha: Any = sds[0] * pm.Normal("intercept_offset", dims="annotator")
+        beta: Any = mean + sds[1] * pm.Normal("slope_offset", dims="annotator")
+        precision: Any = pm.Gamma("precision", STRETCH, STRETCH, dims="annotator")
+        stretch: Any = pm.Deterministic("stretch", precision**0.5, dims="annotator")
+        pm.Deterministic("discrimination", beta * stretch, dims="annotator")
+        pm.Deterministic("severity", -alpha * stretch, dims="annotator")
+        first = np.linspace(-1, 1, labels.categories.size - 1)
+        transform: Any = pm.distributions.transforms.ordered
+        inner: Any = pm.Normal("threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=transform)
+        latent: Any = pm.Normal("latent_truth", dims="item")
+
+        def chances(at: Any, scale: Any) -> Any:
+            below = pm.math.invprobit((inner[None, :] - at[:, None]) * scale)
+            edge = pt.zeros_like(below[:, :1])
+            return pt.diff(pt.concatenate([edge, below, edge + 1], axis=1), axis=1)
+
+        def observe(name: str, p: Any, label: Any, dims: str | None = None) -> None:
+            p = pt.clip(p, 1e-12, 1.0)
+            pm.Categorical(name, p / p.sum(axis=1, keepdims=True), observed=label, dims=dims)
+
+        shares: Any = pm.Deterministic("plausibility", chances(mean * latent, 1.0), dims=("item", "category"))
+        response = alpha[annotator] + beta[annotator] * latent[item]
+        observe("label", chances(response, stretch[annotator][:, None]), given, "annotation")
+        if known.size:
+            observe("gold_label", shares[known], truth[known])
+    return model

@@ -44,7 +44,6 @@ from bayesagree.draws.top_labels import stream_of, truth_draws
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
-from bayesagree.plausibility.dawid_skene._ordered_model import ordered_model
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model, sample_dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -84,7 +83,7 @@ class DawidSkene(Posterior):
         check_result(labels, request, confusion=self.confusion)
         if engine == "nuts":
             if self.variant == "ordered":
-                raise InputError("variant='ordered' has engine='gibbs'; sample plausibility.ordered_model with PyMC")
+                raise InputError("variant='ordered' has engine='gibbs'; sample dawid_skene_model with PyMC")
             return sample_dawid_skene(fit, request, confusion=self.confusion, tune=self.tune)
         return fit.gibbs(request, confusion=self.confusion, tune=self.tune, thin=self.thin)
 
@@ -110,8 +109,6 @@ class DawidSkene(Posterior):
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC; of "auto" that of "full"."""
-        if self.variant == "ordered":
-            return ordered_model(annotations, gold=self.gold)
         return dawid_skene_model(annotations, variant=self._variant("nuts"), prior=self.prior, gold=self.gold)
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bayesagree import InputError, Labels, dawid_skene
-from bayesagree.plausibility import ordered_model
+from bayesagree import InputError, Labels, dawid_skene, dawid_skene_model
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._ordered_kernels import interval_chance, truncated_normal
 
@@ -79,7 +78,7 @@ def test_pymc_is_the_same_posterior(gibbs, draws, tune):
     import pymc as pm
 
     options, tree = gibbs
-    with ordered_model(VOTES, **options):
+    with dawid_skene_model(VOTES, variant="ordered", **options):
         nuts = pm.sample(draws, tune=tune, chains=2, cores=1, random_seed=1, progressbar=False, target_accept=0.95)
     names = ("plausibility", "latent_truth", "threshold", "severity", "stretch", "discrimination")
     for name in names:
