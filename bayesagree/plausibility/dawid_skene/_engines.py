@@ -38,11 +38,8 @@ from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershi
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene._results import (
     Drawn,
-    Estimate,
     chains_tree,
-    coordinates,
     estimate_tree,
-    labels_given,
     monitored_candidates,
 )
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
@@ -247,9 +244,7 @@ class DawidSkenePosterior:
         how = model | length | {"seed": request.seed, "client": request.client}
         sizes = {"n_items": labels.items.size, "n_annotators": n_annotators, "n_labels": n_labels}
         fit = dawid_skene_em(*codes, **sizes, **how)
-        matrices, given = fit.confusion(n_annotators), labels_given(labels)
-        estimate = Estimate(fit.prevalence, matrices, fit.log_likelihood, fit.converged, given, fit.label_probability)
-        return estimate_tree(estimate, coordinates(labels), request.seed, self.settings)
+        return estimate_tree(fit, labels, request.seed, self.settings)
 
 
 def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,34 +44,6 @@ class Written(NamedTuple):
     confusion: NDArray[np.float32]
 
 
-class CrowdSampler(Protocol):
-    """One chain: `sweep` and `draw` move it, the rest reads its present draw."""
-
-    cells: AnnotationCells
-
-    @property
-    def prevalence(self) -> Floats:
-        """Share of each label, shape (category,)."""
-        ...
-
-    @property
-    def expected(self) -> Floats:
-        """Expectation of each item's plausibilities given the other unknowns, shape (candidate,)."""
-        ...
-
-    def sweep(self, rng: Rng, times: int = 1) -> None:
-        """Draw every unknown, so many times."""
-        ...
-
-    def draw(self, rng: Rng, times: int, out: Written) -> None:
-        """Sweep so many times and write the draw."""
-        ...
-
-    def hyperparameters(self) -> dict[str, Floats]:
-        """Return hyperparameters, and parameters of items."""
-        ...
-
-
 class Start(NamedTuple):
     """What a chain starts from.
 
@@ -94,10 +66,20 @@ class Start(NamedTuple):
     rng: Rng
 
 
-class CellItems(ABC):
-    """A chain whose items are those of its cells."""
+class CrowdSampler(ABC):
+    """One chain: `sweep` and `draw` move it, the rest reads its present draw.
+
+    Attributes
+    ----------
+    prevalence
+        Share of each label, shape (category,).
+    expected
+        Expectation of each item's plausibilities given the other unknowns, shape (candidate,).
+    """
 
     cells: AnnotationCells
+    prevalence: Floats
+    expected: Floats
 
     @abstractmethod
     def plausibility(self, rng: Rng) -> Floats:
@@ -106,6 +88,10 @@ class CellItems(ABC):
     @abstractmethod
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
+
+    def hyperparameters(self) -> dict[str, Floats]:
+        """Return hyperparameters, and parameters of items."""
+        return {}
 
     @abstractmethod
     def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
@@ -118,7 +104,7 @@ class CellItems(ABC):
         self.write_annotators(rng, out.accuracy, out.confusion)
 
 
-class TruthSampler(CellItems):
+class TruthSampler(CrowdSampler):
     """One true label per item, for any model of the annotators: its draws, and the counts they give."""
 
     def __init__(self, start: Start) -> None:
@@ -192,10 +178,6 @@ class AccuracySampler(TruthSampler):
         write_accuracies(self.cells, right, self.prevalence, accuracy)
         if confusion.size:
             self.accuracies.expand(rng, right, confusion)
-
-    def hyperparameters(self) -> dict[str, Floats]:
-        """Return no hyperparameters: annotators are independent."""
-        return {}
 
 
 def truth_plausibility(cells: AnnotationCells, truth: NDArray[Any], expected: Floats) -> Floats:

@@ -21,21 +21,22 @@ Sources: Stutz et al., section 3; Dawid and Skene (1979); Antoniak, Annals of St
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats, Rng
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, write_items
-from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
-from bayesagree.plausibility.dawid_skene._gibbs import Written, start_truth
+from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows, draw_confusion
+from bayesagree.plausibility.dawid_skene._gibbs import CrowdSampler, start_truth
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import items_with_repeats
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
-    draw_items_and_annotators,
+    draw_plausibility,
     sweep_mixed_membership,
 )
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
-class MixedMembershipSampler:
+class MixedMembershipSampler(CrowdSampler):
     """One chain: latent labels, confusion, alpha and the prevalence are drawn in turn."""
 
     def __init__(
@@ -67,15 +68,18 @@ class MixedMembershipSampler:
         means = self.prevalence_shape, self.prevalence
         self.alpha = sweep_mixed_membership(rng, times, *self.known, *means, self.alpha, *counted)
 
-    def draw(self, rng: Rng, times: int, out: Written) -> None:
-        """Sweep so many times, draw lambda and the confusion, and write them."""
-        self.sweep(rng, times)
-        means = self.prevalence[self.cells.candidate]
-        given = self.cells, self.confusion.rows, self.alpha * means + self.latent, self.weights, self.prevalence
-        plausibility = np.empty(means.size)
-        written = self.expected, plausibility, self.confusion.confusion, out.accuracy, out.confusion
-        draw_items_and_annotators(rng, *given, *written)
-        write_items(self.cells, plausibility, out.whole, out.items)
+    def plausibility(self, rng: Rng) -> Floats:
+        """Draw lambda of each item."""
+        shape, drawn = self.alpha * self.prevalence[self.cells.candidate] + self.latent, np.empty(self.latent.size)
+        total = np.add.reduceat(shape, self.cells.candidate_start[:-1])
+        self.expected = shape / np.repeat(total, np.diff(self.cells.candidate_start))
+        draw_plausibility(rng, self.cells, shape, drawn)
+        return drawn
+
+    def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
+        """Draw the confusion given the latent labels; write accuracies and whole matrices."""
+        rows, drawn = self.confusion.rows, self.confusion.confusion
+        draw_confusion(rng, self.cells, self.weights, rows, self.prevalence, drawn, accuracy, confusion)
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return alpha and the hyperparameters of the confusion."""

@@ -11,7 +11,6 @@ import numpy as np
 
 from bayesagree._numerics.draws import normalise_logs, slice_step
 from bayesagree._numerics.gamma import log_gamma_draw
-from bayesagree.plausibility.dawid_skene._confusion import draw_confusion
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     draw_position,
     draw_prevalence,
@@ -215,19 +214,3 @@ def draw_plausibility(rng, cells, shape, plausibility):
         for c in range(first, last):
             plausibility[c] = log_gamma_draw(rng, shape[c])
         normalise_logs(plausibility[first:last])
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_items_and_annotators(rng, cells, rows, shape, weights, prevalence, expected, plausibility, *annotators):
-    """Draw plausibilities given their shapes, shape (candidate,), and confusion; write both and what is expected.
-
-    In one call: to hand a generator over takes 20 us.
-    """
-    for i in range(cells.item_start.size - 1):
-        first, last, others = cells.candidate_start[i], cells.candidate_start[i + 1], 0.0
-        for c in range(first + 1, last):
-            others += shape[c]
-        for c in range(first, last):
-            expected[c] = shape[c] / (shape[first] + others)
-    draw_plausibility(rng, cells, shape, plausibility)
-    draw_confusion(rng, cells, weights, rows, prevalence, *annotators)

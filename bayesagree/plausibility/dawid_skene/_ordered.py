@@ -23,7 +23,7 @@ from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import write_accuracies
-from bayesagree.plausibility.dawid_skene._gibbs import CellItems
+from bayesagree.plausibility.dawid_skene._gibbs import CrowdSampler
 from bayesagree.plausibility.dawid_skene._ordered_kernels import chances, sweep_ordered
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
@@ -31,7 +31,7 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 ONE = np.ones(1)
 
 
-class OrderedSampler(CellItems):
+class OrderedSampler(CrowdSampler):
     """One chain."""
 
     def __init__(
@@ -57,28 +57,17 @@ class OrderedSampler(CellItems):
         self.people = np.repeat([[0.0, 1.0, 1.0]], self.n_annotators + bool(known.size), axis=0)
         # Population: mean slope, variances of intercepts and slopes; the sweep.
         self.crowd = np.array([1.0, 0.25, 0.25, 0.0])
-        self.shares = np.empty((0, 0))
-        """Shares of typical annotators who give each label, shape (item, label)."""
-
-    @property
-    def expected(self) -> Floats:
-        """Plausibilities of the present draw, shape (candidate,)."""
-        return self.shares.ravel()
 
     def plausibility(self, rng: Rng) -> Floats:
         """Return the plausibilities of the present draw."""
         return self.expected
 
-    @property
-    def prevalence(self) -> Floats:
-        """Share of each label over all items."""
-        return self.shares.mean(axis=0)
-
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown."""
         args = self.cells.item_start, self.annotator, self.label, self.u, self.people, self.tau, self.crowd
         sweep_ordered(rng, times, *args, self.n_annotators, self.gold)
-        self.shares = chances(self.tau, self.crowd[0] * self.u, ONE)
+        shares = chances(self.tau, self.crowd[0] * self.u, ONE)  # of typical annotators who give each label
+        self.expected, self.prevalence = shares.ravel(), shares.mean(axis=0)
 
     def write_annotators(self, rng: Rng, accuracy: Floats, confusion: NDArray[np.float32]) -> None:
         """Write Pr(same label as a typical annotator), and of each label given that of a typical annotator."""

@@ -15,6 +15,7 @@ from bayesagree.draws.posterior import Request
 from bayesagree.errors import UnmixedError, as_python, shorten, warn
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
+from bayesagree.plausibility.dawid_skene.em import EMResult
 
 DIMS: dict[str, tuple[str, ...]] = {
     "plausibility": ("item", "category"),
@@ -185,35 +186,22 @@ def _pooled(name: str, values: Sequence[NDArray[Any]], share: NDArray[np.float64
     return np.sqrt((share.reshape(shape) * np.stack(values) ** 2).sum(axis=0))
 
 
-class Estimate(NamedTuple):
-    """Result of EM; `label_probability` (item, category) is None where the items are not in memory."""
-
-    prevalence: NDArray[np.float64]
-    confusion: NDArray[np.float64]
-    log_likelihood: NDArray[np.float64]
-    converged: bool
-    labels_given: NDArray[np.int64]
-    label_probability: NDArray[np.float64] | None = None
-
-
-def estimate_tree(estimate: Estimate, coords: Mapping[str, Any], seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
+def estimate_tree(fit: EMResult, labels: Labels, seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
     """Return a point estimate as the result of `dawid_skene`: one chain of one draw."""
-    if not estimate.converged:
-        n = estimate.log_likelihood.size
-        warn(f"EM did not converge in {n} iterations; raise max_iterations")
-    prevalence, confusion, probability = estimate.prevalence, estimate.confusion, estimate.label_probability
-    accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * prevalence, axis=1)
-    drawn = {"plausibility": probability, "prevalence": prevalence, "confusion": confusion, "accuracy": accuracy}
+    if not fit.converged:
+        warn(f"EM did not converge in {fit.log_likelihood.size} iterations; raise max_iterations")
+    confusion = fit.confusion(labels.annotators.size)
+    accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * fit.prevalence, axis=1)
+    drawn = {"plausibility": fit.label_probability, "prevalence": fit.prevalence, "confusion": confusion}
+    drawn["accuracy"] = accuracy
     groups: dict[str, dict[str, Any]] = {
-        "posterior": {
-            name: (("chain", "draw", *DIMS[name]), one[None, None]) for name, one in drawn.items() if one is not None
-        },
-        "diagnostics": {"log_likelihood": (("iteration",), estimate.log_likelihood)},
-        "constant_data": {"n_labels_given": (("annotator",), estimate.labels_given)},
+        "posterior": {name: (("chain", "draw", *DIMS[name]), one[None, None]) for name, one in drawn.items()},
+        "diagnostics": {"log_likelihood": (("iteration",), fit.log_likelihood)},
+        "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
+        "derived": {"label_probability": (("item", "category"), fit.label_probability)},
     }
-    if probability is not None:
-        groups["derived"] = {"label_probability": (("item", "category"), probability)}
-    return result_tree(groups, coords, model="dawid_skene", engine="em", seed=seed, settings=settings)
+    how = {"model": "dawid_skene", "engine": "em", "seed": seed}
+    return result_tree(groups, coordinates(labels), settings=settings, **how)
 
 
 def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, Any]:
