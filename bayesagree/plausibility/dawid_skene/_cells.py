@@ -145,7 +145,9 @@ def annotation_cells(
     _check_size(int(cell_start[-1]), "pairs of annotation and possible truth", candidates, max_bytes)
     # One number for each (annotator, given label, candidate): cells of an annotator and given label are neighbours.
     given = (annotator.astype(np.int64) * n_labels + label) * n_labels
-    touched = _with_candidates(given, item_start, candidate_start, candidate)
+    width = np.diff(candidate_start)[item]
+    first = candidate_start[:-1][item] - np.append(0, np.cumsum(width)[:-1])
+    touched = np.repeat(given, width) + candidate[np.arange(width.sum()) + np.repeat(first, width)]
     code, cell = distinct(touched, n_annotators * n_labels**2)
     rest, truth = np.divmod(code, n_labels)
     annotator, label = np.divmod(rest, n_labels)
@@ -156,21 +158,6 @@ def annotation_cells(
     cells = cell_start[:-1], cell.astype(np.uint32), label.astype(np.int32)
     rows = row_start, np.argsort(row, kind="stable"), row_annotator.astype(np.int32), row_label.astype(np.int32)
     return AnnotationCells(item_start, candidate_start, candidate, *cells, *rows)
-
-
-@numba.njit(cache=True, nogil=True)
-def _with_candidates(given, item_start, candidate_start, candidate):
-    """Add to the number of each annotation each candidate of its item: one code per (annotation, candidate)."""
-    n = 0
-    for i in range(item_start.size - 1):
-        n += (item_start[i + 1] - item_start[i]) * (candidate_start[i + 1] - candidate_start[i])
-    code, n = np.empty(n, np.int64), 0
-    for i in range(item_start.size - 1):
-        for t in range(item_start[i], item_start[i + 1]):
-            for c in range(candidate_start[i], candidate_start[i + 1]):
-                code[n] = given[t] + candidate[c]
-                n += 1
-    return code
 
 
 def _sorted(

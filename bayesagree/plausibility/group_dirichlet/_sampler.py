@@ -13,11 +13,12 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, stream_apart
+from bayesagree._inference.streams import stream_apart
 from bayesagree._numerics.draws import categories, log_dirichlets
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, positive, shorten, warn
 
 # Sweeps before the first state, and from one state to the next.
@@ -138,7 +139,7 @@ class Chains:
         n_groups, n_items, n_labels = problem.votes.shape
         self.log_shape = np.full((n_chains, n_labels), -np.log(n_labels))
         self.share = np.zeros((n_chains, n_groups))
-        self.share[:, problem.free] = rng.random((n_chains, problem.free.size))
+        self.share[:, problem.free] = 0.5  # from others, chains may not get back to the groups that are apart
         self.apart = np.zeros((n_chains, n_groups, n_items), bool)
         # Typical label of the common view, where a group is apart from it, and of each view of its own; else -1.
         self.typical = self.own = np.empty(0)
@@ -146,33 +147,49 @@ class Chains:
     def sweep(self) -> None:
         """Draw which groups are apart, typical labels, shares and shapes, each given the others."""
         votes, rng, shape = self.problem.votes, self.rng, np.exp(self.log_shape)
-        whole, sizes, ones = shape.sum(axis=1)[:, None], votes.sum(axis=2), np.ones(votes.shape[2])
-        chain, _, label = np.ogrid[: len(shape), : votes.shape[1], : votes.shape[2]]
+        whole, sizes, label = shape.sum(axis=1)[:, None], votes.sum(axis=2), np.arange(votes.shape[2])
+        chain = np.arange(len(shape))[:, None, None]
         most = int(sizes.sum(axis=0).max())
-        rising, of_all = _log_rising(shape, most), _log_rising(whole, most)
+        rising, of_all = _log_rising(shape, most), _log_rising(whole, most)[:, 0]
         # Chance that a typical label of the own view is not k, over that before any vote: (chain, group, item, label).
         other = np.maximum(whole - shape, 1e-300)[:, None, None]
-        rarer = (other + (sizes[..., None] - votes)) / other
-        rarer *= (whole[:, None] / (whole[:, None] + sizes))[..., None]
-        log_rarer = np.log(rarer)
-        pooled = np.einsum("gik,cgi->cik", votes, ~self.apart)
-        both = np.einsum("cgik,cgi->cik", log_rarer, self.apart)
-        for g in self.problem.free:
-            was, n, size = self.apart[:, g, :, None], votes[g], sizes[g]
-            pooled -= np.where(was, 0, n)
-            both -= np.where(was, log_rarer[:, g], 0.0)
-            others, weight = pooled.sum(axis=2), np.exp(both)
-            votes_of_own = rising[chain, label, n] + rising[chain, label, pooled] - rising[chain, label, pooled + n]
-            log_odds = votes_of_own @ ones + sp.special.logit(self.share[:, g])[:, None]
-            log_odds += of_all[chain[:, 0], 0, others + size] - of_all[:, 0, size] - of_all[chain[:, 0], 0, others]
-            common = shape[:, None] + pooled
-            log_odds += np.log((weight * rarer[:, g] * common) @ ones / (whole + others))
-            log_odds -= np.log((weight * (common + n)) @ ones / (whole + others + size))
-            now = self.apart[:, g] = rng.random(others.shape) < sp.special.expit(log_odds)
-            pooled += np.where(now[..., None], 0, n)
-            both += np.where(now[..., None], log_rarer[:, g], 0.0)
-        some = self.apart.any(axis=1)
-        self.typical = np.where(some, categories(rng, np.exp(both) * (shape[:, None] + pooled)), -1)
+        rarer = np.log((other + (sizes[..., None] - votes)) / other)
+        rarer += np.log(whole[:, None] / (whole[:, None] + sizes))[..., None]
+        # Log probability of a group's votes by themselves.
+        own = rising[chain[..., None], label, votes].sum(axis=3)
+        own -= of_all[:, sizes]
+
+        def pattern(apart: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.int64]]:
+            """Log density of groups being apart, (chain, item); weights of typical labels, and pooled votes."""
+            pooled = np.einsum("gik,cgi->cik", votes, ~apart)
+            weight = np.exp(np.einsum("cgik,cgi->cik", rarer, apart)) * (shape[:, None] + pooled)
+            size = pooled.sum(axis=2)
+            value = np.einsum("cgi,cgi->ci", own, apart) + rising[chain, label, pooled].sum(axis=2)
+            value += np.log(weight.sum(axis=2) / (whole + size)) - of_all[chain[..., 0], size]
+            return value, weight, pooled
+
+        def swap(to: NDArray[np.bool_], apart: NDArray[np.bool_], new: tuple[NDArray[Any], ...]) -> None:
+            self.apart = np.where(to[:, None], apart, self.apart)
+            for old, values in zip(now, new):
+                old[to] = values[to]
+
+        now, free = pattern(self.apart), self.share[0] > 0
+        odds = sp.special.logit(self.share[:, free])
+        for g, log_odds in zip(np.flatnonzero(free), odds.T):
+            apart = self.apart ^ (np.arange(len(votes)) == g)[:, None]
+            new = pattern(apart)
+            gain = new[0] - now[0] + log_odds[:, None] * np.where(apart[:, g], 1, -1)
+            swap(rng.random(gain.shape) < sp.special.expit(gain), apart, new)
+        # Which groups are apart from which others, on all items at once: one by one the shares would hold them back.
+        some = self.apart.any(axis=1) & ~self.apart[:, free].all(axis=1)
+        apart = self.apart ^ (some[:, None] & free[:, None])
+        new, n_items = pattern(apart), votes.shape[1]
+        counts = (1 + of.sum(axis=2)[:, free] for of in (apart, self.apart))
+        log_prior = [sp.special.betaln(n, self.prior.divided + n_items + 1 - n).sum(axis=1) for n in counts]
+        gain = (new[0] - now[0]).sum(axis=1) + log_prior[0] - log_prior[1]
+        swap((-rng.standard_exponential(gain.size) < gain)[:, None] & some, apart, new)
+        _, weight, pooled = now
+        self.typical = np.where(self.apart.any(axis=1), categories(rng, weight), -1)
         c, g, i = np.nonzero(self.apart)
         chance = shape[c] + votes[g, i]
         chance[np.arange(c.size), self.typical[c, i]] = 0.0
@@ -182,7 +199,7 @@ class Chains:
         drawn = rng.beta(1 + n_own, self.prior.divided + votes.shape[1] - n_own)[:, self.problem.free]
         self.share[:, self.problem.free] = np.clip(drawn, 1e-12, 1 - 1e-12)
         of_common = pooled + (self.typical[..., None] == label)
-        of_own = votes[g, i] + (self.own[c, g, i, None] == label[0, 0])
+        of_own = votes[g, i] + (self.own[c, g, i, None] == label)
         owner = np.append(np.repeat(np.arange(len(shape)), votes.shape[1]), c)
         self._draw_shapes(owner, np.concatenate([of_common.reshape(-1, votes.shape[2]), of_own]), self.typical[c, i])
 
@@ -256,12 +273,14 @@ class States:
     own: NDArray[np.int64]
 
     @classmethod
-    def sample(cls, problem: GroupVotes, prior: GroupDirichletPrior, draws: int, n_chains: int, seed: Seed) -> "States":
+    def sample(cls, problem: GroupVotes, prior: GroupDirichletPrior | None, request: Request) -> "States":
         """Run the chains."""
-        n_items = problem.votes.shape[1]
+        problem.warn_of_few()
+        draws, n_chains, n_items = request.draws, request.chains, problem.votes.shape[1]
         most = min(max(MOST_KEPT // (n_items * n_chains), FEWEST_STATES), MOST_STATES)
         shared = next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
-        chains = Chains(problem, prior, n_chains, np.random.default_rng(stream_apart(seed, "parameters")))
+        rng = np.random.default_rng(stream_apart(request.seed, "parameters"))
+        chains = Chains(problem, prior or GroupDirichletPrior(), n_chains, rng)
         for _ in range(WARM_UP):
             chains.sweep()
         kept: list[tuple[NDArray[Any], ...]] = []

@@ -9,8 +9,8 @@ t_i ~ m_i is a typical label of the common view, and a group that is apart has a
 a without t_i. (Given t_i, m_i ~ Dirichlet(a + e_t): a typical label counts as one vote.) Two groups can only be known
 to differ, so that one of them, that of most votes, is never apart.
 
-An annotator is a random member of the group: three people who favour a label whatever the item look like a group
-(`bayesagree.subjective.group_permutation_test`). The truth is learnt from the votes alone, so that scores of models
+An annotator is a careful, random member of the group: three people who favour a label whatever the item look like a
+group (`bayesagree.subjective.group_permutation_test`), and votes at random like views of one. The truth is learnt from the votes alone, so that scores of models
 that know more than these votes come out too low.
 
 Source: the question is that of Ivey, Gauch, Jurgens, "NUTMEG: separating signal from noise in annotator disagreement"
@@ -35,7 +35,7 @@ from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.draws.group_scores import Population, scores_by_group
 from bayesagree.draws.posterior import Groups as Tree
 from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.errors import InputError, as_python, require, warn
+from bayesagree.errors import InputError, as_python, warn
 from bayesagree.plausibility.group_dirichlet._sampler import GroupDirichletPrior, GroupVotes, MembersOfGroups, States
 from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
 
@@ -56,7 +56,7 @@ class GroupDirichlet(Posterior):
     groups: MembersOfGroups | None = None
     prior: GroupDirichletPrior | None = None
     population: Population = None
-    states: States | None = None
+    states: Any = None
     group: int | None = None
     name = "group_dirichlet"
     target = TARGET
@@ -69,41 +69,27 @@ class GroupDirichlet(Posterior):
             )
         return GroupVotes.of(annotations, self.groups)
 
-    def sampled(self, problem: GroupVotes, request: Request) -> States:
-        """Run the chains."""
-        problem.warn_of_few()
-        prior = self.prior or GroupDirichletPrior()
-        return States.sample(problem, prior, request.draws, request.chains, request.seed)
-
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""
-        self.votes(annotations)
         return group_dirichlet_model(annotations, groups=self.groups or {}, prior=self.prior)
 
     def fitted(self, annotations: Labels, predictions: Predictions, request: Request) -> Posterior:
         """Return the same posterior with its states."""
-        return replace(self, states=self.sampled(self.votes(annotations), request))
+        return replace(self, states=States.sample(self.votes(annotations), self.prior, request))
 
     @property
     def axes(self) -> dict[str, Any]:
         """Names of the groups, once there are states."""
-        names = self.known.problem.names
+        names = self.states.problem.names
         return {"group": names, "other_group": names}
-
-    @property
-    def known(self) -> States:
-        """The states, which `fitted` makes."""
-        if self.states is None:
-            raise InputError("group_dirichlet has no states yet: fitted() makes them")
-        return self.states
 
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
         """Return the posterior of each group, all of them with the same states."""
-        return [replace(self, group=g) for g in range(self.known.problem.names.size)]
+        return [replace(self, group=g) for g in range(self.states.problem.names.size)]
 
     def results(self, groups: Tree) -> Tree:
         """Return scores by group."""
-        return scores_by_group(groups, self.known.problem.names, self.population)
+        return scores_by_group(groups, self.states.problem.names, self.population)
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
@@ -111,7 +97,11 @@ class GroupDirichlet(Posterior):
         """Stream the draws of one group of `passes`, those of `group_dirichlet` with the same seed."""
         if self.group is None:
             raise InputError("group_dirichlet has a truth for each group; evaluate() and score() take it")
-        states, group, depth = self.known, self.group, check_depth(request.top_labels or 1, annotations.categories.size)
+        states, group, depth = (
+            self.states,
+            self.group,
+            check_depth(request.top_labels or 1, annotations.categories.size),
+        )
 
         def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             values = next(islice(states.draw(items, rng), group, None))
@@ -121,7 +111,6 @@ class GroupDirichlet(Posterior):
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw the plausibilities of all groups."""
-        require(annotations, Labels, "labels")
         n_items, n_labels = annotations.items.size, annotations.categories.size
         problem = self.votes(annotations)
         last, dtype = {"category": n_labels}, np.dtype(np.float64)
@@ -129,7 +118,7 @@ class GroupDirichlet(Posterior):
             last, dtype = {"rank": check_depth(request.top_labels, n_labels)}, np.dtype(label_dtype(n_labels))
         shape = {"chain": request.chains, "draw": request.draws, "group": problem.names.size, "item": n_items, **last}
         check_size(shape, dtype.itemsize, "pass top_labels=1, or call evaluate(), which streams")
-        states = self.sampled(problem, request)
+        states = States.sample(problem, self.prior, request)
         kept, root = np.empty(tuple(shape.values()), dtype), seed_sequence(request.seed)
 
         def block(job: tuple[int, slice]) -> NDArray[np.bool_]:

@@ -82,7 +82,7 @@ def test_a_group_that_sees_half_of_the_items_its_own_way_is_found(order):
     labels, members = labels_of(np.stack([5 - counts, counts], axis=2), order)
     tree = group_dirichlet(labels, groups=members, draws=200, seed=4)
     divided = tree["posterior"]["divided"].mean(("chain", "draw"))
-    assert divided.sel(group="i") == pytest.approx(0.5, abs=0.07)
+    assert divided.sel(group="i") == pytest.approx(0.5, abs=0.12)
     assert divided.sel(group=["g", "h"]).max() < 0.1
     seen = tree["derived"]["prob_different"].sel(group="i").values > 0.5
     assert (seen == turned).mean() > 0.95
