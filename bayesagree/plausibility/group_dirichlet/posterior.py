@@ -10,8 +10,8 @@ a without t_i. (Given t_i, m_i ~ Dirichlet(a + e_t): a typical label counts as o
 to differ, so that one of them, that of most votes, is never apart.
 
 An annotator is a careful, random member of the group: three people who favour a label whatever the item look like a
-group (`bayesagree.subjective.group_permutation_test`), and votes at random like views of one. The truth is learnt from the votes alone, so that scores of models
-that know more than these votes come out too low.
+group (`bayesagree.subjective.group_permutation_test`), and votes at random like views of one. The truth is learnt from
+the votes alone, so that scores of models that know more than these votes come out too low.
 
 Source: the question is that of Ivey, Gauch, Jurgens, "NUTMEG: separating signal from noise in annotator disagreement"
 (EMNLP 2025); the model is ours.
