@@ -1,95 +1,88 @@
 """The sampler of `corrected_rate`: Hamiltonian Monte Carlo with all that belongs to one item integrated out.
 
-What is left are some hundred parameters with a smooth density: coefficients in units of their standard deviations,
-logarithms of the scales, and what people have in common: the correlation rho of the latent opinions of two people on an
-item (``target="share"``), or people's sensitivity and specificity (``"truth"``). Items that are alike are one cell.
+What is left are some hundred parameters with a smooth density: the coefficients, the scales of their priors, and what
+people have in common: the correlation rho of the latent opinions of two people on an item (``target="share"``), or
+people's sensitivity and specificity (``"truth"``). Items that are alike are one cell.
+
+Given the scales, coefficients and people's parameters are nearly normal: trajectories follow them in coordinates in
+which this normal distribution is standard, and the scales move with these coordinates held, that is, with the rest all
+but integrated out. Few systems with little data then do not hold the chain at small scales, nor at large ones.
 
 Votes on a share: k of n people say positive with probability E[Phi(z)^k Phi(-z)^(n - k)], z ~ N(m / s, t^2), where
 s^2 = 1 - rho and t^2 = rho / (1 - rho). The trapezoid rule converges as fast as a power of the number of nodes for such
 integrands; slopes by m and t^2 are moments of the same sum (the normal density solves the heat equation).
 
 Source: Neal, "MCMC using Hamiltonian dynamics" (2011), https://arxiv.org/abs/1206.1901, sections 4 and 4.2; Trefethen
-and Weideman, "The exponentially convergent trapezoidal rule" (2014), https://doi.org/10.1137/130932132.
+and Weideman, "The exponentially convergent trapezoidal rule" (2014), https://doi.org/10.1137/130932132. The moves of
+the scales are ours.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import scipy as sp
 
-from bayesagree._numerics.hamiltonian import Chain
+from bayesagree._numerics.hamiltonian import ACCEPTANCE, Chain
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.judges._regression import CorrectedRatePrior, Regression, Target
 
 # Starts from which modes of truths are looked for: of two that are reached alike often, one is missed in 3 % of the
 # fits. Shares have one mode.
 STARTS = 6
-# Logarithms of scales farther from 0 are this far, and log odds of rho; utilities farther away are impossible:
-# trajectories that went astray.
-LARGEST, LARGEST_ODDS, FARTHEST = 50.0, 16.0, 1e6
-# Coefficients and logarithms have a prior deviation of about 1: a tenth of it is near enough to straight, and far
-# enough for differences of the slopes to have ten digits.
-CURVED_OVER = 0.1
-# No direction is longer than the prior, wherever the density is flat or bends the other way.
-LEAST_CURVED = 1.0
+# Log odds farther from 0 are this far; utilities farther away are impossible: trajectories that went astray.
+LARGEST_ODDS, FARTHEST = 16.0, 1e6
+# Parameters have a prior deviation of about 1: a tenth of it is near enough to straight, and far enough for
+# differences of the slopes to have ten digits. No direction is longer than ten of them.
+CURVED_OVER, LEAST_CURVED = 0.1, 0.01
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent; lengths at random meet no period.
 SHORTEST, LONGEST = 0.8, 2.0
+# Moves of the scales after each trajectory, and their lengths on the logarithm, drawn at random.
+SCALE_MOVES, SCALE_STEPS = 2, (1.5, 0.5)
 # Standard deviations that the nodes reach, and their distance in widths of the integrand.
 REACH, APART = 6.5, 0.9
 
 
-class Posterior:
-    """Log posterior of coefficients, scales and people's parameters, whatever belongs to one item integrated out.
+class Votes:
+    """Log probability of all votes, whatever belongs to one item integrated out, with the prior of people's parameters.
 
-    The point: every coefficient in units of its standard deviation, the logarithms of the scales, then the log odds of
-    rho, or of 2 accuracy - 1 for people's sensitivity and specificity, which lie above one half.
+    The point: every coefficient, then the log odds of rho, or of 2 accuracy - 1 for people's sensitivity and
+    specificity, which lie above one half.
     """
 
     def __init__(self, data: Regression, target: Target, prior: CorrectedRatePrior) -> None:
         self.scale_prior, self.share = data.scale_prior, target == "share"
         self.names = ("vote_correlation",) if self.share else ("people_sensitivity", "people_specificity")
         self.accuracy_prior = np.array([prior.people_right, prior.people_wrong]) - 1
+        self.n = data.scale_index.size
+        # Scale of each coefficient; those of known standard deviation take the last, which is 1.
         self.scaled = np.where(data.scale_index < 0, data.scale_prior.size, data.scale_index)
-        self.ends = np.cumsum([data.scale_index.size, data.scale_prior.size])
-        rows, self.alike = np.unique(
-            np.column_stack([data.columns, data.votes, data.positive]), axis=0, return_counts=True
-        )
+        rows = np.column_stack([data.columns, data.votes, data.positive])
+        rows, self.alike = np.unique(rows, axis=0, return_counts=True)
         self.columns, self.votes, self.positive = np.ascontiguousarray(rows[:, :-2]), rows[:, -2], rows[:, -1]
         self.kinds, self.kind = np.unique(rows[:, -2:], axis=0, return_inverse=True)
 
     def start(self, rng: Rng) -> Floats:
         """Return a point from which to look for a mode: people's parameters from anywhere, so that none is missed."""
-        free = sp.special.logit(rng.uniform(0.1, 0.9, len(self.names)))
-        return np.concatenate([np.zeros(self.ends[0]), np.log(self.scale_prior / 2), free])
+        return np.append(np.zeros(self.n), sp.special.logit(rng.uniform(0.1, 0.9, len(self.names))))
 
-    def parts(self, point: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the coefficients, the scales and people's parameters at a point."""
-        n, end = self.ends
-        scale = np.exp(np.clip(point[n:end], -LARGEST, LARGEST))
-        inside = sp.special.expit(np.clip(point[end:], -LARGEST_ODDS, LARGEST_ODDS))
-        return point[:n] * np.append(scale, 1.0)[self.scaled], scale, inside if self.share else (1 + inside) / 2
+    def people(self, point: Floats) -> Floats:
+        """Return people's parameters at points (..., parameter)."""
+        inside = sp.special.expit(point[..., self.n :].clip(-LARGEST_ODDS, LARGEST_ODDS))
+        return inside if self.share else (1 + inside) / 2
 
     def density(self, point: Floats) -> tuple[float, Floats]:
         """Return the log density at a point and its gradient."""
-        n, end = self.ends
-        coefficient, scale, people = self.parts(point)
-        mean = self.columns @ coefficient
+        mean, people = self.columns @ point[: self.n], self.people(point)
         if not np.abs(mean).max() < FARTHEST:
             return -math.inf, np.zeros(point.size)
         value, by_mean, by_people = self._shares(mean, people[0]) if self.share else self._truths(mean, people)
         inside = people if self.share else 2 * people - 1
-        known, share, slope = point[:n], (scale / self.scale_prior) ** 2, np.empty(point.size)
-        prior = -0.5 * (known @ known + share.sum()) + np.log(scale).sum()
-        prior += np.log(inside * (1 - inside)).sum()
+        prior = np.log(inside * (1 - inside)).sum()
         if not self.share:
             right, wrong = self.accuracy_prior
             prior += (right * np.log(people) + wrong * np.log1p(-people)).sum()
             by_people = (by_people + right / people - wrong / (1 - people)) / 2
-        by_coefficient = (self.alike * by_mean) @ self.columns
-        slope[:n] = by_coefficient * np.append(scale, 1.0)[self.scaled] - known
-        slope[n:end] = np.bincount(self.scaled, by_coefficient * coefficient, scale.size + 1)[:-1] + 1 - share
-        slope[end:] = by_people * inside * (1 - inside) + 1 - 2 * inside
+        slope = np.append((self.alike * by_mean) @ self.columns, by_people * inside * (1 - inside) + 1 - 2 * inside)
         return value + float(prior), slope
 
     def _truths(self, mean: Floats, accuracy: Floats) -> tuple[float, Floats, Floats]:
@@ -135,62 +128,110 @@ class Posterior:
         by_rho = self.alike @ (by_centre * mean / (2 * spread**3) + by_variance / spread**4)
         return float(self.alike @ (np.log(zeroth) + top)), by_centre / spread, np.array([by_rho])
 
-    def precision(self, point: Floats) -> Floats:
-        """Return the curvature at a point, by differences of the gradient."""
-        steps = CURVED_OVER * np.eye(point.size)
-        slopes = [self.density(point - step)[1] - self.density(point + step)[1] for step in steps]
-        return (np.array(slopes) + np.array(slopes).T) / (4 * CURVED_OVER)
-
 
 def _log_votes(z: Floats, votes: Floats, positive: Floats) -> Floats:
     return positive * sp.special.log_ndtr(z) + (votes - positive) * sp.special.log_ndtr(-z)
 
 
-class Mode(NamedTuple):
-    """A mode, the logarithm of the probability around it, and its own units, shape (parameter, direction)."""
+class Given:
+    """The posterior given the scales, in coordinates in which it is about standard normal, and a chain of both.
 
-    point: Floats
-    log_mass: float
-    units: Floats
+    Around a centre v0 the log probability of the votes is nearly quadratic, with curvature H; with the precisions D of
+    the prior, which the scales determine, v = Q^-1 b + Q^(-1/2) x, where Q = H + D and b = H v0 + the slope there.
+    """
+
+    def __init__(self, votes: Votes, centre: Floats) -> None:
+        self.votes = votes
+        steps = CURVED_OVER * np.eye(centre.size)
+        slopes = np.array([votes.density(centre - step)[1] - votes.density(centre + step)[1] for step in steps])
+        value, vector = np.linalg.eigh((slopes + slopes.T) / (4 * CURVED_OVER))
+        self.curvature = (vector * np.maximum(value, LEAST_CURVED)) @ vector.T
+        self.pull = self.curvature @ centre + votes.density(centre)[1]
+
+    def scaled(self, log_scale: Floats) -> None:
+        """Take these scales."""
+        votes, self.log_scale = self.votes, log_scale
+        logs = np.append(log_scale, 0.0)[votes.scaled]
+        self.precision = np.exp(-2 * logs)
+        precision = self.curvature.copy()
+        precision[np.arange(votes.n), np.arange(votes.n)] += self.precision
+        self.root = np.linalg.inv(np.linalg.cholesky(precision)).T
+        self.mean = self.root @ (self.root.T @ self.pull)
+        # Half-normal, with the Jacobian of the logarithm; the coefficients' priors; the volume of the coordinates.
+        self.height = float(log_scale.sum() - 0.5 * (np.exp(2 * log_scale) / votes.scale_prior**2).sum() - logs.sum())
+        self.height += float(np.log(self.root.diagonal()).sum())
+
+    def point(self, place: Floats) -> Floats:
+        """Return the parameters at coordinates."""
+        return self.mean + self.root @ place
+
+    def place(self, point: Floats) -> Floats:
+        """Return the coordinates of parameters."""
+        return np.linalg.solve(self.root, point - self.mean)
+
+    def density(self, place: Floats) -> tuple[float, Floats]:
+        """Return the log density at coordinates, with that of the scales, and its gradient by the coordinates."""
+        point = self.point(place)
+        value, slope = self.votes.density(point)
+        coefficient = point[: self.votes.n]
+        slope[: self.votes.n] -= self.precision * coefficient
+        return value + self.height - 0.5 * float(self.precision @ coefficient**2), slope @ self.root
+
+    def move_scales(self, chain: Chain, rng: Rng) -> None:
+        """Move the scales with the coordinates held, where accepted."""
+        for _ in range(SCALE_MOVES if self.log_scale.size else 0):
+            old = self.log_scale
+            length = SCALE_STEPS[rng.integers(len(SCALE_STEPS))] / math.sqrt(old.size)
+            self.scaled(old + length * rng.standard_normal(old.size))
+            height, slope = self.density(chain.point)
+            if math.log(rng.random()) < height - chain.height:
+                chain.height, chain.slope = height, slope
+            else:
+                self.scaled(old)
 
 
-def modes(target: Posterior, rng: Rng) -> list[Mode]:
-    """Look for modes from several points: people may err more, and judges less, where the verdicts tell it badly."""
+def modes(votes: Votes, rng: Rng) -> list[tuple[Floats, float]]:
+    """Look for modes from several points, at typical scales; also return the log of the probability around each.
+
+    People may err more, and judges less, where the verdicts tell it badly.
+    """
     found = []
-    for _ in range(1 if target.share else STARTS):
-        best = sp.optimize.minimize(
-            lambda x: tuple(-v for v in target.density(x)), target.start(rng), jac=True, method="BFGS",
-            options={"gtol": 0.01},
-        )  # fmt: skip
-        units, log_volume = _units(target, best.x)
-        found.append(Mode(best.x, log_volume - float(best.fun), units))
+    precision = np.append(np.append(votes.scale_prior / 2, 1.0)[votes.scaled] ** -2.0, np.zeros(len(votes.names)))
+    for _ in range(1 if votes.share else STARTS):
+
+        def loss(point: Floats) -> tuple[float, Floats]:
+            value, slope = votes.density(point)
+            return 0.5 * float(precision @ point**2) - value, precision * point - slope
+
+        best = sp.optimize.minimize(loss, votes.start(rng), jac=True, method="BFGS", options={"gtol": 0.01})
+        given = Given(votes, best.x)
+        given.scaled(np.log(votes.scale_prior / 2))
+        found.append((best.x, float(np.log(given.root.diagonal()).sum()) - float(best.fun)))
     return found
 
 
-def _units(target: Posterior, point: Floats) -> tuple[Floats, float]:
-    """Return directions of about one standard deviation each, and the logarithm of the volume that they span."""
-    value, vector = np.linalg.eigh(target.precision(point))
-    value = np.maximum(value, LEAST_CURVED)
-    # Multiplied by momenta it gives steps, and its transpose turns slopes into forces.
-    return vector / np.sqrt(value), -0.5 * float(np.log(value).sum())
-
-
 def sample_chain(
-    target: Posterior, known: list[Mode], *, draws: int, tune: int, thin: int, rng: Rng
+    votes: Votes, known: list[tuple[Floats, float]], *, draws: int, tune: int, thin: int, rng: Rng
 ) -> tuple[Floats, Floats, Floats]:
     """Return draws of coefficients, scales and people's parameters, each after `thin` trajectories.
 
     The chain starts from a mode drawn by its mass: trajectories seldom change modes.
     """
-    mode = known[rng.choice(len(known), p=sp.special.softmax([mode.log_mass for mode in known]))]
-    start = mode.point + mode.units @ rng.standard_normal(mode.point.size)
-    chain = Chain(target.density, start, mode.units, rng, shortest=SHORTEST, longest=LONGEST)
-    # The curvature at the mode alone would not do as units: there the scales of a hierarchy are larger than nearly
-    # anywhere. Two quarters of the trajectories learn the units, and all of them the step.
-    first = tune // 4
-    for phase in (first, first, tune - 2 * first):
-        visited = chain.adapt(phase)
-        if 0 < phase == first:
-            chain.units, _ = _units(target, visited[phase // 2 :].mean(axis=0))
-    coefficient, scale, people = (np.array(part) for part in zip(*map(target.parts, chain.run(draws, thin))))
-    return coefficient, scale, people
+    centre = known[rng.choice(len(known), p=sp.special.softmax([mass for _, mass in known]))][0]
+    given, log_scale, place = Given(votes, centre), np.log(votes.scale_prior / 2), rng.standard_normal(centre.size)
+    given.scaled(log_scale)
+    chain = Chain(given.density, place, np.eye(centre.size), rng, shortest=SHORTEST, longest=LONGEST)
+    points, log_scales = np.empty((tune + draws * thin, centre.size)), np.empty((tune + draws * thin, log_scale.size))
+    for t, point in enumerate(points):
+        if 0 < t == tune // 4 or 0 < t == tune // 2:  # the curvature where the chain is, in place of that at the mode
+            old, given = given, Given(votes, points[t // 2 : t].mean(axis=0))
+            given.scaled(old.log_scale)
+            chain.density, chain.point = given.density, given.place(old.point(chain.point))
+            chain.height, chain.slope = given.density(chain.point)
+        acceptance = chain.move()
+        if t < tune:  # Robbins and Monro (1951), from large corrections to small ones
+            chain.log_step += (acceptance - ACCEPTANCE) / math.sqrt(t + 4.0)
+        given.move_scales(chain, rng)
+        point[:], log_scales[t] = given.point(chain.point), given.log_scale
+    kept = slice(tune + thin - 1, None, thin)
+    return points[kept, : votes.n], np.exp(log_scales[kept]), votes.people(points[kept])

@@ -38,7 +38,7 @@ from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
 from bayesagree.judges._regression import CorrectedRatePrior, Target, regression, weighted_columns
-from bayesagree.judges._sampler import Posterior, modes, sample_chain
+from bayesagree.judges._sampler import Votes, modes, sample_chain
 from bayesagree.judges.estimators import classical_checks, saving_bound
 from bayesagree.judges.model import sample_model
 
@@ -71,7 +71,7 @@ def corrected_rate(
     draws: int = 1000,
     chains: int = 4,
     tune: int = 500,
-    thin: int = 2,
+    thin: int = 1,
     seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
@@ -210,11 +210,11 @@ def _fit(
     first, *streams = seed.spawn(1 + run["chains"])
     length = {name: run[name] for name in ("draws", "tune", "thin")}
     rngs = [np.random.Generator(np.random.SFC64(stream)) for stream in streams]
-    density = Posterior(data, target, prior)
-    found_modes = modes(density, np.random.default_rng(first))
-    chains = map_blocks(lambda rng: sample_chain(density, found_modes, **length, rng=rng), rngs)
+    votes = Votes(data, target, prior)
+    known = modes(votes, np.random.default_rng(first))
+    chains = map_blocks(lambda rng: sample_chain(votes, known, **length, rng=rng), rngs)
     coefficient, scale, people = (np.concatenate(parts) for parts in zip(*chains))
-    return Fit(coefficient, scale, dict(zip(density.names, people.T))), *columns
+    return Fit(coefficient, scale, dict(zip(votes.names, people.T))), *columns
 
 
 def _averages(panel: Panel, fit: Fit, shared: Floats, own: Floats, rng: np.random.Generator) -> dict[str, Floats]:

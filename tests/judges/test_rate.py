@@ -14,7 +14,7 @@ from bayesagree import Comparisons, InputError, Labels, Ratings, corrected_rate,
 from bayesagree.judges import CorrectedRatePrior, judge_table, warnings_of
 from bayesagree.judges._panel import Factor, Panel, design, panel_of
 from bayesagree.judges._regression import regression
-from bayesagree.judges._sampler import Posterior
+from bayesagree.judges._sampler import Given, Votes
 from bayesagree.judges.rate import Fit, _averages, _warn_not_converged
 
 REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())
@@ -38,24 +38,33 @@ def test_density_is_that_of_the_pymc_model_at_twenty_points(target):
     pytensor = pytest.importorskip("pytensor")
     verdicts, people, systems = data(n=30, asked=12)
     panel = panel_of(verdicts, people, systems, 1, None)
-    own = Posterior(regression(panel, design(panel), CorrectedRatePrior()), target, CorrectedRatePrior())
+    votes = Votes(regression(panel, design(panel), CorrectedRatePrior()), target, CorrectedRatePrior())
     model = corrected_rate_model(verdicts, people, system=systems, positive=1, target=target)
     mode = pytensor.compile.Mode(linker="py", optimizer=None)  # neither compiled nor simplified
-    votes, rest = model["positive_votes"], [v for v in model.free_RVs if v.name != "item_effect"]
-    names = [f"{name}_interval__" for name in own.names]
-    of_votes = model.compile_logp(vars=[votes], sum=False, mode=mode)
+    seen, rest = model["positive_votes"], [v for v in model.free_RVs if v.name != "item_effect"]
+    of_votes = model.compile_logp(vars=[seen], sum=False, mode=mode)
     of_rest = model.compile_logp(vars=rest, mode=mode)
+    names = [f"{name}_interval__" for name in votes.names]
     nodes = np.linspace(-8, 8, 41) if target == "share" else np.zeros(1)
     rng, gaps = np.random.default_rng(1), []
+    given = Given(votes, np.zeros(votes.n + len(names)))
     for _ in range(20):
-        point = 0.3 * rng.normal(size=own.ends[1] + len(own.names))
-        unit, scale, people = np.split(point, own.ends)
-        given = {"coefficient": unit, "scale_log__": scale} | dict(zip(names, people))
+        log_scale, place = (
+            0.3 * rng.normal(size=votes.scale_prior.size) - 1,
+            0.3 * rng.normal(size=votes.n + len(names)),
+        )
+        given.scaled(log_scale)
+        point = given.point(place)
+        unit = point[: votes.n] / np.append(np.exp(log_scale), 1.0)[votes.scaled]
+        at = {"coefficient": unit, "scale_log__": log_scale} | dict(zip(names, point[votes.n :]))
         effects = {"item_effect": np.zeros(12)} if target == "share" else {}
-        parts = [of_votes(given | {name: np.full(12, e) for name in effects})[0] for e in nodes]
+        parts = [of_votes(at | {name: np.full(12, e) for name in effects})[0] for e in nodes]
         if target == "share":
             parts = sp.special.logsumexp(parts + sp.stats.norm.logpdf(nodes)[:, None], axis=0) + np.log(0.4)
-        gaps.append(float(np.sum(parts)) + float(of_rest(given | effects)) - own.density(point)[0])
+        theirs = float(np.sum(parts)) + float(of_rest(at | effects))
+        # From units of the scales to coefficients, from these to coordinates.
+        theirs -= np.log(np.append(np.exp(log_scale), 1.0)[votes.scaled]).sum() - np.log(given.root.diagonal()).sum()
+        gaps.append(theirs - given.density(place)[0])
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-5)  # constants apart
 
 
@@ -64,12 +73,14 @@ def test_density_is_that_of_the_pymc_model_at_twenty_points(target):
 def test_slopes_are_those_of_the_density(target, odds):
     verdicts, people, systems = data(asked=40)
     panel = panel_of(verdicts, people, systems, 1, None)
-    own = Posterior(regression(panel, design(panel), CorrectedRatePrior()), target, CorrectedRatePrior())
-    point = np.random.default_rng(1).normal(size=own.ends[1] + len(own.names))
-    point[own.ends[1] :] = odds
-    steps = 1e-4 * np.eye(point.size)
-    expected = [(own.density(point + step)[0] - own.density(point - step)[0]) / 2e-4 for step in steps]
-    np.testing.assert_allclose(own.density(point)[1], expected, atol=2e-4)
+    votes = Votes(regression(panel, design(panel), CorrectedRatePrior()), target, CorrectedRatePrior())
+    point = np.append(0.5 * np.random.default_rng(1).normal(size=votes.n), np.full(len(votes.names), odds))
+    given = Given(votes, point)
+    given.scaled(np.full(votes.scale_prior.size, -0.5))
+    for density, at in ((votes.density, point), (given.density, given.place(point) + 0.3)):
+        steps = 1e-4 * np.eye(point.size)
+        expected = [(density(at + step)[0] - density(at - step)[0]) / 2e-4 for step in steps]
+        np.testing.assert_allclose(density(at)[1], expected, atol=5e-4)
 
 
 def test_rates_that_have_not_converged_are_named_with_the_largest_r_hat():
@@ -146,7 +157,7 @@ def test_a_perfect_judge_is_believed_and_a_useless_one_is_not():
 
 def test_shares_agree_with_prediction_powered_inference_on_much_data():
     verdicts, people, _ = data(n=6000, asked=1500, judges=1)
-    tree = corrected_rate(verdicts, people, seed=1, **FEW)
+    tree = corrected_rate(verdicts, people, seed=1, **(FEW | {"draws": 500}))
     checks, derived = tree["checks"].to_dataset(), tree["derived"].to_dataset()
     assert derived["rate_mean"].item() == pytest.approx(checks["ppi"].item(), abs=0.006)
     width = (derived["rate_upper"] - derived["rate_lower"]).item()
