@@ -40,7 +40,7 @@ def annotators(
     from bayesagree._inference.results import settings_of
     from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
-    from bayesagree.predictive.crowd_summary import confidence_on_gold
+    from bayesagree.predictive.annotator_checks import confidence_on_gold
 
     crowd, _ = source.read()
     if crowd.kind == "ratings":
@@ -98,8 +98,7 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
 
 def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], list[str]]:
     """Return annotators, flagged ones first, their confusion, and the checks of the crowd."""
-    from bayesagree.predictive.annotator_checks import annotator_table
-    from bayesagree.predictive.crowd_summary import crowd_checks
+    from bayesagree.predictive.annotator_checks import annotator_table, crowd_checks
 
     table = annotator_table(tree)
     flags, given = table["flags"].tolist(), table["n_labels_given"].tolist()

@@ -3,8 +3,7 @@
 - `checks`: prior and posterior predictive draws, log likelihood and log prior, leave-one-item-out.
 - `integrated`: the log likelihood of items under a PyMC model of one's own.
 - `reliability`: the reliability that best predicts a held-out annotator. Both read the registry of posteriors.
-- `annotator_checks`: accuracy of each annotator, label switching, power of the agreement check.
-- `crowd_summary`: checks of a crowd and of its confidence, as named numbers.
+- `annotator_checks`: accuracy of each annotator, label switching, the agreement check; these as named numbers.
 """
 
 import lazy_loader as lazy

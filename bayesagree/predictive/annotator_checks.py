@@ -7,11 +7,10 @@ annotator_table    how accurate is each annotator, who is worse than chance, of 
 label_switching    do chains or draws disagree about which label is which?
 annotation_parts   does every annotator compare with every other, directly or through shared items?
 agreement_check    do annotators agree otherwise than if they erred independently? A large p-value proves nothing
-prior_sensitivity  how far do the answers move when the prior is halved or doubled?
 =================  ===================================================================================================
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +26,8 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, warn
-from bayesagree.plausibility.calibration import label_probability
-from bayesagree.plausibility.dawid_skene._engines import READ_PLAUSIBILITIES, Variant
-from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+from bayesagree.plausibility.calibration import calibrate, calibration_scores, gold_items_needed, label_probability
+from bayesagree.plausibility.dawid_skene._engines import READ_PLAUSIBILITIES
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 CI_PROB = 0.95
@@ -260,38 +258,6 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram", "pair"]}, {"pair": names})
 
 
-def prior_sensitivity(
-    labels: Labels,
-    *,
-    variant: Variant = "auto",
-    prior: DawidSkenePrior | None = None,
-    draws: int = 250,
-    seed: Seed = None,
-) -> pd.DataFrame:
-    """Fit again with half and twice the strength of the prior and report how far the answers move.
-
-    Returns
-    -------
-    DataFrame
-        Rows ``strength`` x 0.5 and x 2: the largest change of a label probability and of an annotator's accuracy, and
-        the share of items whose best label changes. Changes below 0.02 may be Monte-Carlo error.
-    """
-    prior = prior or DawidSkenePrior()
-
-    def fitted(factor: float) -> tuple[NDArray[Any], NDArray[Any]]:
-        changed = replace(prior, strength=prior.strength * factor, concentration=prior.concentration * factor)
-        tree = dawid_skene(labels, variant=variant, draws=draws, confusion=False, seed=seed, prior=changed)
-        return label_probability(tree).values, tree["posterior"].to_dataset()["accuracy"].mean(("chain", "draw")).values
-
-    (probability, accuracy), rows = fitted(1.0), []
-    for factor in (0.5, 2.0):
-        other, others = fitted(factor)
-        largest = np.abs(other - probability).max(), np.nanmax(np.abs(others - accuracy))
-        rows.append((prior.strength * factor, *largest, (other.argmax(1) != probability.argmax(1)).mean()))
-    changes = ["largest_change_of_probability", "largest_change_of_accuracy", "items_with_another_label"]
-    return pd.DataFrame(rows, columns=pd.Index(["strength", *changes]))
-
-
 class _Pairs(NamedTuple):
     """Pairs of annotators with items in common, shape (pair, 2), and rows of their labels of those items."""
 
@@ -340,3 +306,52 @@ def _agreement(item: NDArray[Any], label: NDArray[Any], shape: tuple[int, int], 
     same = label[pairs.first] == label[pairs.second]
     of_pairs = np.bincount(pairs.pair[same], minlength=len(pairs.annotators))
     return _Agreement(np.array([share.mean(), share.var()]), histogram, of_pairs)
+
+
+def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:
+    """Diagnostics of a crowd under a Dawid-Skene posterior.
+
+    Parameters
+    ----------
+    labels, truth
+        Labels of the crowd and their posterior.
+
+    Returns
+    -------
+    dict
+        Groups of annotators without common items, draws with switched labels, agreement beyond independent errors (z of
+        its variance, p-value of its histogram), largest R-hat.
+    """
+    agreement = agreement_check(labels, truth, seed=1)
+    return {
+        "separate_groups_of_annotators": int(annotation_parts(labels).max()) + 1,
+        "share_of_draws_with_switched_labels": label_switching(truth),
+        "agreement_varies_more_than_independent_errors_z": float(agreement["z"].sel(statistic="variance")),
+        "agreement_unlike_independent_errors_p": float(agreement["p_value"].sel(statistic="histogram")),
+        "largest_r_hat": float(truth["diagnostics"].to_dataset()["r_hat"].max()),
+    }
+
+
+def confidence_on_gold(truth: xr.DataTree, gold: Mapping[Any, Any], *, seed: Seed = None) -> dict[str, float]:
+    """Accuracy on gold items beside the predicted confidence, before and after calibration.
+
+    Parameters
+    ----------
+    truth
+        A posterior that has not seen the gold labels.
+    gold
+        Item to its true label.
+    seed
+        Of the calibration.
+    """
+    predicted = calibration_scores(label_probability(truth), gold)
+    calibrated = calibrate(truth, gold, seed=seed)
+    confidence = calibrated["posterior"].to_dataset()["mean_confidence"]
+    return {
+        "gold_items": len(gold),
+        "accuracy_on_gold": float(predicted["mean_accuracy"]),
+        "predicted_on_gold": float(predicted["mean_confidence"]),
+        "calibrated_over_all_items": float(confidence.mean()),
+        "calibrated_sd": float(confidence.std()),
+        "gold_items_for_an_interval_of_0.04": gold_items_needed(calibrated, width=0.04),
+    }

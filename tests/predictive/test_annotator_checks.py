@@ -18,10 +18,10 @@ from bayesagree.predictive.annotator_checks import (
     agreement_check,
     annotation_parts,
     annotator_table,
+    crowd_checks,
     label_switching,
     prior_sensitivity,
 )
-from bayesagree.predictive.crowd_summary import crowd_checks
 
 CAREFUL = np.full((3, 3), 0.05) + 0.85 * np.eye(3)
 LIAR = np.full((3, 3), 0.475) - 0.425 * np.eye(3)
