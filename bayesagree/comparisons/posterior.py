@@ -16,7 +16,7 @@ from bayesagree.comparisons._density import DavidsonPrior, Density
 from bayesagree.comparisons._selection import checked_form, choose_form
 from bayesagree.comparisons.model import model_of
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
-from bayesagree.errors import shorten, warn
+from bayesagree.errors import one_of, positive_int, require, shorten, warn
 
 type Requested = Literal["auto", "common", "annotator"] | None
 
@@ -123,10 +123,17 @@ def davidson(
     >>> tree["posterior"]["strength"].mean(("chain", "draw")).idxmax().item()
     'A'
     """
+    require(comparisons, Comparisons, "comparisons")
+    one_of(engine, "engine", ("hmc", "nuts"))
     prior = prior or DavidsonPrior()
     requested = {"ties": ties, "order": order, "discrimination": discrimination}
     form, held_out = checked_form(comparisons, requested, item_effects, likelihood), {}
-    sizes = {"chain": chains, "draw": draws, "model": comparisons.models.size, "other_model": comparisons.models.size}
+    sizes = {
+        "chain": positive_int(chains, "chains"),
+        "draw": positive_int(draws, "draws"),
+        "model": comparisons.models.size,
+        "other_model": comparisons.models.size,
+    }
     check_size(sizes, 8, "use fewer draws")
     _warn_unlinked(comparisons)
     # A copy: a SeedSequence counts its children, and a second call would get others.

@@ -8,14 +8,11 @@ import pandas as pd
 import pytest
 import xarray as xr
 from scipy.optimize import minimize
-from scipy.special import logsumexp
-from scipy.stats import multivariate_t
 
 from bayesagree import Comparisons, InputError, davidson, davidson_model
 from bayesagree.comparisons import DavidsonPrior
 from bayesagree.comparisons._cells import Natural, cells_of
 from bayesagree.comparisons._density import FARTHEST, Density, Form
-from bayesagree.comparisons._selection import FOLDS, held_out_scores
 from bayesagree.draws.convergence import diagnostics
 
 FOODS = {"Burger": 0, "Pasta": 1, "Pizza": 2, "Sushi": 3, "Tacos": 4}
@@ -107,25 +104,6 @@ def test_maximum_likelihood_of_llmfao(public_data, likelihood, order, height, nu
     assert found[2:] == pytest.approx((nu, gamma), abs=1e-5)
 
 
-def test_evidence_of_food():
-    """Laplace's approximation and importance sampling from a t distribution around the mode."""
-    cells, _ = cells_of(Comparisons.from_long(food()), oriented=True, by_item=False)
-    density = Density(cells, Form("common", "common", None, False, "davidson"), PRIOR)
-    mode = density.start()
-    np.testing.assert_allclose(
-        mode * [1, 1, 1, 1, 1, 1, 0.5],
-        [-0.120408, -0.283058, -0.458275, 0.095866, 0.765875, -1.326508, -0.074663],
-        atol=1e-6,
-    )
-    units, log_volume = density.units(mode)
-    assert density(mode)[0] + log_volume == pytest.approx(-29.89941, abs=1e-5)
-    around = multivariate_t(mode, units @ units.T, df=8)
-    points = around.rvs(20_000, random_state=1)
-    weights = np.array([density(point)[0] for point in points]) - around.logpdf(points)
-    evidence = logsumexp(weights) - np.log(weights.size) - 0.5 * mode.size * np.log(2 * np.pi)
-    assert evidence == pytest.approx(-29.7855, abs=0.02)
-
-
 @pytest.fixture(scope="module")
 def food_posterior():
     return davidson(Comparisons.from_long(food()), **COMMON, prior=PRIOR, draws=2000, seed=1)
@@ -201,23 +179,6 @@ def test_chains_start_within_reach_where_models_are_equal():
     assert np.isfinite(heights).all()
 
 
-def test_chains_start_where_strengths_do_not_vanish():
-    """The joint mode of weak strengths and uneven discriminations has none of the former; chains once stayed there."""
-    rng, n = np.random.default_rng(2), 4000
-    strength, slope = 0.2 * rng.normal(size=30), np.exp(1.2 * rng.normal(size=10))
-    left = rng.integers(0, 30, n)
-    right, who = (left + rng.integers(1, 30, n)) % 30, rng.integers(0, 10, n)
-    half = slope[who] * (strength[left] - strength[right]) / 2
-    wins = rng.random(n) < 1 / (1 + np.exp(-2 * half))
-    table = {"left": left, "right": right, "winner": np.where(wins, "left", "right"), "who": who}
-    games = Comparisons.from_long(pd.DataFrame(table), annotator="who")
-    form = Form(None, None, "annotator", False, "davidson")
-    density = Density(cells_of(games, **form.cells)[0], form, DavidsonPrior())
-    scales = density.variables(density.start())
-    assert scales["strength_sd"] > 0.05
-    assert scales["discrimination_sd"] < 1
-
-
 def strengths(table, **options):
     found = Comparisons.from_long(table, **{k: options.pop(k) for k in ("annotator",) if k in options})
     return davidson(found, **(COMMON | options), draws=200, chains=2, seed=3)["posterior"]["strength"]
@@ -228,16 +189,6 @@ def test_rows_in_another_order():
     shuffled = table.sample(frac=1, random_state=1)
     for options in ({}, {"ties": "auto", "order": "auto", "discrimination": "auto", "annotator": "who"}):
         xr.testing.assert_identical(strengths(table, **options), strengths(shuffled, **options))
-
-
-def test_sides_without_order_effect():
-    table = crowd()
-    turned = table.rename(columns={"left": "right", "right": "left"})
-    turned["winner"] = turned["winner"].map({"left": "right", "right": "left", "tie": "tie"})
-    xr.testing.assert_identical(strengths(table, order=None), strengths(turned, order=None))
-    whole = davidson(Comparisons.from_long(table), **COMMON, draws=1000, seed=1)["posterior"]
-    other = davidson(Comparisons.from_long(turned), **COMMON, draws=1000, seed=1)["posterior"]
-    assert float(whole["order"].mean()) == pytest.approx(-float(other["order"].mean()), abs=0.02)
 
 
 def test_other_names_of_models():
@@ -272,21 +223,6 @@ def test_held_out_scores_of_llmfao(public_data):
     settings = json.loads(davidson(llmfao(public_data), draws=10, chains=1, seed=1).attrs["settings"])
     scores = list(settings["held_out_log_score"].values())
     assert (scores[0], scores[1], scores[-1]) == pytest.approx((-1.0137, -0.9545, -0.9137), abs=0.005)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("by", "slope", "expected"),
-    [("common", None, None), ("annotator", None, -0.89), ("annotator", "annotator", -0.84)],
-)
-def test_strengths_by_prompt_predict_llmfao_better(public_data, by, slope, expected):
-    games, scores = llmfao(public_data), []
-    fold = np.random.default_rng(1).permutation(np.arange(games.n_comparisons) % FOLDS)
-    for item in (False, True):
-        scores.append(held_out_scores(games, Form(by, by, slope, item, "davidson"), DavidsonPrior(), fold))
-    gain = scores[1] - scores[0]
-    assert gain.mean() > 4 * gain.std() / np.sqrt(gain.size)
-    assert expected is None or scores[1].mean() > expected
 
 
 @pytest.mark.parametrize(
@@ -372,7 +308,7 @@ def test_density_and_variables_of_the_pymc_twin(form):
     derived = graph.compile_fn(
         graph.replace_rvs_by_values(graph.deterministics), inputs=graph.value_vars, mode=mode, on_unused_input="ignore"
     )
-    for seed in range(3):
+    for seed in range(20):
         point = np.random.default_rng(seed).normal(0, 0.5, density.size)
         values = {f"{name}_log__": point[density.place[name]][0] for name in density.scale_prior}
         for name, place in UNITS.items():
@@ -468,10 +404,8 @@ def test_item_effects_have_a_limit_and_no_chosen_discrimination():
         davidson(Comparisons.from_long(many, item="prompt"), item_effects=True, **COMMON)
 
 
-@pytest.mark.parametrize(
-    ("discrimination", "item_effects"), [(None, False), (None, True), ("annotator", False), ("annotator", True)]
-)
-def test_chains_that_disagree_are_warned_of_with_the_way_out(monkeypatch, discrimination, item_effects):
+@pytest.mark.parametrize(("discrimination", "item_effects"), [(None, False), ("annotator", True)])
+def test_chains_that_disagree_are_warned_of(monkeypatch, discrimination, item_effects):
     """Numbers around another value in each chain, in the place of what NUTS draws."""
     games = Comparisons.from_long(crowd(n=60), annotator="who", item="prompt")
 
@@ -494,4 +428,3 @@ def test_chains_that_disagree_are_warned_of_with_the_way_out(monkeypatch, discri
     assert str(said[0].message).endswith("or leave out discrimination or item_effects") == both
     assert f"{float(tree['diagnostics']['r_hat'].max()):.2f}, limit 1.1" in str(said[0].message)
     assert tree.attrs["sampler"] == "random"
-    davidson(games, **options, engine="nuts", draws=99, chains=3, seed=1)  # too few to tell

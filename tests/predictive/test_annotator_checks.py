@@ -13,14 +13,10 @@ from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.predictive.annotator_checks import (
-    _agreement,
-    _pairs,
     agreement_check,
-    annotation_parts,
     annotator_table,
     crowd_checks,
     label_switching,
-    prior_sensitivity,
 )
 
 CAREFUL = np.full((3, 3), 0.05) + 0.85 * np.eye(3)
@@ -74,14 +70,6 @@ def test_a_crowd_like_its_prior_or_with_many_labels_is_not_warned_of(tree, why):
     annotator_table(tree)
 
 
-def test_annotators_with_few_labels_are_flagged():
-    rows = [(i, j, i % 3) for i in range(40) for j in range(4)] + [(0, 9, 0), (1, 9, 1)]
-    labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
-    table = annotator_table(dawid_skene(labels, draws=100, seed=1)).set_index("annotator")
-    assert "too_few_labels" in table.loc[9, "flags"]
-    assert annotation_parts(labels).tolist() == [0] * 5
-
-
 def test_flags_follow_from_draws_and_counts():
     """Of three labels: one who guesses worse, one whose interval is wide, one with nine labels, one who is fine."""
     rng = np.random.default_rng(2)
@@ -97,12 +85,6 @@ def test_flags_follow_from_draws_and_counts():
     np.testing.assert_allclose(table["accuracy"], draws.mean(axis=(0, 1)))
     assert table["prob_below_chance"].tolist() == [1, 0, 0, 0]
     assert table["n_labels_given"].tolist() == [50, 50, 9, 10]
-
-
-def test_groups_without_a_common_item_are_told_apart():
-    rows = [(i, j, 0) for i in (0, 1) for j in (0, 1)] + [(2, 2, 1), (2, 3, 1), (3, 3, 0)]
-    labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
-    assert annotation_parts(labels).tolist() == [0, 0, 1, 1]
 
 
 def test_ambiguous_items_show_in_the_spread_of_agreement():
@@ -150,44 +132,12 @@ def test_a_pair_that_copies_is_named():
     assert check.attrs["pair"] == [2, 5]
 
 
-def test_agreements_of_pairs_are_counted():
-    labels = crowd(n_items=60).labels
-    pairs = _pairs(labels)
-    found = _agreement(labels.item_index, labels.label_index, (60, 3), pairs).of_pairs
-    table = np.full((8, 60), -1)
-    table[labels.annotator_index, labels.item_index] = labels.label_index
-    both = (table[:, None] >= 0) & (table[None] >= 0)
-    assert len(pairs.annotators) == (np.triu(both.sum(axis=2), 1) >= 10).sum()
-    for (j, k), n in zip(pairs.annotators, found):
-        assert n == (both[j, k] & (table[j] == table[k])).sum()
-
-
 def test_nobody_shares_an_item():
     rows = {"item": range(30), "annotator": np.arange(30) % 3, "label": np.arange(30) % 2}
     labels = Labels.from_long(pd.DataFrame(rows))
     check = agreement_check(labels, dawid_skene(labels, draws=20, chains=1, seed=1), replicates=5, seed=1)
     assert np.isnan(check["p_value"]).all()
     assert check.attrs["pair"] == []
-
-
-def test_agreement_is_counted_item_by_item():
-    rows = [(0, "aab"), (1, "ab"), (2, "aaa"), (3, "a")]
-    table = [(item, j, label) for item, said in rows for j, label in enumerate(said)]
-    labels = Labels.from_long(pd.DataFrame(table, columns=["item", "annotator", "label"]))
-    found = _agreement(labels.item_index, labels.label_index, (4, 2), _pairs(labels))
-    share = np.array([1 / 3, 0, 1])
-    assert found.moments == pytest.approx([share.mean(), share.var()])
-    of_two, of_three = found.histogram.reshape(2, -1)
-    assert np.flatnonzero(of_two).tolist() == [0]
-    assert np.flatnonzero(of_three).tolist() == [6, 20]
-
-
-@pytest.mark.long
-def test_prior_sensitivity_is_small_where_labels_are_many():
-    many = prior_sensitivity(crowd(n_items=200).labels, draws=100, seed=1)
-    assert many["strength"].tolist() == [4.0, 16.0]
-    assert (many["largest_change_of_accuracy"] < 0.1).all()
-    assert (many["items_with_another_label"] < 0.03).all()
 
 
 def test_other_posteriors_have_no_annotators():
@@ -204,22 +154,3 @@ def test_groups_without_a_common_item_are_counted():
     labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
     found = crowd_checks(labels, dawid_skene(labels, draws=20, chains=2, seed=1))
     assert found["separate_groups_of_annotators"] == 2
-
-
-def test_labels_of_accurate_annotators_are_drawn_as_those_of_mixed_membership():
-    labels = crowd_labels(n_items=40, n_annotators=5, n_labels=3, seed=2).labels
-    tree = dawid_skene(labels, variant="mixed_membership", draws=60, chains=2, seed=1)
-
-    def check(name):
-        named = tree["constant_data"].to_dataset().assign(variant_of_draw=("draw", [name] * 60))
-        return agreement_check(labels, tree.assign(constant_data=xr.DataTree(named)), replicates=50, seed=1)
-
-    xr.testing.assert_identical(check("accurate_annotators"), check("mixed_membership"))
-    assert not check("full").identical(check("mixed_membership"))
-
-
-def test_a_point_estimate_has_no_intervals():
-    table = annotator_table(dawid_skene(crowd_labels(n_items=30, n_annotators=4, seed=1).labels, engine="em"))
-    assert len(table) == 4
-    assert table[["lower", "upper"]].isna().all(axis=None)
-    assert table["accuracy"].between(0, 1).all()

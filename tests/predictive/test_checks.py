@@ -3,7 +3,6 @@ import itertools
 import arviz as az
 import numpy as np
 import pytest
-import xarray as xr
 from _errors_of_draws import SIGMAS, assert_mean, assert_share
 from predictive.test_reliability import CASES, RANKINGS, chance
 from scipy import integrate, stats
@@ -188,28 +187,6 @@ def test_leaving_out_an_item_is_fitting_without_it():
         assert abs(float(loo.elpd_i[i]) - np.log(value.mean())) < 3 * SIGMAS * error
 
 
-def test_models_are_compared():
-    crowd = simulate.crowd_labels(n_items=60, n_annotators=5, n_labels=2, labels_per_item=5, seed=2).labels
-    fits = {
-        v: with_log_likelihood(dawid_skene(crowd, variant=v, draws=200, chains=2, seed=1), crowd)
-        for v in ("one_coin", "full")
-    }
-    table = az.compare(fits)
-    assert sorted(table.index) == ["full", "one_coin"]
-    assert az.psense(fits["full"], var_names=["prevalence"])["prevalence"].shape == (2,)
-
-
-def test_items_that_share_nothing_are_compared_too():
-    """Simulated with shape 0.3: the right prior predicts new items better than a flat one."""
-    labels = simulate.labelled_test_set(n_items=300, per_item=5, n_labels=3, spread=0.3, seed=1).labels
-    fits = {a: item_loo(with_log_likelihood(dirichlet(labels, prior=a, draws=2), labels)) for a in (0.3, 3.0)}
-    assert fits[0.3].elpd == pytest.approx(log_likelihood(dirichlet(labels, prior=0.3, draws=1), labels)[0, 0].sum())
-    each = log_likelihood(dirichlet(labels, prior=3.0, draws=1), labels)[0, 0]
-    assert (fits[3.0].n_samples, fits[3.0].n_data_points) == (8, each.size)
-    assert fits[3.0].se == pytest.approx(np.sqrt(each.size) * each.std())
-    assert az.compare({str(a): fit for a, fit in fits.items()}).index[0] == "0.3"
-
-
 def test_log_prior_is_the_density_of_the_prior(capfd):
     tree = dawid_skene(CROWD, variant="full", draws=2, chains=1, tune=20, seed=1)
     found, drawn = with_log_likelihood(tree, CROWD)["log_prior"], tree["posterior"].to_dataset().isel(chain=0, draw=1)
@@ -298,20 +275,3 @@ def test_crowd_replicates_agree_with_the_annotators_as_often(variant):
 def test_what_cannot_be_predicted_is_refused(tree, annotations, message):
     with pytest.raises(InputError, match=message):
         with_log_likelihood(tree(), annotations)
-
-
-def test_replicates_need_their_draws():
-    with pytest.raises(InputError, match="keep_item_means=True"):
-        with_posterior_predictive(common_agreement(RATED, draws=2, chains=1), RATED)
-    with pytest.raises(InputError, match="no top_labels"):
-        with_posterior_predictive(dirichlet(CROWD, draws=2, chains=1, top_labels=1), CROWD)
-    with pytest.raises(InputError, match="has no prior predictive"):
-        prior_predictive(RANKINGS, plausibility="prirn")
-
-
-def test_arguments_of_numpy_are_kept_as_numbers():
-    how = {"reliability": np.int64(1), "prior": np.array([0.5, 2.0, 1.5]), "seed": np.int64(3)}
-    given = dirichlet(CROWD, draws=5, chains=2, **how)
-    plain = dirichlet(CROWD, draws=5, chains=2, reliability=1, prior=[0.5, 2.0, 1.5], seed=3)
-    assert (given.attrs["settings"], given.attrs["seed"]) == (plain.attrs["settings"], plain.attrs["seed"])
-    xr.testing.assert_identical(log_likelihood(given, CROWD), log_likelihood(plain, CROWD))

@@ -61,22 +61,6 @@ def test_own_part_of_the_model_compares_with_ours():
         integrated_log_likelihood(trace, model, observed="rate")
 
 
-def test_every_part_of_the_model_can_be_replaced():
-    ratings = simulate.ratings(n_items=6, ratings_per_item=4, phi=0.5, n_levels=5, seed=2).ratings
-    group = np.arange(ratings.annotators.size) % 2
-    model = ba.common_agreement_model(
-        ratings,
-        item_mean=lambda: pm.Beta("unit_item_mean", 2, 2, dims="item"),
-        phi=lambda: pm.Uniform("phi", -1, 1, shape=2),
-        precision=lambda precision, item, annotator: precision[pm.Data("group", group, dims="annotator")[annotator]],
-    )
-    assert [v.name for v in model.free_RVs] == ["phi", "unit_item_mean"]
-    with model:
-        prior = pm.sample_prior_predictive(5, random_seed=1)
-    assert prior["prior_predictive"]["rating"].shape == (1, 5, ratings.n_annotations)
-    assert np.isfinite(model.compile_logp()(model.initial_point()))
-
-
 @pytest.mark.nuts
 def test_replicates_know_annotators_levels():
     rng = np.random.default_rng(1)

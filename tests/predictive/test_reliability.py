@@ -6,8 +6,6 @@ import pytest
 from scipy.stats import dirichlet as dirichlet_distribution
 
 from bayesagree import InputError, Labels, Rankings, Ratings, dirichlet, prirn, simulate
-from bayesagree.plausibility.plackett_luce._held_out import _unnamed_shares
-from bayesagree.plots import plot_reliability_curve
 from bayesagree.predictive.reliability import reliability_curve
 
 CASES = [[[[0], [1, 2]], [[0, 3]], [[2], [0]]], [[[4], [1]], [[1], [4, 0]]], [[[3]]]]
@@ -104,14 +102,6 @@ def test_plackett_luce_score_is_the_ratio_of_marginal_likelihoods(m, options):
     assert abs(5 * float(curve["log_score"][0]) - expected) < 4.5 * error
 
 
-def test_weighted_shares_have_the_mean_of_unweighted_ones():
-    rng, shape, n = np.random.default_rng(3), 0.05, 7
-    share, log_weight = _unnamed_shares(2, n, shape, 20_000, rng)
-    value = np.exp(log_weight) * share[:, 0] * share[:, 1]
-    assert value == pytest.approx(np.full(20_000, shape**2 / (n * shape * (n * shape + 1))))
-    assert share.sum(axis=1) == pytest.approx(np.ones(20_000))
-
-
 def test_annotators_who_draw_from_the_plausibilities_are_best_predicted_at_one():
     truth = simulate.labelled_test_set(n_items=3000, per_item=6, n_labels=4, spread=0.25, seed=4)
     curve = reliability_curve(truth.labels, (0.1, 0.3, 1, 3, 10), seed=1, prior=0.25)
@@ -143,12 +133,3 @@ def test_input_is_refused_with_the_reason(annotations, options, message):
     with warnings.catch_warnings(), pytest.raises(InputError, match=message):
         warnings.simplefilter("error")
         reliability_curve(annotations, options.pop("reliabilities", None), **options)
-
-
-def test_figure_has_a_panel_for_score_and_agreement_of_each_curve():
-    curve = reliability_curve(Labels.from_counts([[4, 1], [1, 4]]), (0.3, 1, 3), replicates=20, seed=1)
-    panels = plot_reliability_curve({"one": curve, "two": curve})
-    assert [axis.get_title() for axis in panels.flat] == ["one", "two", "", ""]
-    assert plot_reliability_curve(curve).size == 2
-    difference = panels[0, 0].lines[0].get_ydata()
-    assert difference.tolist() == curve["difference"].values.tolist()
