@@ -21,7 +21,7 @@ from .agreement.coefficients import agreement_table, krippendorff_alpha
 from .agreement.differences import agreement_difference
 from .agreement.phi import common_agreement, common_agreement_model
 from .annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
-from .blind import blind_scores
+from .blind.scores import blind_scores
 from .comparisons import davidson, davidson_model
 from .conformal.calibration import conformalize
 from .datasets import simulate

@@ -12,7 +12,9 @@ README.md lists their commands. They are no part of the package, and nothing of 
   maximum-likelihood estimate.
 - `auc`: how well crowd labels rank models (Urkullu et al.); `auc_simulation` simulates, `auc_claims` checks
   the published findings, `auc_figures` draws, `auc_report` prints all tables.
-- `blind`: every blind method against gold (Jung and Lease); `blind_tables` has the tables of the paper.
+- `blind`: every blind method against gold (Jung and Lease); `blind_experiment` judges the methods, `blind_cases` has
+  systems, crowd and gold, `blind_tables` the tables of the paper, `blind_figures` its figures; `paired_tests` and
+  `rank_correlation` are its statistics.
 - `crowd`: CrowdTruth on four readings of one scale, its validation, spammers (Balayn and Bozzon).
 - `groups`: the spread of performance over groups against chance (Balayn and Bozzon).
 - `_command`: options, figures and exit codes of all of them.

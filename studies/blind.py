@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import xarray as xr
 from typer import Option
 
-from bayesagree.blind.cases import blind_case, read_blind_case
-from bayesagree.blind.experiment import blind_experiment
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import one_panel, style
 from studies._command import Figures, flat, run, save_figures
+from studies.blind_cases import blind_case, read_blind_case
+from studies.blind_experiment import blind_experiment
 from studies.blind_figures import plot_method_correlation, plot_quality_correlation
 from studies.blind_tables import blind_table, overlap_summary, vote_quality
 

@@ -18,7 +18,7 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
     Parameters
     ----------
     result
-        Result of `bayesagree.blind.blind_experiment` with gold.
+        Result of `blind_experiment` with gold.
     measure
         ``"pearson"``, ``"spearman"``, ``"kendall"`` or ``"swap_rate"``.
     axes
@@ -35,7 +35,7 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
 
     Examples
     --------
-    >>> from bayesagree.blind.experiment import blind_experiment
+    >>> from studies.blind_experiment import blind_experiment
     >>> from bayesagree.datasets.simulate import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
@@ -77,7 +77,7 @@ def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", a
 
     Examples
     --------
-    >>> from bayesagree.blind.experiment import blind_experiment
+    >>> from studies.blind_experiment import blind_experiment
     >>> from bayesagree.datasets.simulate import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))

@@ -11,11 +11,11 @@ import xarray as xr
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.judgement import SCORE_AND_COMBINE
 from bayesagree.blind.pseudo_gold import majority
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
+from studies.blind_experiment import SCORE_AND_COMBINE
 
 FAMILIES = {"round_robin": "score & combine", "sampling": "score & combine", "direct": "direct"}
 """Method to its family in the paper; every other method is of combine & score."""
@@ -52,7 +52,7 @@ def blind_table(tree: xr.DataTree, number: int) -> pd.DataFrame:
     Examples
     --------
     >>> from bayesagree.datasets.simulate import simulated_systems
-    >>> from bayesagree.blind import blind_experiment
+    >>> from studies.blind_experiment import blind_experiment
     >>> systems = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)

@@ -40,15 +40,12 @@ def test_help_loads_nothing_heavy():
     assert loaded(code) == loaded(NEEDED)
 
 
-def test_correlations_and_posteriors_of_groups_load_no_statistics():
+def test_posteriors_of_groups_load_no_statistics():
     code = """
 import numpy as np
 import pandas as pd
 from bayesagree import Annotators, Labels, Predictions, group_posterior
-from bayesagree.blind.rank_correlation import MEASURES, correlation
 
-for measure in MEASURES:
-    correlation([1, 2, 3], [1, 3, 2], measure=measure)
 said = np.arange(48).reshape(8, 6) % 5 % 2
 people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "age": ["old", "young"] * 3}))
 model = Predictions.from_labels({"A": said[:, 0]})

@@ -4,7 +4,6 @@ import pytest
 
 import bayesagree as ba
 from bayesagree import plots
-from bayesagree.blind.paired_tests import copeland_rank
 
 LABELS = ba.Labels.from_matrix([["a", "b", "a"], ["b", "b", None]])
 RATINGS = ba.Ratings.from_matrix([[1, 2, 1], [4, 5, 3]], scale=(1, 5), step=1)
@@ -54,8 +53,6 @@ def test_a_result_is_no_gold_and_none_no_groups():
         ba.metrics.hard_label_scores(ba.Predictions.from_labels({"A": ["a", "b"]}), tree)
     with pytest.raises(ba.InputError, match="expected Groups, got None"):
         ba.subjective.group_permutation_test(LABELS, None)
-    with pytest.raises(ba.InputError, match=r"scores of shape \(2, 2\)"):
-        copeland_rank([[0.1, 0.2], [0.3, 0.4]])
 
 
 def test_weights_are_named_as_the_user_names_them():

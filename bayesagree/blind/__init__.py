@@ -3,11 +3,7 @@
 - `scores`: scores against pseudo-gold, and their posterior.
 - `pseudo_gold`: label sets that stand in for the missing gold, from the systems alone.
 - `combiners`: pseudo-gold that crowd labels supervise.
-- `experiment`: every method on the same systems and, with gold, how well each replaces it (`judgement`).
-- `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.
-- `rank_correlation`: correlations of two scorings and tests of dependent correlations.
-- `cases`: systems, crowd and gold from files, and public cases.
-- `independence`: a check of the assumption that systems err independently, and the overlap of their positive items.
+- `independence`: a check of the assumption that systems err independently.
 - `_difficulty`: truths behind systems that err on the same items.
 - `systems`: labels of systems and crowd as codes.
 """

@@ -1,7 +1,4 @@
-"""How systems agree: the overlap of their positive items, and a check that they err independently given the truth.
-
-Where they do not, blind scores are overconfident.
-"""
+"""A check that systems err independently given the truth: where they do not, blind scores are overconfident."""
 
 from typing import Any
 
@@ -15,8 +12,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind._difficulty import SharedDifficulty
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
-from bayesagree.errors import InputError, positive_int
-from bayesagree.metrics.hard_labels import positive_index
+from bayesagree.errors import positive_int
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -110,48 +106,6 @@ def independence_check(predictions: Predictions, *, draws: int = 250, chains: in
         coords={"model": names, "other_model": names},
     )
     return result.sel(model=predictions.models, other_model=predictions.models)
-
-
-def jaccard_overlap(predictions: Predictions, *, positive: Any = None) -> xr.DataArray:
-    """Measure the overlap of the items that two systems call positive: intersection over union.
-
-    Parameters
-    ----------
-    predictions
-        Hard labels; a pair is compared on the items that both labelled.
-    positive
-        The positive label. By default the last of two; with more labels the sets are the pairs (item, category) that a
-        system gave.
-
-    Returns
-    -------
-    DataArray
-        Dims (model, other_model), 1 on the diagonal; NaN where neither calls any common item positive.
-
-    References
-    ----------
-    .. [1] H. J. Jung, M. Lease, "Evaluating classifiers without expert labels", 2012, table 2.
-
-    Examples
-    --------
-    >>> systems = Predictions.from_labels({"A": [1, 1, 0, 0], "B": [1, 0, 1, 0]})
-    >>> jaccard_overlap(systems).values.round(2).tolist()
-    [[1.0, 0.33], [0.33, 1.0]]
-    """
-    codes = predictions.hard_labels()
-    place = positive_index(positive, predictions.categories)
-    chosen = range(predictions.categories.size) if place is None else [place]
-    if not chosen:
-        raise InputError("there are no labels")
-    given = (codes >= 0).astype(np.float64)
-    both = either = np.zeros((codes.shape[0], codes.shape[0]))
-    for label in chosen:
-        has = (codes == label).astype(np.float64)
-        inside = has @ has.T
-        both = both + inside
-        either = either + has @ given.T + given @ has.T - inside
-    overlap = np.divide(both, either, out=np.full(both.shape, np.nan), where=either > 0)
-    return xr.DataArray(overlap, dict.fromkeys(("model", "other_model"), predictions.models), name="jaccard")
 
 
 def agreements(predicted: NDArray[Any], n_labels: int) -> tuple[Floats, Floats]:

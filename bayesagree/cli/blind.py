@@ -38,7 +38,7 @@ def blind(
 
     Example: bayesagree blind systems.csv --crowd crowd.csv --methods dawid_skene,majority
     """
-    from bayesagree.blind import blind_posterior, blind_scores
+    from bayesagree.blind.scores import blind_posterior, blind_scores
     from bayesagree.evaluation.comparison import compare
     from bayesagree.evaluation.tables import best_first, score_table
     from bayesagree.io.exports import read_annotations

@@ -8,7 +8,7 @@ from blind._crowds import METRICS, simulated
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.combiners import best_threshold
-from bayesagree.blind.scores import WITH_CROWD, blind_scores, counts_per_set, make_pseudo_gold, mean_scores
+from bayesagree.blind.scores import WITH_CROWD, blind_scores, make_pseudo_gold
 from bayesagree.blind.systems import Systems
 from bayesagree.metrics.hard_labels import hard_label_scores
 
@@ -52,18 +52,3 @@ def test_a_crowd_that_knows_one_label_only_gives_every_item_that_label(method):
     gold = make_pseudo_gold(Systems.of(systems, crowd, None, 1), method, seed=1).sets[0]
     assert gold.shape == (40,)
     assert (gold == 1).all()
-
-
-def test_calibrated_majority_has_one_threshold_for_all_metrics():
-    systems, crowd, _ = simulated(n_items=400, accuracies=(0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9), seed=4)
-    inside = Systems.of(systems, crowd, None, 1)
-    for metric in METRICS:
-        own = blind_scores(systems, method="calibrated_majority", metric=metric, crowd=crowd, seed=1)
-        gold = make_pseudo_gold(inside, "calibrated_majority", calibrate_for="accuracy", seed=1)
-        expected = mean_scores(counts_per_set(gold, inside), metric, 1)[0]
-        np.testing.assert_array_equal(own, expected)
-    each = blind_scores(
-        systems, method="calibrated_majority", metric="recall", crowd=crowd, calibrate_for="each", seed=1
-    )
-    gold = make_pseudo_gold(inside, "calibrated_majority", calibrate_for="recall", seed=1)
-    np.testing.assert_array_equal(each, mean_scores(counts_per_set(gold, inside), "recall", 1)[0])

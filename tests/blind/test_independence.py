@@ -1,4 +1,4 @@
-"""The check of independent errors, and the overlap of positive items."""
+"""The check of independent errors."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,6 @@ from bayesagree.blind.independence import (
     _discrepancies,
     _simulated,
     independence_check,
-    jaccard_overlap,
 )
 from bayesagree.datasets.simulate import simulated_systems
 
@@ -38,17 +37,6 @@ def test_independence_check_sees_shared_errors_and_nothing_else():
 def test_independence_check_allows_for_few_items_of_each_label():
     systems = simulated_systems(n_items=160, n_labels=16, accuracies=(0.75, 0.82, 0.88, 0.9, 0.93), seed=1)
     assert float(independence_check(systems.predictions, seed=1)["p_value"]) > 0.05
-
-
-def test_overlap_by_sets():
-    labels = {"a": [1, 1, 0, None, 1], "b": [1, 0, 0, 1, 1], "c": [0, 0, 0, 0, None]}
-    overlap = jaccard_overlap(Predictions.from_labels(labels))
-    assert overlap.sel(model="a", other_model="b").item() == pytest.approx(2 / 3)
-    assert overlap.sel(model="a", other_model="c").item() == 0
-    assert np.isnan(overlap.sel(model="c", other_model="c").item())
-    assert overlap.sel(model="a", other_model="a").item() == 1
-    three = jaccard_overlap(Predictions.from_labels({"a": ["x", "y"], "b": ["x", "z"]}))
-    assert three.sel(model="a", other_model="b").item() == pytest.approx(1 / 3)
 
 
 def test_the_difficulty_that_four_systems_share_is_seen(monkeypatch):

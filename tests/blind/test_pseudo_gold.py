@@ -6,10 +6,9 @@ from _errors_of_draws import SIGMAS
 from blind._crowds import METRICS, simulated
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.pseudo_gold import majority, round_robin, sampling, vote_shares
+from bayesagree.blind.pseudo_gold import majority, round_robin, sampling
 from bayesagree.blind.scores import blind_scores
 from bayesagree.blind.systems import Systems
-from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
 
 
@@ -81,14 +80,6 @@ def test_majority_by_threshold():
     np.testing.assert_allclose(specificity, negative)
 
 
-def test_votes_at_threshold_zero_have_recall_one_and_above_one_specificity_one():
-    systems, _, truth = simulated()
-    inside = Systems.of(systems, None, None, 0)
-    for threshold, metric in ((0.0, "recall"), (1.01, "specificity")):
-        said = Predictions.from_labels({"votes": majority(inside, threshold=threshold)[0]}, labels=[0, 1])
-        assert hard_label_scores(said, truth, metric=metric).item() == 1.0
-
-
 def test_ties_of_the_majority_fall_evenly():
     systems = Predictions.from_labels({"a": np.zeros(4000, int), "b": np.ones(4000, int)})
     share = majority(Systems.of(systems, None, None, 0), seed=1).mean()
@@ -104,16 +95,3 @@ def test_own_vote_flatters_and_leave_one_out_takes_it_away(method):
     together = blind_scores(systems, method=method, sets=200, seed=1).values
     assert together.mean() > 0.6
     assert (np.abs(alone - 0.5) < SIGMAS * 0.5 / np.sqrt(2000)).all()
-
-
-def test_shares_of_the_others():
-    systems = Predictions.from_labels({"a": ["x", "x"], "b": ["x", "y"], "c": ["y", "y"]})
-    shares = vote_shares(Systems.of(systems, None, None, 0), leave_one_out=True)
-    assert shares.tolist() == [[[0.5, 0.5], [0, 1]], [[0.5, 0.5], [0.5, 0.5]], [[1, 0], [0.5, 0.5]]]
-
-
-@pytest.mark.parametrize("threshold", [float("nan"), -0.1])
-def test_a_threshold_that_is_no_share_is_refused(threshold):
-    systems, _, _ = simulated(n_items=20)
-    with pytest.raises(InputError, match="threshold="):
-        blind_scores(systems, method="majority", threshold=threshold)

@@ -15,10 +15,6 @@ from bayesagree.blind.scores import (
     WITH_CROWD,
     blind_posterior,
     blind_scores,
-    counts_per_draw,
-    counts_per_set,
-    make_pseudo_gold,
-    mean_scores,
 )
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
@@ -89,28 +85,6 @@ def test_draws_of_sampling_spread_as_its_score_does(leave_one_out):
     ratio = np.mean(widths, axis=0) / np.std(scores, axis=0, ddof=1)
     # Forty data sets know a standard deviation to 11 %, five systems share them.
     assert (np.abs(np.log(ratio)) < SIGMAS * 0.115).all()
-
-
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("leave_one_out", [False, True])
-def test_soft_sets_of_sampling_are_the_mean_over_sets(metric, leave_one_out):
-    systems, _, _ = simulated(missing=0.2)
-    inside = Systems.of(systems, None, None, 0)
-    gold = make_pseudo_gold(inside, "sampling", leave_one_out=leave_one_out, sets=3000, seed=5)
-    soft = mean_scores(counts_per_draw(gold, inside, 1, "fixed", 0), metric, 1)[0]
-    hard = mean_scores(counts_per_set(gold, inside), metric, 1)[0]
-    # Monte-Carlo error of the mean over sets, and O(1/n) of a mean of ratios.
-    assert (np.abs(soft - hard) < SIGMAS * 0.5 / np.sqrt(100 * 3000) + 1 / 300).all()
-
-
-@pytest.mark.parametrize("method", ["majority", "sampling", "round_robin"])
-def test_draws_do_not_depend_on_how_many_are_counted_at_once(method, monkeypatch):
-    systems = Systems.of(simulated(missing=0.2)[0], None, None, 0)
-    gold = make_pseudo_gold(systems, method, sets=20, seed=5)
-    together = counts_per_draw(gold, systems, 10, "bootstrap", 3)
-    for most in (1, 3 * systems.items.size):
-        monkeypatch.setattr("bayesagree.blind.scores.ITEMS_AT_ONCE", most)
-        assert (counts_per_draw(gold, systems, 10, "bootstrap", 3) == together).all()
 
 
 def test_fixed_items_leave_only_the_uncertainty_of_the_truth():

@@ -245,7 +245,7 @@ def test_subjective(document, folder, votes, models):
 
 
 def test_blind(document, folder, models):
-    from bayesagree.blind import blind_posterior, blind_scores
+    from bayesagree.blind.scores import blind_posterior, blind_scores
 
     how = ("--methods", "majority,em", "--metrics", "accuracy,f1", "--leave-one-out", *OPTIONS)
     found = document("blind", "models.csv", "--gold", "gold.csv", *how)

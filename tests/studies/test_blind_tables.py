@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError
-from bayesagree.blind import blind_experiment
-from bayesagree.blind.judgement import methods_group
-from bayesagree.blind.rank_correlation import MEASURES, correlation, williams_test
 from bayesagree.datasets.simulate import simulated_systems
 from bayesagree.metrics import hard_label_scores
+from studies.blind_experiment import blind_experiment, methods_group
 from studies.blind_tables import blind_table, overlap_summary, vote_quality
+from studies.rank_correlation import MEASURES, correlation, williams_test
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from bayesagree import InputError
-from bayesagree.blind.cases import read_blind_case
+from studies.blind_cases import read_blind_case
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bayesagree.blind.rank_correlation import correlation, swap_rate, williams_test
 from bayesagree.errors import InputError
+from studies.rank_correlation import correlation, swap_rate, williams_test
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "blind.json").read_text())
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}

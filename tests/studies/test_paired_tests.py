@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.paired_tests import adjusted, bootstrap_p_values, copeland_rank, paired_t_test, paired_terms
 from bayesagree.blind.scores import blind_posterior
 from bayesagree.errors import InputError
 from bayesagree.evaluation.comparison import compare, practical_equivalence
+from studies.paired_tests import adjusted, bootstrap_p_values, copeland_rank, paired_t_test, paired_terms
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "blind.json").read_text())
 

@@ -1,7 +1,8 @@
 """The experiment of Jung and Lease: every method on the same systems, and how well each replaces the gold."""
 
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -14,17 +15,6 @@ from bayesagree._numerics.ranks import rank_probabilities
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.independence import jaccard_overlap
-from bayesagree.blind.judgement import PLACES, SCORE_AND_COMBINE, Correction, methods_group, outliers
-from bayesagree.blind.paired_tests import (
-    Multiplicity,
-    adjusted,
-    bootstrap_p_values,
-    copeland_rank,
-    paired_t_test,
-    paired_terms,
-)
-from bayesagree.blind.rank_correlation import MEASURES
 from bayesagree.blind.scores import (
     BLIND,
     METHODS,
@@ -38,7 +28,24 @@ from bayesagree.blind.scores import (
 )
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, probability, shorten
-from bayesagree.metrics.hard_labels import confusion_counts
+from bayesagree.metrics.hard_labels import confusion_counts, positive_index
+from studies.paired_tests import (
+    Multiplicity,
+    adjusted,
+    bootstrap_p_values,
+    copeland_rank,
+    paired_t_test,
+    paired_terms,
+)
+from studies.rank_correlation import MEASURES, Measure, correlation, williams_test
+
+# Methods without a pseudo-gold of their own, whose quality could be measured.
+SCORE_AND_COMBINE = ("round_robin", "sampling")
+
+# Actual places of the systems whose predicted ranks are kept.
+PLACES = ("best", "second", "third", "worst")
+
+type Correction = Literal["williams", "hotelling"]
 
 PAPER_METRICS = ("accuracy", "precision", "recall", "specificity")
 type Progress = Callable[[int], Any]
@@ -251,3 +258,129 @@ def _possible(systems: Systems) -> tuple[str, ...]:
 def _interval(draws: NDArray[np.float64], ci_prob: float) -> tuple[float, float]:
     finite = draws[np.isfinite(draws)]
     return hdi(finite, ci_prob) if finite.size > 1 else (float("nan"), float("nan"))
+
+
+def methods_group(
+    methods: tuple[str, ...],
+    estimates: list[dict[str, NDArray[np.float64]]],
+    actual: dict[str, NDArray[np.float64]],
+    quality: NDArray[np.float64],
+    *,
+    different: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
+    baseline: str,
+    correction: Correction,
+) -> dict[str, Any]:
+    """Correlate each method with the gold, test the differences, rank the methods, relate quality to correlation."""
+    shape = (len(methods), quality.shape[1], len(MEASURES))
+    value, p_value, rank = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what does not exist is NaN in the table; the caller says so once
+        for m in range(quality.shape[1]):
+            for r, measure in enumerate(MEASURES):
+                of = "score" if measure == "pearson" else "rank"
+                value[:, m, r] = [correlation(e[of][m], actual[of][m], measure=measure) for e in estimates]
+                tests = _triangle_tests([e[of][m] for e in estimates], actual[of][m], measure, correction)
+                if baseline in methods:
+                    p_value[:, m, r] = tests[:, methods.index(baseline)]
+                good = 1 - value[:, m, r] if measure == "swap_rate" else value[:, m, r]
+                rank[:, m, r] = copeland_rank(good, different(tests)).values
+        related = _quality_correlation(methods, quality, value)
+    of_method = ("estimator", "metric", "measure")
+    return {
+        "correlation": (of_method, value),
+        "p_value": (of_method, p_value),
+        "method_rank": (of_method, rank),
+        "quality": (("estimator", "metric"), quality),
+        "quality_correlation": (("metric", "measure"), related),
+    }
+
+
+def _triangle_tests(
+    scorings: list[NDArray[np.float64]], gold: NDArray[np.float64], measure: Measure, correction: Correction
+) -> NDArray[np.float64]:
+    """Return the p value of each pair of methods, whose correlations with the same gold are compared.
+
+    All three correlations are over the systems that the gold and both methods score. A swap rate enters as one minus
+    twice itself, which is a correlation of the order of pairs.
+    """
+    n_methods = len(scorings)
+    p_value = np.full((n_methods, n_methods), np.nan)
+    for a in range(n_methods):
+        for b in range(a):
+            all_three = np.isfinite(scorings[a]) & np.isfinite(scorings[b]) & np.isfinite(gold)
+            if all_three.sum() < 4:
+                continue
+            x, y, z = (scores[all_three] for scores in (gold, scorings[a], scorings[b]))
+            r = [correlation(*pair, measure=measure) for pair in ((x, y), (x, z), (y, z))]
+            r_xy, r_xz, r_yz = [1 - 2 * v for v in r] if measure == "swap_rate" else r
+            p_value[a, b] = p_value[b, a] = williams_test(r_xy, r_xz, r_yz, x.size, correction=correction)[1]
+    return p_value
+
+
+def _quality_correlation(
+    methods: tuple[str, ...], quality: NDArray[np.float64], value: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Correlate, over the methods that combine, the quality of pseudo-gold with the correlation achieved."""
+    combining = np.array([m not in (*SCORE_AND_COMBINE, "direct") for m in methods])
+    related = np.full(value.shape[1:], np.nan)
+    for m in range(value.shape[1]):
+        for r in range(value.shape[2]):
+            both = combining & np.isfinite(quality[:, m]) & np.isfinite(value[:, m, r])
+            if both.sum() >= 3:
+                related[m, r] = correlation(quality[both, m], value[both, m, r], measure="pearson")
+    return related
+
+
+def outliers(
+    estimates: list[dict[str, NDArray[np.float64]]], actual: dict[str, NDArray[np.float64]], systems: Systems
+) -> dict[str, Any]:
+    """Return the actual best three systems and the worst of each metric, and the rank that each method gives them."""
+    score = np.where(np.isnan(actual["score"]), -np.inf, actual["score"])
+    order = np.argsort(-score, axis=1, kind="stable")
+    worst = np.where(np.isnan(actual["score"]), np.inf, score).argmin(axis=1)
+    scored = np.isfinite(actual["score"]).sum(axis=1)
+    places = len(PLACES) - 1
+    ends = np.column_stack([order[:, np.minimum(np.arange(places), order.shape[1] - 1)], worst])
+    there = np.column_stack([np.arange(places) < scored[:, None], scored > 0])
+    predicted = np.stack([np.where(there, np.take_along_axis(e["rank"], ends, axis=1), np.nan) for e in estimates])
+    return {
+        "predicted_rank": (("estimator", "metric", "place"), predicted),
+        "actual_rank": (("metric", "place"), np.where(there, np.take_along_axis(actual["rank"], ends, axis=1), np.nan)),
+        "system": (("metric", "place"), np.where(there, systems.models[ends].astype(str), "")),
+    }
+
+
+def jaccard_overlap(predictions: Predictions, *, positive: Any = None) -> xr.DataArray:
+    """Measure the overlap of the items that two systems call positive: intersection over union.
+
+    Parameters
+    ----------
+    predictions
+        Hard labels; a pair is compared on the items that both labelled.
+    positive
+        The positive label. By default the last of two; with more labels the sets are the pairs (item, category) that a
+        system gave.
+
+    Returns
+    -------
+    DataArray
+        Dims (model, other_model), 1 on the diagonal; NaN where neither calls any common item positive.
+
+    References
+    ----------
+    .. [1] H. J. Jung, M. Lease, "Evaluating classifiers without expert labels", 2012, table 2.
+    """
+    codes = predictions.hard_labels()
+    place = positive_index(positive, predictions.categories)
+    chosen = range(predictions.categories.size) if place is None else [place]
+    if not chosen:
+        raise InputError("there are no labels")
+    given = (codes >= 0).astype(np.float64)
+    both = either = np.zeros((codes.shape[0], codes.shape[0]))
+    for label in chosen:
+        has = (codes == label).astype(np.float64)
+        inside = has @ has.T
+        both = both + inside
+        either = either + has @ given.T + given @ has.T - inside
+    overlap = np.divide(both, either, out=np.full(both.shape, np.nan), where=either > 0)
+    return xr.DataArray(overlap, dict.fromkeys(("model", "other_model"), predictions.models), name="jaccard")

@@ -1,20 +1,15 @@
-import json
-
 import numpy as np
-import pandas as pd
 import pytest
 
-from bayesagree import Labels, read_result
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.cases import blind_case
-from bayesagree.blind.experiment import blind_experiment
-from bayesagree.blind.judgement import methods_group
-from bayesagree.blind.paired_tests import copeland_rank, paired_t_test, paired_terms
-from bayesagree.blind.rank_correlation import MEASURES, correlation, williams_test
 from bayesagree.blind.scores import blind_scores
 from bayesagree.datasets.simulate import simulated_systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
+from studies.blind_cases import blind_case
+from studies.blind_experiment import blind_experiment, jaccard_overlap, methods_group
+from studies.paired_tests import copeland_rank, paired_t_test, paired_terms
+from studies.rank_correlation import MEASURES, correlation, williams_test
 
 
 @pytest.fixture(scope="module")
@@ -72,34 +67,12 @@ def test_quality_is_that_of_the_pseudo_gold_and_outliers_are_found(tree):
     assert (outliers["predicted_rank"].sel(place="worst") >= 5).all()
 
 
-def test_quality_of_the_majority_of_the_others_is_the_mean_over_systems():
-    rng = np.random.default_rng(3)
-    truth = rng.integers(0, 2, 60)
-    votes = np.where(rng.random((5, 60)) < np.array([0.6, 0.9, 0.7, 0.8, 0.55])[:, None], truth, 1 - truth)
-    models = Predictions.from_labels(dict(zip("ABCDE", votes)), labels=[0, 1])
-    options = {"methods": ["majority"], "metrics": ["accuracy"], "draws": 5, "leave_one_out": True, "seed": 1}
-    found = blind_experiment(models, gold=dict(enumerate(truth)), baseline="majority", **options)["methods"]["quality"]
-    # Half of the votes are enough for the positive label.
-    others = [np.delete(votes, m, axis=0).mean(axis=0) >= 0.5 for m in range(5)]
-    assert found.item() == pytest.approx(np.mean([chosen == truth for chosen in others]))
-
-
 def test_multiplicity_makes_more_ties(systems):
     options = {"methods": ["majority"], "metrics": ["accuracy"], "draws": 50, "seed": 2}
     plain, strict = (
         blind_experiment(systems.predictions, multiplicity=m, **options)["estimated"]["rank"] for m in ("none", "holm")
     )
     assert len(np.unique(strict)) <= len(np.unique(plain))
-
-
-def test_a_system_without_gold_has_no_actual_rank(systems):
-    codes = systems.predictions.hard_labels()
-    said = {f"s{m}": [int(k) if k >= 0 else None for k in row] for m, row in enumerate(codes)}
-    said["late"] = [None] * 200 + said["s0"][200:]
-    gold = {i: int(k) for i, k in enumerate(systems.truth[:200])}
-    tree = blind_experiment(Predictions.from_labels(said), gold=gold, methods=["em", "majority"], draws=50, seed=1)
-    assert tree["actual"]["rank"].sel(model="late").isnull().all()
-    assert tree["methods"]["correlation"].notnull().all()
 
 
 def test_a_system_without_gold_has_no_part_in_ranks_and_tests(systems):
@@ -119,34 +92,6 @@ def test_a_system_without_gold_has_no_part_in_ranks_and_tests(systems):
     p_value = tree["methods"]["p_value"].sel(estimator="sampling", metric="accuracy", measure="pearson")
     assert p_value.item() == pytest.approx(williams_test(*r, 6)[1])
     assert tree["actual"]["rank"].max() <= 6
-
-
-def test_one_threshold_for_all_metrics_and_a_fixed_one(systems):
-    crowd = Labels.from_matrix(systems.truth[:, None], labels=[0, 1])
-    options = {"crowd": crowd, "gold": dict(enumerate(systems.truth)), "draws": 20, "seed": 1}
-    tree = blind_experiment(systems.predictions, methods=["calibrated_majority", "em"], **options)
-    one = [
-        blind_scores(systems.predictions, method="calibrated_majority", metric=metric, crowd=crowd, seed=1).values
-        for metric in tree["estimated"]["metric"].values
-    ]
-    np.testing.assert_array_equal(tree["estimated"]["score"].sel(estimator="calibrated_majority"), one)
-    quality = tree["methods"]["quality"].sel(estimator="calibrated_majority")
-    assert (quality > 0.8).all()
-    assert (quality < 1).all()
-    fixed = blind_experiment(systems.predictions, methods=["majority"], threshold=0.7, **options)
-    alone = blind_scores(systems.predictions, method="majority", threshold=0.7, seed=1)
-    np.testing.assert_array_equal(fixed["estimated"]["score"].sel(estimator="majority", metric="accuracy"), alone)
-
-
-def test_sampling_ranks_systems_as_apart_as_they_are():
-    """With one gold set a draw it tied all five in 14 of 15 data sets."""
-    places = []
-    for seed in range(5):
-        made = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.85, 0.9), seed=seed)
-        tree = blind_experiment(made.predictions, methods=["sampling"], metrics=["accuracy"], draws=300, seed=1)
-        places.append(tree["estimated"]["rank"].values.ravel())
-    assert all(np.unique(rank).size >= 3 for rank in places)
-    assert all(rank[0] == 5 for rank in places)
 
 
 def test_sampling_on_human_objects_ranks_as_the_gold_does(public_data):
@@ -174,58 +119,6 @@ def test_errors(systems):
         blind_experiment(systems.predictions, significance=2)
     with pytest.raises(InputError, match="no case for blind evaluation"):
         blind_case("bluebird")
-
-
-@pytest.fixture
-def files(tmp_path):
-    made = simulated_systems(n_items=80, accuracies=(0.6, 0.75, 0.85, 0.9), seed=3)
-    codes, names = made.predictions.hard_labels(), np.array(["no", "yes"])
-    rows = [(f"t{i}", f"m{m}", names[codes[m, i]]) for m in range(4) for i in range(80)]
-    pd.DataFrame(rows, columns=["task", "system", "answer"]).to_csv(tmp_path / "systems.csv", index=False)
-    gold = pd.DataFrame({"task": [f"t{i}" for i in range(80)], "answer": names[made.truth]})
-    gold.to_csv(tmp_path / "gold.csv", index=False)
-    gold.iloc[:60].assign(worker="w").to_csv(tmp_path / "crowd.csv", index=False)
-    return tmp_path
-
-
-COLUMNS = ("--model", "system", "--item", "task", "--label", "answer", "--annotator", "worker", "--draws", 50)
-
-
-def test_command_prints_the_tables_of_the_paper(run, files):
-    done = run("blind", files / "systems.csv", "--crowd", files / "crowd.csv", "--gold", files / "gold.csv", *COLUMNS,
-               "--methods", "majority,em,sampling,direct,naive_bayes,calibrated_majority")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "majority: 95 % HDI and ranks" in done.stdout  # the first of the methods
-    for words in ("accuracy: score (rank)", "kendall with the gold", "quality of the pseudo-gold", "best and worst"):
-        assert words in done.stdout
-
-
-def test_command_gives_json_and_keeps_the_result(run, files):
-    out = files / "blind.nc"
-    done = run("blind", files / "systems.csv", *COLUMNS, "--methods", "majority, sampling", "--json", "-o", out)
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    assert {row["estimator"] for row in answer["scores"]} == {"majority", "sampling"}
-    assert "methods" not in answer
-    assert read_result(out)["estimated"]["score"].sizes == {"estimator": 2, "metric": 4, "model": 4}
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["blind"], "give either a file of system labels or --data NAME"),
-        (["blind", "{systems}", "--model", "nobody"], "name the column of the models with --model"),
-        (["blind", "--data", "bluebird"], "no case for blind evaluation"),
-        (["blind", "{systems}", *map(str, COLUMNS), "--methods", "vote"], "unknown methods 'vote'"),
-        (["blind", "{systems}", *map(str, COLUMNS), "--multiplicity", "sidak"], "--multiplicity 'sidak'"),
-        (["blind", "{systems}", *map(str, COLUMNS), "--gold", "{systems}"], "more than one row"),
-    ],
-)
-def test_bad_input_exits_with_2(run, files, args, message):
-    done = run(*(a.format(systems=files / "systems.csv") for a in args))
-    assert done.returncode == 2
-    assert message in " ".join(done.stderr.split())
-    assert done.stdout == ""
 
 
 @pytest.mark.parametrize(
@@ -264,3 +157,14 @@ def test_of_every_measure_the_best_method_has_rank_one():
     np.testing.assert_array_equal(
         found["method_rank"][1][:, 0], np.repeat([[2.0], [1.0], [3.0]], len(MEASURES), axis=1)
     )
+
+
+def test_overlap_by_sets():
+    labels = {"a": [1, 1, 0, None, 1], "b": [1, 0, 0, 1, 1], "c": [0, 0, 0, 0, None]}
+    overlap = jaccard_overlap(Predictions.from_labels(labels))
+    assert overlap.sel(model="a", other_model="b").item() == pytest.approx(2 / 3)
+    assert overlap.sel(model="a", other_model="c").item() == 0
+    assert np.isnan(overlap.sel(model="c", other_model="c").item())
+    assert overlap.sel(model="a", other_model="a").item() == 1
+    three = jaccard_overlap(Predictions.from_labels({"a": ["x", "y"], "b": ["x", "z"]}))
+    assert three.sel(model="a", other_model="b").item() == pytest.approx(1 / 3)
