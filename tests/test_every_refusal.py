@@ -67,7 +67,7 @@ REFUSED = {
     "judges: a verdict is missing": (lambda: ba.judges.effective_judges(ba.Predictions.from_labels({"A": ["a", None], "B": ["a", "b"]}, items=["x", "y"], labels=["a", "b"]), {"x": "a", "y": "b"}), "item 'y': judge 'A' gave no verdict"),
     "estimate: an item without": (lambda: ba.metrics.top_k_accuracy(ba.majority_vote(ba.Labels.from_matrix([["a", "b"], ["a", "a"]], items=["x", "y"]), ties="exclude"), k=1, predictions=ba.Predictions.from_labels({"A": ["a", "a"]}, items=["x", "y"], labels=["a", "b"])), "item 'x' has no plausibility"),
     "annotators: of a posterior without": (lambda: ba.predictive.annotator_table(DRAWN), "no annotators in this posterior"),
-    "annotators: switching without confusion": (lambda: ba.predictive.label_switching(CROWD), "confusion=True"),
+    "annotators: switching without confusion": (lambda: ba.predictive.annotator_checks.label_switching(CROWD), "confusion=True"),
     "reliability: equal values": (lambda: ba.predictive.reliability_curve(VOTES, [1, 1]), "one or several different numbers"),
     "reliability: one annotator an item": (lambda: ba.predictive.reliability_curve(VOTES.select([0])), "nobody can be predicted"),
     "reliability: of no such model": (lambda: ba.predictive.reliability_curve(VOTES, plausibility="dawid_skene"), "has no reliability curve"),

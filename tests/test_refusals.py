@@ -30,7 +30,7 @@ def test_a_posterior_of_ratings_is_not_asked_for_plausibilities():
 OF_OTHERS = {
     "common_agreement": [lambda tree: ba.agreement.phi_difference(tree, tree)],
     "davidson": [ba.comparisons.effect_table],
-    "corrected_rate": [ba.judges.judge_table, ba.judges.warnings_of, ba.judges.system_pairs],
+    "corrected_rate": [ba.judges.judge_table, ba.judges.warnings_of, ba.judges.tables.system_pairs],
     "calibrate": [lambda tree: ba.plausibility.calibration.gold_items_needed(tree, width=0.1)],
     "group_posterior": [
         ba.subjective.group_summary, ba.subjective.prob_worse, ba.subjective.minimum_group_size,
