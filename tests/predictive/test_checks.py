@@ -1,6 +1,5 @@
 import itertools
 
-import arviz as az
 import numpy as np
 import pytest
 from _errors_of_draws import SIGMAS, assert_mean, assert_share
@@ -174,6 +173,8 @@ def test_group_annotator_is_beta_binomial():
 @pytest.mark.long
 def test_leaving_out_an_item_is_fitting_without_it():
     """az.loo against refits: log p(item | the others), Phi integrated over the posterior without the item."""
+    import arviz as az
+
     ratings = simulate.ratings(n_items=12, ratings_per_item=3, phi=0.4, n_levels=5, seed=3).ratings
     matrix = ratings.rating.reshape(12, 3)
     loo = az.loo(with_log_likelihood(common_agreement(ratings, draws=1000, seed=1), ratings), pointwise=True)

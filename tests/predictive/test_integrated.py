@@ -1,8 +1,6 @@
 """The item-integrated log likelihood of a PyMC model: that of the quadrature, comparable with the package's results."""
 
-import arviz as az
 import numpy as np
-import pymc as pm
 import pytest
 import xarray as xr
 
@@ -37,6 +35,9 @@ def test_it_is_the_log_likelihood_of_the_quadrature():
 
 
 def test_own_part_of_the_model_compares_with_ours():
+    import arviz as az
+    import pymc as pm
+
     ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, seed=2).ratings
     tree, trace = drawn(ratings)
 
