@@ -12,6 +12,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics.hard_labels import positive_index
+from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.votes import majority_vote
 
 type LabelCodes = NDArray[np.int16]
@@ -63,6 +64,10 @@ class Systems:
             raise InputError("no system labelled any item")
         names, labels = predictions.items[items], predictions.categories
         voted = None if crowd is None else crowd_majority(crowd, names, labels, seed)
+        if crowd is not None and np.isin(labels, crowd.categories).all():
+            shared = crowd.select(np.isin(crowd.items, names)[crowd.item_index])
+            known = predictions.on_items(shared.items)
+            warn_of_dependent(shared, known.aligned(shared.items, shared.categories))
         return cls(predictions.models[models], names, labels, hard, positive_index(positive, labels), voted)
 
     @property

@@ -15,10 +15,15 @@ from bayesagree.errors import InputError, shorten
 
 # Share of each group in the population that a score is for.
 type Population = Mapping[Any, float] | None
+# Group of scores under a truth that does not learn from models of which the annotations cannot tell their independence.
+WITHOUT_UNSURE = "without_unsure"
 
 
 def beside_annotations_only(groups: Groups) -> Groups:
-    """Return the groups of an evaluation in two passes: those of the first, beside the scores of the second."""
+    """Return the groups of an evaluation in two passes or three: those of the first, beside the scores of the others.
+
+    The third is under a truth that models of doubtful independence do not inform.
+    """
 
     def of_pass(name: str, at: int) -> dict[str, Any]:
         """Take one pass, under the only reliability that is left."""
@@ -28,7 +33,10 @@ def beside_annotations_only(groups: Groups) -> Groups:
             found[key] = (dims, np.expand_dims(np.take(values, at, axis=place), place), *rest)
         return found
 
-    return {name: of_pass(name, 0) for name in groups} | {"annotations_only": of_pass("posterior", 1)}
+    dims, values, *_ = next(iter(groups["posterior"].values()))
+    beside = ("annotations_only", WITHOUT_UNSURE)[: values.shape[dims.index("reliability")] - 1]
+    found = {name: of_pass(name, 0) for name in groups}
+    return found | {name: of_pass("posterior", at) for at, name in enumerate(beside, start=1)}
 
 
 def scores_by_group(found: Groups, names: NDArray[Any], population: Population) -> Groups:

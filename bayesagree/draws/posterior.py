@@ -92,12 +92,15 @@ class Posterior(ABC):
         Of the posterior, in ``plausibility=`` of `evaluate` and in ``attrs["model"]`` of results.
     target
         The meaning of a score under it.
+    exchangeable
+        Whether the annotators of an item count as exchangeable.
     takes_predictions
         Whether it learns from the predictions that `evaluate` scores.
     """
 
     name: ClassVar[str]
     target: ClassVar[str] = OF_ANNOTATIONS
+    exchangeable: ClassVar[bool] = True
     takes_predictions: ClassVar[bool] = False
 
     @abstractmethod
@@ -149,6 +152,11 @@ class Posterior(ABC):
     @property
     def left_out(self) -> list[str]:
         """Models whose predictions inform no truth, though those of others do."""
+        return []
+
+    @property
+    def unsure(self) -> list[str]:
+        """Models whose predictions inform the truth, though they may depend on the annotations."""
         return []
 
     @property

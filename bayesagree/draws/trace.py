@@ -25,6 +25,7 @@ class Trace(Posterior):
     threshold: float | None = None
     population: Population = None
     name = "trace"
+    exchangeable = False
 
     @classmethod
     def of(cls, tree: xr.DataTree) -> "Trace":

@@ -16,6 +16,7 @@ from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.convergence import warn_not_converged
+from bayesagree.draws.group_scores import WITHOUT_UNSURE
 from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError, one_of, shorten
@@ -27,6 +28,7 @@ from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import Metric
+from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.informed.gold import GoldTruth
 from bayesagree.plausibility.registry import (
     Choice,
@@ -86,6 +88,8 @@ class Evaluation:
         levels = self.levels(posterior)
         how = replace(self, request=posterior.sized(self.request), reliability=levels)
         fitted = posterior.fitted(annotations, given, how.request)
+        if posterior.exchangeable and not posterior.takes_predictions:
+            warn_of_dependent(annotations, given)
         passes = fitted.passes(levels, given)
         whole = WholeMetrics.of(given, list(self.metrics))
         slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
@@ -108,7 +112,7 @@ class Evaluation:
         if sums.label_certainty.size:
             groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
         seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
-        settings |= {"left_out": fitted.left_out} if fitted.left_out else {}
+        settings |= {name: doubted for name in ("left_out", "unsure") if (doubted := getattr(fitted, name))}
         return result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
 
     def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
@@ -194,6 +198,7 @@ class Evaluation:
         The first batch chooses the posterior of all.
         """
         root, sums, models, made = seed_sequence(self.request.seed), {}, None, None
+        doubted: dict[str, dict[str, None]] = {"left_out": {}, "unsure": {}}
         one, reason, n_items, share = replace(self, progress=lambda n_items: None), "", 0, 0.0
         for number, batch in enumerate(batches):
             annotations, predictions = _pair(number, batch)
@@ -214,10 +219,13 @@ class Evaluation:
                 sums[name] = own * group if name not in sums else sums[name] + own * group
             n_items += own
             share += own * settings_of(made).get("prior_share", 0.0)
+            for name, known in doubted.items():
+                known |= dict.fromkeys(settings_of(made).get(name, []))
             self.progress(own)
         if made is None:
             raise InputError("there is no batch; an iterator gives its batches once")
         settings = settings_of(made) | {"n_items": n_items, "choice": reason}
+        settings |= {name: list(known) for name, known in doubted.items() if known}
         if "prior_share" in settings:
             settings["prior_share"] = share / n_items
         named = {
@@ -239,6 +247,8 @@ def _pair(number: int, batch: Any) -> tuple[Annotations, Predictions]:
 def _scores_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     """Return the groups of an evaluation that are means over items: not its chains, and of certainty the mean."""
     groups = {name: node.to_dataset() for name, node in tree.children.items() if name != "diagnostics"}
+    if "annotations_only" in groups:  # of a batch that leaves no doubt both truths are one
+        groups.setdefault(WITHOUT_UNSURE, groups["posterior"])
     return groups | {"certainty": groups["certainty"].drop_vars("label_certainty", errors="ignore").mean("item")}
 
 

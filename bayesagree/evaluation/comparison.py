@@ -7,8 +7,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._numerics.intervals import hdi
+from bayesagree._inference.results import settings_of
+from bayesagree._numerics.intervals import column_hdi, hdi
 from bayesagree._numerics.ranks import rank_probabilities, rank_sets
+from bayesagree.draws.group_scores import WITHOUT_UNSURE
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics.registry import full_name
 
@@ -37,7 +39,9 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
         both directions add up to one; NaN on the diagonal. ``difference``, ``lower``, ``upper``
         (model, other_model): expected difference and its HDI. ``rank_probability`` (model, rank): probability of each
         place, equal scores sharing theirs; ``rank_lower``, ``rank_upper`` (model): the smallest interval of places that
-        holds `ci_prob`. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI.
+        holds `ci_prob`. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI; where annotations cannot
+        tell whether a model is independent of them, the interval also holds the HDI under a truth that does not learn
+        from it. ``warning`` (model) says so, or that a model is not independent of the annotations; else it is empty.
 
     Examples
     --------
@@ -52,7 +56,7 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
     best = {name: value for name, value in scores.attrs.items() if name == "best"}
     merit = sign * draws if not best else -np.abs(draws - best["best"])
     models, n_models = scores["model"].values, scores.sizes["model"]
-    ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
+    ends, warning = _doubts(result, metric, reliability, ci_prob, models, column_hdi(draws, ci_prob))
     places = rank_probabilities(merit)
     first, last = rank_sets(places, ci_prob)
     return xr.Dataset(
@@ -62,8 +66,9 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
             "rank_lower": ("model", first),
             "rank_upper": ("model", last),
             "score": ("model", draws.mean(axis=0)),
-            "score_lower": ("model", ends[:, 0]),
-            "score_upper": ("model", ends[:, 1]),
+            "score_lower": ("model", ends[0]),
+            "score_upper": ("model", ends[1]),
+            "warning": ("model", warning),
         },
         coords={"model": models, "other_model": models, "rank": np.arange(1, n_models + 1)},
         attrs={"metric": scores.name, "higher_is_better": int(sign > 0), "ci_kind": "hdi", "ci_prob": ci_prob} | best,
@@ -128,6 +133,30 @@ def practical_equivalence(
     )
 
 
+def _doubts(
+    result: xr.DataTree,
+    metric: str,
+    reliability: float | None,
+    ci_prob: float,
+    models: NDArray[Any],
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], list[str]]:
+    """Widen the intervals of scores where annotations cannot tell whether a model is independent of them; say so."""
+    made = settings_of(result) if "settings" in result.attrs else {}
+    warning = dict.fromkeys(made.get("left_out", []), "not independent of these annotations: no truth learns from it")
+    if WITHOUT_UNSURE in result:
+        draws, _, _ = metric_draws(result, metric, reliability, WITHOUT_UNSURE)
+        low, high = column_hdi(draws, ci_prob)
+        for m, name in enumerate(models.astype(str)):
+            if name in made.get("unsure", []):
+                score = f"{draws[:, m].mean():.3g} [{low[m]:.3g}, {high[m]:.3g}]"
+                warning[name] = (
+                    f"too few annotations to tell whether it depends on them; by a truth that ignores it {score}"
+                )
+        ends = np.fmin(ends[0], low), np.fmax(ends[1], high)
+    return ends, [warning.get(str(model), "") for model in models]
+
+
 def _differences(
     draws: NDArray[np.float64], ci_prob: float, merit: NDArray[np.float64] | None = None
 ) -> dict[str, Any]:
@@ -164,10 +193,10 @@ def computed_name(metric: str, scores: xr.Dataset) -> str:
 
 
 def metric_draws(
-    result: xr.DataTree, metric: str, reliability: float | None
+    result: xr.DataTree, metric: str, reliability: float | None, group: str = "posterior"
 ) -> tuple[NDArray[np.float64], xr.DataArray, int]:
     """Return draws (sample, model), the scores that they are of, and 1 where higher is better, else -1."""
-    posterior = result["posterior"].to_dataset()
+    posterior = result[group].to_dataset()
     if "group" in posterior.dims:
         raise InputError("this result has scores for each group; compare models for one: result.sel(group=...)")
     scores = posterior[computed_name(metric, posterior)]

@@ -31,6 +31,7 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.group_scores import WITHOUT_UNSURE
 from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare
 
@@ -78,7 +79,7 @@ def best_first(comparison: xr.Dataset) -> xr.Dataset:
 
 
 def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: float = 0.95) -> xr.Dataset:
-    """Mean and highest density interval of every score in a group.
+    """Mean and highest density interval of every score in a group, in an evaluation that of both of its truths.
 
     Returns
     -------
@@ -89,6 +90,9 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
     draws = draws.stack(sample=("chain", "draw")).transpose("sample", "metric", "reliability", "model")
     values, shape, dims = draws.values, draws.shape[1:], draws.dims[1:]
     lower, upper = column_hdi(values.reshape(len(values), -1), ci_prob)
+    if group == "posterior" and WITHOUT_UNSURE in result:
+        other = score_intervals(result, group=WITHOUT_UNSURE, ci_prob=ci_prob).sel(model=draws["model"])
+        lower, upper = np.fmin(lower, other["lower"].values.ravel()), np.fmax(upper, other["upper"].values.ravel())
     found = {"score": values.mean(axis=0), "lower": lower.reshape(shape), "upper": upper.reshape(shape)}
     coords = {dim: draws[dim].values for dim in dims}
     return xr.Dataset({name: (dims, part) for name, part in found.items()}, coords)

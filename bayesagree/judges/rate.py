@@ -34,6 +34,7 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
@@ -41,6 +42,7 @@ from bayesagree.judges._regression import CorrectedRatePrior, Target, regression
 from bayesagree.judges._sampler import Votes, modes, sample_chain
 from bayesagree.judges.estimators import classical_checks, saving_bound
 from bayesagree.judges.model import sample_model
+from bayesagree.plausibility.independence import warn_of_dependent
 
 # Cells times draws averaged at a time: 32 MiB an array.
 CHUNK = 2**22
@@ -158,6 +160,7 @@ def corrected_rate(
     chosen = prior or CorrectedRatePrior()
     _check(panel, target)
     one_of(engine, "engine", ("hmc", "nuts"))
+    _warn_of_dependent(panel)
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
     run = {"draws": draws, "chains": chains, "tune": tune, "thin": positive_int(thin, "thin")}
     # A copy spawns: a SeedSequence counts its children, and a second call would get others.
@@ -292,6 +295,15 @@ def _check(panel: Panel, target: str) -> None:
             'target="truth" with one vote on most items: how often people are right is not learnt from the votes but '
             'comes from the prior (people_right, people_wrong); collect a second vote, or use target="share"'
         )
+
+
+def _warn_of_dependent(panel: Panel) -> None:
+    """Warn of judges whose verdicts are not independent of the people's votes."""
+    counts = np.stack([panel.votes - panel.positive, panel.positive], axis=1)[panel.seen]
+    said = np.where(np.isnan(panel.verdict), np.nan, panel.verdict > 0.5)[panel.seen]
+    if np.isfinite(said).any():
+        models = Predictions.from_labels(dict(zip(panel.judges.tolist(), said.T)), labels=[0, 1])
+        warn_of_dependent(Labels.from_counts(counts, labels=[0, 1]), models)
 
 
 def _warn_not_converged(panel: Panel, r_hat: Floats) -> None:

@@ -19,6 +19,7 @@ from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
+from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.registry import Choice, Plausibility, default_posterior, is_auto, specification_for
 
 # Lead of a label that is no lead: prior shapes such as 1/3 are not exact.
@@ -82,6 +83,8 @@ class Outlook(NamedTuple):
             choice = default_posterior(annotations, predictions, given)
         reason = choice.reason if predictions is not None else ""
         posterior = specification_for(annotations, choice.name, given, ("plausibility", "prior"))
+        if predictions is not None and not posterior.takes_predictions:
+            warn_of_dependent(*posterior.prepare(annotations, predictions))
         if isinstance(posterior, Dirichlet) and posterior.reliability == 1:
             return cls.of_votes(annotations, predictions, posterior)._replace(reason=reason)
         labels: Any = annotations

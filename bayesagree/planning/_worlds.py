@@ -15,7 +15,8 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.metrics.posterior_scores import score
-from bayesagree.plausibility.informed.guards import without_knowing
+from bayesagree.plausibility.independence import independence
+from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.informed.posterior import informed_dirichlet
 
 # As many consecutive draws of a posterior share one draw of its parameters, or are correlated.
@@ -98,7 +99,7 @@ def worlds(pilot: Labels | Ratings, predictions: Predictions | None, number: int
     # Without models' outputs the labels alone teach what items look like.
     scores, labels = {"none": np.ones((n_items, pilot.categories.size))}, pilot.categories.tolist()
     nothing = Predictions.from_scores(scores, items=pilot.items.tolist(), labels=labels)
-    exclude = "none" if predictions is None else without_knowing(pilot, predictions)
+    exclude = "none" if predictions is None else _left_out(pilot, predictions)
     run: Any = {"draws": APART * number, "chains": 1, "seed": seed, "exclude": exclude}
     tree = informed_dirichlet(pilot, predictions or nothing, **run)
     posterior = tree["posterior"].to_dataset()
@@ -107,6 +108,11 @@ def worlds(pilot: Labels | Ratings, predictions: Predictions | None, number: int
     for one, of_study in zip(drawn, rows):
         known = outputs and outputs.take(of_study, np.arange(of_study.size))
         yield LabelWorld(one[of_study] / one[of_study].sum(axis=1, keepdims=True), pilot.categories, known)
+
+
+def _left_out(pilot: Labels, predictions: Predictions) -> Any:
+    labels = on_items_of(pilot, predictions)
+    return independence(labels, predictions.aligned(labels.items, labels.categories)).left_out(None)
 
 
 def _rating_worlds(pilot: Ratings, rows: NDArray[np.int64], seed: int) -> Iterator[RatingWorld]:

@@ -10,6 +10,7 @@
 - `dawid_skene`: labels of known annotators, whose confusion matrices are learned.
 - `group_dirichlet`: labels of groups of annotators, pooled as far as the groups agree.
 - `calibration`: label probabilities recalibrated against a small gold set.
+- `independence`: whether models are independent of the annotations that they are scored against.
 - `certainty`: how certain annotations are: of labels, sets of labels and levels of risk.
 - `votes`: the majority vote, the point estimate beside them.
 """

@@ -266,7 +266,12 @@ def default_posterior(
     first = fitting_posteriors(annotations)[0].name
     n_items = np.unique(annotations.item_index).size
     numeric = predictions is not None and predictions.numbers is not None
-    if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_ITEMS and not set(given) - {"threshold"}:
+    if (
+        numeric
+        and isinstance(annotations, Ratings)
+        and n_items >= FEWEST_ITEMS
+        and not set(given) - {"threshold", "exclude"}
+    ):
         name = InformedNormal.name
         return Choice(name, f"Ratings and predictions together estimate the score against many annotators ({name}).")
     if isinstance(annotations, Rankings):
@@ -328,7 +333,7 @@ def specification_for(
 ) -> Posterior:
     """Return the specification of a posterior with some arguments of its model; `own` are those of `evaluate`."""
     base = record_for(annotations, plausibility).specification
-    takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states", "group")]
+    takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states", "group", "found")]
     unknown = [name for name in options if name not in takes]
     if unknown:
         near = get_close_matches(unknown[0], (*own, *takes), 1, 0.65)

@@ -87,7 +87,7 @@ def test_rankings_ratings_and_the_informed_posterior(data):
     options = {"plausibility": "normal_inverse_gamma", "threshold": 3, "draws": 20, "seed": 1}
     assert "top_1_accuracy" in evaluate(iter([(ratings, above)] * 2), **options)["posterior"]
     informed = evaluate(cut(data, [150]), plausibility="informed_dirichlet", draws=50, chains=2, seed=1)
-    assert {"posterior", "annotations_only", "certainty"} == set(informed.children)
+    assert {"posterior", "annotations_only", "without_unsure", "certainty"} == set(informed.children)
     assert set(informed["certainty"].data_vars) == {"annotation_certainty"}
 
 

@@ -6,6 +6,8 @@ import pytest
 from bayesagree import InputError, Labels, Predictions, assert_better, compare, evaluate
 from bayesagree.evaluation.gates import claim_of
 
+# Five kinds of items, eight times each, are no mixture of binomials.
+pytestmark = pytest.mark.filterwarnings("ignore:models .* not independent")
 LABELS = Labels.from_counts([[3, 0], [2, 1], [0, 3], [1, 2], [3, 0]] * 8)
 MODELS = Predictions.from_labels({"new": [0, 0, 1, 1, 0] * 8, "mid": [0, 1, 1, 1, 0] * 8, "old": [0, 1, 1, 0, 1] * 8})
 

@@ -128,7 +128,7 @@ def test_refusals(case):
     with pytest.raises(ba.InputError, match="one label per item"):
         ba.evaluate(labels, scored, gold=some, metrics=("set_2_accuracy",))
     rankings = ba.Rankings.from_blocks([[[[0], [1]]]], labels=2)
-    with pytest.raises(ba.InputError, match="not for 'prirn'"):
+    with pytest.raises(ba.InputError, match="not for 'plackett_luce'"):
         ba.evaluate(rankings, ba.Predictions.from_labels({"A": [0]}, labels=[0, 1]), gold={0: 1})
 
 

@@ -56,6 +56,7 @@ def test_predicted_items_without_ratings_are_drawn_from_the_line():
     assert evaluate(rated, models, metrics=["mae"], seed=1)["certainty"].sizes["item"] == 80
 
 
+@pytest.mark.filterwarnings("ignore:models 'A' are not independent")
 @pytest.mark.parametrize("end", [0.0, 1.0])
 def test_many_items_at_one_end_are_warned_of(end):
     rows = [[end, end]] * 13 + [[end, 0.5]] * 12 + [[0.3, 0.4]] * 15

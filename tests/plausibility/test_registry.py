@@ -50,7 +50,8 @@ def test_records_are_complete(record: PosteriorRecord) -> None:
         assert ("reliability" in inspect.signature(documented).parameters) != record.learns_reliability
     taken = set(inspect.signature(function).parameters)
     # What evaluate alone uses: gold of the informed posterior is another model, `GoldTruth`.
-    assert set(record.specification.arguments()) - taken <= {"threshold", "approximate", "allow_unmixed", "gold"}
+    of_evaluate = {"threshold", "approximate", "allow_unmixed", "gold", "found"}
+    assert set(record.specification.arguments()) - taken <= of_evaluate
 
 
 @RECORDS

@@ -55,7 +55,12 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
     """
     notes = [settings["choice"]] if settings.get("choice") else []
     if left_out := settings.get("left_out"):
-        notes.append(f"The predictions of {shorten(left_out)} inform no truth: votes and other models do.")
+        notes.append(f"The predictions of {shorten(left_out)} inform no truth, not even their own: other models do.")
+    if unsure := settings.get("unsure"):
+        notes.append(
+            f"These annotations are too few to tell whether {', '.join(unsure)} are independent of them: each interval "
+            "also holds the score under a truth that does not learn from them (without_unsure)."
+        )
     if weights := settings.get("weights", {}):
         why = "how well each predicts annotators held out"
         *others, last = (f"{name} ({weight:.2f})" for name, weight in sorted(weights.items(), key=lambda w: -w[1]))

@@ -71,6 +71,7 @@ class DawidSkene(Posterior):
     tolerance: float = 1e-10
     max_iterations: int = 1000
     name = "dawid_skene"
+    exchangeable = False
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw with the engine of the request."""

@@ -38,6 +38,7 @@ from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError, as_python, warn
 from bayesagree.plausibility.group_dirichlet._sampler import GroupDirichletPrior, GroupVotes, MembersOfGroups, States
 from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
+from bayesagree.plausibility.independence import warn_of_dependent
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -60,6 +61,7 @@ class GroupDirichlet(Posterior):
     group: int | None = None
     name = "group_dirichlet"
     target = TARGET
+    exchangeable = False
 
     def votes(self, annotations: Labels) -> GroupVotes:
         """Count the votes of each group."""
@@ -74,8 +76,13 @@ class GroupDirichlet(Posterior):
         return group_dirichlet_model(annotations, groups=self.groups or {}, prior=self.prior)
 
     def fitted(self, annotations: Labels, predictions: Predictions, request: Request) -> Posterior:
-        """Return the same posterior with its states."""
-        return replace(self, states=States.sample(self.votes(annotations), self.prior, request))
+        """Return the same posterior with its states; warn of models that depend on the votes of a group."""
+        found = self.votes(annotations)
+        # Members of a group are exchangeable where all annotators are not: its votes count as on items of their own.
+        group, item = np.nonzero(found.votes.sum(axis=2))
+        apart = Labels.from_counts(found.votes[group, item], labels=annotations.categories.tolist())
+        warn_of_dependent(apart, predictions.take(item, apart.items))
+        return replace(self, states=States.sample(found, self.prior, request))
 
     @property
     def axes(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Covariates(NamedTuple):
     @classmethod
     def of(cls, predictions: Predictions, exclude: Excluded = None) -> "Covariates":
         """Read the covariates of all models but the excluded ones."""
-        kept = _kept(predictions.models, exclude)
+        kept = kept_models(predictions.models, exclude)
         models = [str(m) for m in predictions.models[kept]]
         hit = np.ascontiguousarray(predictions.hard_labels()[kept].T)
         n_items, n_labels = predictions.items.size, predictions.categories.size
@@ -86,7 +86,8 @@ def excluded_names(exclude: Excluded) -> list[str]:
     return [] if exclude is None else [exclude] if isinstance(exclude, str) else [str(name) for name in exclude]
 
 
-def _kept(models: NDArray[Any], exclude: Excluded) -> NDArray[np.intp]:
+def kept_models(models: NDArray[Any], exclude: Excluded) -> NDArray[np.intp]:
+    """Return the positions of the models that are not left out."""
     left_out, known = excluded_names(exclude), {str(m) for m in models}
     unknown = [name for name in left_out if name not in known]
     if unknown:

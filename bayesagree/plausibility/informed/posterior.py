@@ -39,10 +39,10 @@ from bayesagree.draws.group_scores import beside_annotations_only
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
-from bayesagree.plausibility.informed import guards
+from bayesagree.plausibility.independence import Guarded, Independence, independence
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws, top_label_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, on_items_of
+from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
 from bayesagree.plausibility.informed.gold import GoldTruth
 from bayesagree.plausibility.informed.model import Form, form_of, informed_dirichlet_model
 from bayesagree.plausibility.informed.ordered import OrderedProblem
@@ -53,11 +53,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class InformedDirichlet(ItemPosterior):
+class InformedDirichlet(Guarded, ItemPosterior):
     """Specification of the posterior of `informed_dirichlet`, whose arguments it holds.
 
     `evaluate` gives it the predictions that it scores, and scores them under `GoldTruth` where there is gold.
     `approximate` takes the normal approximation of the parameters: ten times faster, off by part of a score's sd.
+    `found` is for `evaluate`: whether the models are independent of the votes.
     """
 
     predictions: Predictions | None = None
@@ -66,6 +67,7 @@ class InformedDirichlet(ItemPosterior):
     approximate: bool = False
     gold: Gold | None = None
     form: Form | None = None
+    found: Independence | None = None
     name = "informed_dirichlet"
     engine = "hmc"
     target = "score against a well-annotated truth (estimate)"
@@ -83,16 +85,10 @@ class InformedDirichlet(ItemPosterior):
         return form_of(annotations, self.form, self.prior)
 
     def fitted(self, annotations: Labels, predictions: Predictions, request: Request) -> Posterior:
-        """Return the posterior with its form; by default it learns nothing from models that know the votes."""
-        exclude = self.exclude
-        if self.gold is None:
-            exclude = guards.without_knowing(annotations, predictions, exclude)
-        return replace(self, form=self.form_of(annotations), exclude=exclude)
-
-    @property
-    def left_out(self) -> list[str]:
-        """Models that inform no truth."""
-        return excluded_names(self.exclude)
+        """Return the posterior with its form; by default it learns nothing from models that depend on the votes."""
+        if self.gold is not None:
+            return replace(self, form=self.form_of(annotations))
+        return replace(self, form=self.form_of(annotations)).guarded(annotations, predictions)
 
     def problem(self, annotations: Labels) -> InformedProblem:
         """Return votes and covariates on the items of the predictions."""
@@ -119,8 +115,8 @@ class InformedDirichlet(ItemPosterior):
         if self.gold is not None:
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
         labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
-        found = guards.knowing(labels, predictions, self.exclude)
-        guards.warn_of_knowing(found, "the posterior is overconfident: leave them out (exclude=)")
+        found = independence(labels, predictions)
+        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
         return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
 
     def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
@@ -157,7 +153,7 @@ class InformedDirichlet(ItemPosterior):
             "diagnostics": self.diagnostics(problem, request)
             | {
                 "held_out_log_score": (("prior",), np.array(problem.held_out(request.seed))),
-                "fit_to_votes": (("model",), guards.fit_to_votes(labels, problem.predictions)),
+                "dependence_z": (("model",), independence(labels, problem.predictions).z),
             },
             "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
         }
@@ -189,8 +185,10 @@ class InformedDirichlet(ItemPosterior):
         A model's own output is part of what is known of an item: without it the best model, which knows what the others
         do not, would have that counted as its errors.
         """
-        informed = replace(self, predictions=predictions) if self.gold is None else GoldTruth(predictions, self.gold)
-        return [informed, Dirichlet()]
+        if self.gold is not None:
+            return [GoldTruth(predictions, self.gold), Dirichlet()]
+        informed = replace(self, predictions=predictions)
+        return [informed, Dirichlet(), *informed.without_unsure()]
 
     def results(self, groups: Groups) -> Groups:
         """Return the scores under the informed posterior, and those of labels alone."""
@@ -225,7 +223,7 @@ def informed_dirichlet(
         does one that knows the best label of items on which annotators are split as well as of clear ones: its accuracy
         comes out .04 to .09 too low, beyond the interval in two thirds of the sets or more.
     exclude
-        Names of models that are left out of the covariates, one or several.
+        Names of models that are not independent of these votes, one or several: the truth does not learn from them.
     prior
         By default `InformedPrior()`. From three votes its shapes, from ten the family err on distances to the shares of
         all labels of ambiguous items: intervals of a model's total variation hold it in .8 of the cases, of EntCE in
@@ -259,9 +257,8 @@ def informed_dirichlet(
         ``posterior_parameters``: ``prior_mean`` (item, category), the mean of an item before its own votes, be it open
         or clear, and the ``estimate`` (mode) and ``sd`` (parameter) of the parameters that all items share. Group
         ``diagnostics``: ``r_hat`` and ``ess`` (parameter) of their chains; ``held_out_log_score`` (prior), the mean log
-        probability of held-out votes with covariates and without; ``fit_to_votes`` (model), how far a model fits the
-        votes worse than the best that is possible without knowing them, in standard errors. Group ``constant_data``:
-        ``n_votes`` (item).
+        probability of held-out votes with covariates and without; ``dependence_z`` (model), how far the votes for a
+        model's label are from votes that are independent of it. Group ``constant_data``: ``n_votes`` (item).
 
     Raises
     ------
@@ -273,8 +270,7 @@ def informed_dirichlet(
     Warns
     -----
     UserWarning
-        Models that fit the votes better than independent voters could: they may have been trained on them. From 1000
-        draws a chain: parameters whose chains disagree.
+        Models that are not independent of the votes. From 1000 draws a chain: parameters whose chains disagree.
 
     See Also
     --------

@@ -8,7 +8,7 @@ import numpy as np
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.plausibility.informed.covariates import Excluded, kept_models, on_items_of
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 
 # Smallest sd of ratings around their item's mean, in units of the range: of equal ratings the likelihood has no
@@ -30,8 +30,8 @@ class Parameters(NamedTuple):
 class NormalProblem:
     """Ratings and predictions on the same items.
 
-    `columns` (item, column): one, then the standardised predictions of each model; `number` and `mean` (item,): of the
-    ratings in units of the range; `within`: their sum of squares around the means.
+    `columns` (item, column): one, then the standardised predictions of each model of `names`, all but the excluded;
+    `number` and `mean` (item,): of the ratings in units of the range; `within`: their sum of squares around the means.
     """
 
     ratings: Ratings
@@ -41,13 +41,21 @@ class NormalProblem:
     mean: Floats
     within: float
     prior: InformedNormalPrior
+    names: tuple[str, ...]
 
     @classmethod
-    def of(cls, ratings: Ratings, predictions: Predictions, prior: InformedNormalPrior | None = None) -> Self:
+    def of(
+        cls,
+        ratings: Ratings,
+        predictions: Predictions,
+        prior: InformedNormalPrior | None = None,
+        exclude: Excluded = None,
+    ) -> Self:
         """Align both and sum the ratings of each item."""
         ratings = on_items_of(ratings, predictions)
         predictions = predictions.aligned(ratings.items, ratings.categories)
-        points = predictions.points().T
+        kept = kept_models(predictions.models, exclude)
+        points, names = predictions.points()[kept].T, tuple(map(str, predictions.models[kept]))
         spread = points.std(axis=0)
         # A model that predicts one number for all items has no spread: its column is 0, its slope keeps the prior.
         columns = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -56,7 +64,7 @@ class NormalProblem:
         mean = np.bincount(item, weights=x, minlength=n_items) / np.maximum(number, 1)
         within = float(np.square(x - mean[item]).sum())
         columns = np.column_stack([np.ones(n_items), columns])
-        return cls(ratings, predictions, columns, number, mean, within, prior or InformedNormalPrior())
+        return cls(ratings, predictions, columns, number, mean, within, prior or InformedNormalPrior(), names)
 
     @property
     def prior_mean(self) -> Floats:

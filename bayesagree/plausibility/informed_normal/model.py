@@ -8,6 +8,7 @@ import numpy as np
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed_normal._problem import LEAST_SD, NormalProblem
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 
@@ -19,6 +20,7 @@ def informed_normal_model(
     ratings: Ratings,
     predictions: Predictions,
     *,
+    exclude: Excluded = None,
     prior: InformedNormalPrior | None = None,
     mean: Callable[[Any], Any] | None = None,
 ) -> "pm.Model":
@@ -26,7 +28,7 @@ def informed_normal_model(
 
     Parameters
     ----------
-    ratings, predictions, prior
+    ratings, predictions, exclude, prior
         As `informed_normal`.
     mean
         A prior of one's own of the items' means: a function of what the predictions say of them (item), called inside
@@ -46,7 +48,7 @@ def informed_normal_model(
     """
     import pymc as pm
 
-    problem = NormalProblem.of(ratings, predictions, prior)
+    problem = NormalProblem.of(ratings, predictions, prior, exclude)
     ratings, (low, high) = problem.ratings, ratings.scale
     coords = {"item": ratings.items, "annotator": ratings.annotators}
     coords |= {"annotation": np.arange(ratings.n_annotations), "column": column_names(problem)}
@@ -71,4 +73,4 @@ def informed_normal_model(
 
 def column_names(problem: NormalProblem) -> list[str]:
     """Return the names of the coefficients."""
-    return ["intercept", *(f"slope:{model}" for model in problem.predictions.models)]
+    return ["intercept", *(f"slope:{model}" for model in problem.names)]

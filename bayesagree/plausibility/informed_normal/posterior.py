@@ -32,7 +32,8 @@ from bayesagree.draws.group_scores import beside_annotations_only
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request
 from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import InputError, warn
-from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.plausibility.independence import Guarded, Independence, independence
+from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
 from bayesagree.plausibility.informed_normal._problem import NormalProblem
 from bayesagree.plausibility.informed_normal.model import column_names, informed_normal_model
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
@@ -46,14 +47,16 @@ MOST_AT_ONE_END = 0.25
 
 
 @dataclass(frozen=True)
-class InformedNormal(RatingPosterior):
+class InformedNormal(Guarded, RatingPosterior):
     """Specification of the posterior of `informed_normal`, whose arguments it holds.
 
-    `evaluate` gives it the predictions that it scores.
+    `evaluate` gives it the predictions that it scores; `found` says whether they are independent of the ratings.
     """
 
     predictions: Predictions | None = None
+    exclude: Excluded = None
     prior: InformedNormalPrior | None = None
+    found: Independence | None = None
     name = "informed_normal"
     target = "score against a well-annotated truth (estimate)"
     takes_predictions = True
@@ -67,20 +70,27 @@ class InformedNormal(RatingPosterior):
 
     def problem(self, annotations: Ratings) -> NormalProblem:
         """Return ratings and predictions on the items of the predictions."""
-        return NormalProblem.of(annotations, self.given, self.prior)
+        return NormalProblem.of(annotations, self.given, self.prior, self.exclude)
 
     def settings(self, annotations: Ratings) -> dict[str, Any]:
         """Return the arguments of the model."""
         prior = None if self.prior is None else asdict(self.prior)
-        return {"predictions": fingerprint(self.given), "target": self.target, "prior": prior}
+        return {"predictions": fingerprint(self.given), "target": self.target, "prior": prior, "exclude": self.exclude}
 
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
-        return informed_normal_model(annotations, self.given, prior=self.prior)
+        return informed_normal_model(annotations, self.given, exclude=self.exclude, prior=self.prior)
 
     def draw(self, annotations: Ratings, request: Request) -> xr.DataTree:
-        """Draw a result on the items of the predictions."""
-        return super().draw(on_items_of(annotations, self.given), request)
+        """Draw a result on the items of the predictions; warn of models that depend on the ratings."""
+        ratings = on_items_of(annotations, self.given)
+        found = independence(ratings, self.given.aligned(ratings.items, ratings.categories))
+        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
+        return super().draw(ratings, request)
+
+    def fitted(self, annotations: Ratings, predictions: Predictions, request: Request) -> Posterior:
+        """Return the posterior; by default it learns nothing from models that depend on the ratings."""
+        return self.guarded(annotations, predictions)
 
     def drawer(self, problem: NormalProblem, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
@@ -123,7 +133,8 @@ class InformedNormal(RatingPosterior):
 
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
         """Return the posteriors that all models inform, and from ratings alone."""
-        return [replace(self, predictions=predictions), NormalInverseGamma(threshold=self.threshold)]
+        informed = replace(self, predictions=predictions)
+        return [informed, NormalInverseGamma(threshold=self.threshold), *informed.without_unsure()]
 
     def results(self, groups: Groups) -> Groups:
         """Return the scores under the informed posterior, and those of ratings alone."""
@@ -143,6 +154,7 @@ def informed_normal(
     ratings: Ratings,
     predictions: Predictions,
     *,
+    exclude: Excluded = None,
     prior: InformedNormalPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
@@ -163,6 +175,8 @@ def informed_normal(
     predictions
         Numbers that models predict (`Predictions.from_numbers`). A model that was trained on these very ratings makes
         the posterior overconfident about it.
+    exclude
+        Names of models that are not independent of these ratings, one or several: the truth does not learn from them.
     prior
         By default `InformedNormalPrior()`.
     draws, chains, seed, engine, sampler, client
@@ -183,7 +197,8 @@ def informed_normal(
     Warns
     -----
     UserWarning
-        More than a quarter of the items with all their ratings, two or more, at one end of the scale.
+        Models that are not independent of the ratings. More than a quarter of the items with all their ratings, two or
+        more, at one end of the scale.
 
     See Also
     --------
@@ -202,6 +217,6 @@ def informed_normal(
     >>> tree["posterior"]["mean"].mean(("chain", "draw")).values[:4].round(1).tolist()
     [4.4, 1.4, 3.0, 3.2]
     """
-    return InformedNormal(predictions=predictions, prior=prior).draw(
+    return InformedNormal(predictions=predictions, exclude=exclude, prior=prior).draw(
         ratings, Request(draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, client=client)
     )

@@ -1,0 +1,404 @@
+"""Is a model independent of the annotations that it is scored against? One test of all posteriors and scores.
+
+Of an item's n annotations x hit the model: they give its label, rank it best, or lie as near to its number as half of
+all do. If the model is independent of the annotations given the item, these are exchangeable draws, and x is a mixture
+of Binomial(n, p) over the items, whatever they, the model and its errors are. A model that was trained on these votes,
+was made from them, or is one of the annotators breaks that. The mixture is fitted (nonparametric maximum likelihood,
+`_deviance`), and the deviance of x from it stands `z` standard deviations above what it is in sets drawn from the fit.
+The second test: predictions that are independent of the votes cannot come closer to them than the truth does, which
+pairs of votes estimate without bias (`_closeness`). The third: a model that equals one annotator far more than any
+other annotator does is that annotator (`_named`).
+
+What the data can show is measured on them: `seen` is the z of planted models, a vote among the votes and a copy of the
+most frequent one with `REPLACED` at random. Where these stay below `SURE`, or z lies between 2 and 4, the data cannot
+tell. Where the votes for one label are no mixture of binomials themselves (annotators of fixed, different habits; votes
+that were collected until they agreed), hits prove nothing either.
+
+Source: Lindsay, "The geometry of mixture likelihoods", Annals of Statistics 11 (1983), for the fit.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+import scipy as sp
+from numpy.typing import NDArray
+
+from bayesagree._numerics.types import Floats
+from bayesagree.annotations import Annotations, Rankings, Ratings
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import shorten, warn
+from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, is_probability
+
+# z from which a model is known to depend on the votes, and is under suspicion: of independent ones .004 and .05 are
+# above, of those on items of one and the same ambiguity .02 and .1.
+SURE, UNSURE = 4.0, 2.0
+# The same for standard errors by which a model lies closer to the votes than the truth does.
+CLOSE, RATHER_CLOSE = -3.0, -2.0
+# Fewest items that tell anything; votes of an item that are looked at; labels whose votes are tested for themselves.
+FEWEST_ITEMS, MOST_VOTES, MOST_LABELS = 30, 12, 4
+GRID, STEPS, SETS = np.linspace(0, 1, 51), 200, 60
+# z of the votes themselves from which hits prove nothing; standard deviation of a deviance of one degree of freedom.
+FIXED, LEAST_SD = 6.0, 2**0.5
+# No votes are quite exchangeable: a deviance of a thousandth of an item's votes is none.
+SD_PER_ITEM = 5e-4
+# Chance with which an independent model equals an annotator so often; share of a planted copy that is replaced.
+BY_CHANCE, REPLACED = 1e-4, 0.5
+# Ratings of an annotator from which the habit of rating high or low is taken off.
+HABIT = 10
+
+type Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Independence:
+    """What annotations say of whether models are independent of them.
+
+    `z` and `closeness` (model,) as in the module, NaN where there is too little; `annotator`: whom a model equals, or
+    None; `seen`: smallest z of a planted model; `votes_z`: largest z of the votes themselves.
+    """
+
+    models: NDArray[Any]
+    z: Floats
+    closeness: Floats
+    annotator: list[Any]
+    seen: float
+    votes_z: float
+
+    @cached_property
+    def dependent(self) -> Bools:
+        """Whether a model is known not to be independent of the annotations, shape (model,)."""
+        named = np.array([one is not None for one in self.annotator], bool)
+        own = self.votes_z if self.votes_z > UNSURE else 0.0
+        odd = (self.z - own > SURE) | (self.closeness < CLOSE)
+        return named | (odd & (own <= FIXED))
+
+    @cached_property
+    def unsure(self) -> Bools:
+        """Whether the annotations cannot tell it of a model, shape (model,)."""
+        blind = not self.seen >= SURE or self.votes_z > FIXED
+        return ~self.dependent & (blind | ~(self.z <= UNSURE) | (self.closeness < RATHER_CLOSE))
+
+    def left_out(self, exclude: Excluded) -> Excluded:
+        """Return the models from which a truth does not learn, by default the dependent ones; warn of these.
+
+        Who excludes models, or none, says that the others are independent.
+        """
+        if exclude is None and self.dependent.any():
+            self.warn("the truth does not learn from them")
+            return tuple(self.models[self.dependent].tolist())
+        self.warn("leave them out (exclude=), or all scores are wrong", exclude)
+        return exclude
+
+    def warn(self, way_out: str, exclude: Excluded = None) -> None:
+        """Warn of dependent models that are not excluded."""
+        which = self.dependent & ~np.isin(self.models.astype(str), excluded_names(exclude))
+        if which.any():
+            named = zip(self.models[which], np.array(self.annotator, object)[which])
+            who = "".join(f"; {m!s} equals annotator {a!s}" for m, a in named if a is not None)
+            warn(
+                f"models {shorten(self.models[which])} are not independent of these annotations (trained on them, made "
+                f"from them, or among the annotators{who}); {way_out}"
+            )
+
+
+def warn_of_dependent(annotations: Any, predictions: Predictions) -> None:
+    """Warn of models that are scored against annotations on which they depend."""
+    if not isinstance(annotations, Ratings) or predictions.numbers is not None:
+        independence(annotations, predictions).warn("against these annotations their scores are flattered")
+
+
+class Guarded:
+    """Part of a posterior that learns from predictions, a dataclass: from which models it learns."""
+
+    exclude: Excluded
+    found: Independence | None
+
+    @property
+    def left_out(self) -> list[str]:
+        """Models that inform no truth."""
+        return excluded_names(self.exclude)
+
+    @property
+    def unsure(self) -> list[str]:
+        """Models that inform the truth, and may depend on the annotations for all that these can show."""
+        return [] if self.found is None else self.found.models[self.found.unsure].astype(str).tolist()
+
+    def guarded(self, annotations: Annotations, predictions: Predictions) -> Self:
+        """Return the posterior without the models that depend on the annotations, unless `exclude` says which do."""
+        found, itself = independence(annotations, predictions), cast(Any, self)
+        return replace(itself, exclude=found.left_out(self.exclude), found=found if self.exclude is None else None)
+
+    def without_unsure(self) -> list[Self]:
+        """Return the posterior that does not learn from unsure models either, where there are any."""
+        return [replace(cast(Any, self), exclude=[*self.left_out, *self.unsure])] if self.unsure else []
+
+
+class _Hits(NamedTuple):
+    """Hits x of n votes of each item; with `weight` they are an average over sets, of a planted model."""
+
+    n: NDArray[np.int64]
+    x: NDArray[np.int64]
+    weight: Floats | None = None
+
+    def histograms(self) -> dict[int, Floats]:
+        """Return the histogram of hits, 0 .. m, of the items of each number of votes m.
+
+        Items of more than `MOST_VOTES`, or of a number that few items have, count with hits of fewer of their votes.
+        """
+        several = self.n >= 2
+        weight = np.ones(self.n.size) if self.weight is None else self.weight
+        pair, at = np.unique(np.column_stack([self.n, self.x])[several], axis=0, return_inverse=True)
+        total, size = np.bincount(at.ravel(), weight[several], len(pair)), np.minimum(pair[:, 0], MOST_VOTES)
+        found, waiting = {}, np.zeros(len(pair), bool)
+        for m in np.unique(size)[::-1].tolist():
+            waiting |= size == m
+            if total[waiting].sum() > FEWEST_ITEMS - 0.5:
+                n, x = pair[waiting].T[:, :, None]
+                found[m] = total[waiting] @ sp.stats.hypergeom.pmf(np.arange(m + 1), n, x, m)
+                waiting[:] = False
+        return found
+
+
+class _Votes(NamedTuple):
+    """Annotations as codes, one row each: labels, best labels of rankings, distinct ratings; an annotator may be -1."""
+
+    item: NDArray[Any]
+    annotator: NDArray[Any]
+    code: NDArray[Any]
+    count: NDArray[Any]
+    n_codes: int
+    n_items: int
+
+    @classmethod
+    def of(cls, annotations: Annotations) -> Self:
+        """Read annotations; rankings whose first place is shared say nothing here."""
+        who, sizes = annotations.annotator_index, (annotations.categories.size, annotations.items.size)
+        if isinstance(annotations, Ratings):
+            values, code = np.unique(annotations.rating, return_inverse=True)
+            return cls(annotations.item_index, who, code.ravel(), np.ones(code.size, int), values.size, sizes[1])
+        if isinstance(annotations, Rankings):
+            ranking = np.repeat(np.arange(who.size), np.diff(annotations.start))
+            first = annotations.block == 0
+            first &= np.bincount(ranking, first, who.size)[ranking] == 1
+            at, code = ranking[first], annotations.label_index[first]
+            return cls(annotations.item_index[at], who[at], code, np.ones(at.size, int), *sizes)
+        return cls(annotations.item_index, who, annotations.label_index, annotations.count, *sizes)
+
+    def sum(self, hit: Any = True) -> NDArray[np.int64]:
+        """Number of votes of each item, of those that hit."""
+        return np.bincount(self.item, self.count * hit, self.n_items).astype(np.int64)
+
+    @property
+    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Item, code and number of votes of each code that an item has."""
+        key, at = np.unique(self.item.astype(np.int64) * self.n_codes + self.code, return_inverse=True)
+        number = np.bincount(at.ravel(), self.count, key.size).astype(np.int64)
+        return key // self.n_codes, key % self.n_codes, number
+
+    def planted(self) -> list[_Hits]:
+        """Return the hits of two planted models: a vote of each item, and its most frequent code, partly replaced."""
+        n, (item, _, number) = self.sum(), self.cells
+        most = np.zeros_like(n)
+        np.maximum.at(most, item, number)
+        # A code at random has the votes of a cell with probability 1 / n_codes, and else none.
+        missed = 1 - np.bincount(item, minlength=n.size) / self.n_codes
+        weight = np.repeat([1 - REPLACED, REPLACED / self.n_codes], [n.size, item.size])
+        copied = np.concatenate([n, n[item], n]), np.concatenate([most, number, np.zeros_like(n)])
+        voter = _Hits(n[item], number, number / n[item])
+        return [voter, _Hits(*copied, np.concatenate([weight, REPLACED * missed]))]
+
+    def own(self) -> list[_Hits]:
+        """Return the votes for one label, of the most frequent labels."""
+        often = np.argsort(-np.bincount(self.code, self.count, self.n_codes), kind="stable")[:MOST_LABELS]
+        return [_Hits(self.sum(), self.sum(self.code == one)) for one in often]
+
+
+def independence(annotations: Annotations, predictions: Predictions) -> Independence:
+    """Test every model of predictions on the items and labels of the annotations; the order of items is no matter.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions
+    >>> votes = np.random.default_rng(1).integers(2, size=(200, 3))
+    >>> models = Predictions.from_labels({"voter": votes[:, 0], "coin": np.arange(200) % 2})
+    >>> independence(Labels.from_matrix(votes), models).dependent.tolist()
+    [True, False]
+    """
+    votes, annotator, cases, model = _Votes.of(annotations), [], [], []
+    n = votes.sum()
+    for m, (given, looks) in enumerate(_hits(annotations, predictions, votes)):
+        cases += [_Hits(np.where(given, n, 0), votes.sum(hit)) for hit in looks]
+        model += [m] * len(looks)
+        who = _named(votes, looks[0] & given[votes.item], n, votes.sum(looks[0]))
+        annotator.append(None if who is None else annotations.annotators[who])
+    planted, own = votes.planted(), votes.own()
+    found = _z([*cases, *planted, *own])
+    z = np.full(predictions.models.size, np.nan)
+    np.fmax.at(z, model, found[: len(cases)])
+    close, seen = _closeness(annotations, predictions, votes, n)
+    seen = np.fmin(seen, np.min(found[len(cases) :][: len(planted)]))
+    return Independence(predictions.models, z, close, annotator, float(seen), float(np.fmax.reduce(found[-len(own) :])))
+
+
+def _hits(annotations: Any, predictions: Predictions, votes: _Votes) -> Iterator[tuple[Bools, list[Bools]]]:
+    """Yield of each model which items it predicts, and which votes hit it, in one way or two."""
+    if not isinstance(annotations, Ratings):
+        for label in predictions.hard_labels():
+            yield label >= 0, [votes.code == label[votes.item]]
+        return
+    rating = annotations.rating - _Scatter.of(votes, annotations.rating).habit
+    low, high = annotations.scale
+    for number in predictions.points():
+        away = np.abs(annotations.rating - number[votes.item]), np.abs(rating - number[votes.item])
+        yield np.isfinite(number), [away[0] <= 1e-9 * (high - low), away[1] <= np.nanmedian(away[1])]
+
+
+def _z(cases: list[_Hits]) -> Floats:
+    """Return how far the hits of each case are from a mixture of binomials; NaN where there are too few items."""
+    deviance, drawn, items = np.zeros(len(cases)), np.zeros((len(cases), SETS)), np.zeros(len(cases))
+    of_size: dict[int, dict[int, Floats]] = {}
+    for c, case in enumerate(cases):
+        for m, histogram in case.histograms().items():
+            of_size.setdefault(m, {})[c] = histogram
+    for found in of_size.values():
+        which, histograms = list(found), np.stack([*found.values()])
+        # Each case draws the same sets whatever stands beside it.
+        sets = [
+            np.random.default_rng(60).multinomial(round(histogram.sum()), fitted, SETS)
+            for histogram, fitted in zip(histograms, _fitted(histograms))
+        ]
+        deviance[which] += _deviance(histograms)
+        drawn[which] += _deviance(np.concatenate(sets)).reshape(-1, SETS)
+        items[which] += histograms.sum(axis=1)
+    planted = np.array([case.weight is not None for case in cases])
+    least = np.maximum(LEAST_SD, SD_PER_ITEM * items)
+    z = (deviance - np.where(planted, 0.0, drawn.mean(axis=1))) / np.maximum(drawn.std(axis=1), least)
+    return np.where(items > 0, z, np.nan)
+
+
+def _em(histograms: NDArray[Any]) -> tuple[Floats, Floats, Callable[[Floats], Floats]]:
+    """Return shares of histograms (set, hits), binomials on the grid, and the step of EM for weights of the grid."""
+    m = histograms.shape[1] - 1
+    binomial = sp.stats.binom.pmf(np.arange(m + 1), m, GRID[:, None])
+    share = histograms / histograms.sum(axis=1, keepdims=True)
+    return share, binomial, lambda w: w * ((share / np.maximum(w @ binomial, 1e-300)) @ binomial.T)
+
+
+def _deviance(histograms: NDArray[Any]) -> Floats:
+    """Return the deviance of histograms (set, hits) from mixtures of binomials after `STEPS` of EM."""
+    share, binomial, step = _em(histograms)
+    weight = np.full((len(histograms), GRID.size), 1 / GRID.size)
+    for _ in range(STEPS):
+        weight = step(weight)
+    fitted = np.maximum(weight @ binomial, 1e-300)
+    return 2 * (histograms * np.log(np.where(share > 0, share, fitted) / fitted)).sum(axis=1)
+
+
+def _fitted(histograms: Floats) -> Floats:
+    """Return the mixtures of binomials that fit histograms best, by EM with long steps (SQUAREM).
+
+    EM alone hardly reaches mixtures of few parts: sets drawn from where it stops scatter more than these votes may.
+    """
+    share, binomial, step = _em(histograms)
+    weight = np.full((len(histograms), GRID.size), 1 / GRID.size)
+
+    def height(weight: Floats) -> Floats:
+        return (share * np.log(np.maximum(weight @ binomial, 1e-300))).sum(axis=1)
+
+    for _ in range(STEPS):
+        one = step(weight)
+        two = step(one)
+        move, bend = one - weight, two - 2 * one + weight
+        sizes = [np.sqrt(np.square(part).sum(axis=1, keepdims=True)) for part in (move, bend)]
+        length = np.clip(sizes[0] / np.maximum(sizes[1], 1e-300), 1.0, 1e4)
+        far = np.maximum(weight + 2 * length * move + length**2 * bend, two / 100)
+        far = step(far / far.sum(axis=1, keepdims=True))
+        weight = np.where((height(far) >= height(two))[:, None], far, two)
+    fitted = weight @ binomial
+    return fitted / fitted.sum(axis=1, keepdims=True)
+
+
+def _named(votes: _Votes, hit: Bools, n: NDArray[Any], x: NDArray[Any]) -> int | None:
+    """Return the annotator whose votes hit so often that the model copies all of them, or more than half."""
+    known = (votes.annotator >= 0) & (n[votes.item] > votes.count)
+    if not known.any():
+        return None
+    who, item, hit = votes.annotator[known], votes.item[known], hit[known]
+    size, equal = np.bincount(who), np.bincount(who, hit)
+    others = np.bincount(who, (x[item] - hit) / (n[item] - 1)) / np.maximum(size, 1)
+    rate = np.where(size >= FEWEST_ITEMS / 2, equal / np.maximum(size, 1), 0.0)
+    best = int(np.argmax(rate))
+    # An able annotator agrees with an able model more than the average does, but not more than the next best.
+    against = max(others[best], np.delete(rate, best).max(initial=0.0))
+    expected = against if equal[best] == size[best] else (1 + against) / 2
+    return (
+        best if sp.stats.binom.sf(equal[best] - 1, size[best], expected) * (1 + (rate > 0).sum()) < BY_CHANCE else None
+    )
+
+
+def _closeness(annotations: Any, predictions: Predictions, votes: _Votes, n: NDArray[Any]) -> tuple[Floats, float]:
+    """Return by how many standard errors each model is farther from the votes than the truth, and |it| of a near copy.
+
+    The mean of n votes that are independent of a prediction is off it by no less, squared and on average, than by its
+    own variance, which the scatter of an item's votes estimates without bias; by as much where the prediction is the
+    truth. Of labels the votes are vectors of 0 and 1, and this is the Brier score. Predictions are first put on the
+    scale that fits the votes best, and habits of annotators taken off. A near copy of the mean of ratings is off by
+    half of its variance.
+    """
+    often = np.flatnonzero(n >= 2)
+    if often.size < FEWEST_ITEMS or isinstance(annotations, Rankings):
+        return np.full(predictions.models.size, np.nan), np.nan
+    if isinstance(annotations, Ratings):
+        rating, given = annotations.rating, [one - np.nanmean(one) for one in predictions.points()[:, often, None]]
+    else:
+        rating, given = None, [_centred(predictions, j, often) for j in range(predictions.models.size)]
+    mean, noise, _ = _Scatter.of(votes, rating)
+    truth = mean[often] - (mean[often].mean(axis=1, keepdims=True) if rating is None else mean[often].mean())
+    found = []
+    for one in map(np.nan_to_num, given):
+        slope = (one * truth).sum() / max((one**2).sum(), 1e-300)
+        excess = ((truth - slope * one) ** 2).sum(axis=1) - noise[often]
+        error = excess.std() / np.sqrt(often.size)
+        found.append(excess.mean() / error if error > 1e-12 else 0.0)
+    half = 0.5 * np.sqrt(often.size / (0.5 + np.mean(2 / (n[often] - 1))))
+    return np.array(found), np.nan if rating is None else float(half)
+
+
+class _Scatter(NamedTuple):
+    """Votes as numbers, or as 0 and 1 for every label: mean (item, column), variance of that mean (item,), habits."""
+
+    mean: Floats
+    noise: Floats
+    habit: Floats
+
+    @classmethod
+    def of(cls, votes: _Votes, rating: Floats | None = None) -> Self:
+        """Take off each vote how much higher an annotator of many items rates than others do on the same items."""
+        one, value = votes.count.astype(float), np.ones(votes.item.size) if rating is None else rating
+        at, columns = (votes.code, votes.n_codes) if rating is None else (np.zeros_like(votes.code), 1)
+        n_annotators = int(votes.annotator.max(initial=-1)) + 1
+        who = np.where(votes.annotator < 0, n_annotators, votes.annotator)
+        shape = votes.n_items, n_annotators + 1
+        shared = sp.sparse.csr_array((one, (votes.item, who)), shape)
+        total, of_annotator = (
+            sp.sparse.csr_array((one * value, (rows, at)), (size, columns)).toarray()
+            for rows, size in zip((votes.item, who), shape)
+        )
+        n, size = (np.maximum(np.asarray(shared.sum(axis=axis)), 1)[:, None] for axis in (1, 0))
+        habit = (of_annotator - shared.T @ (total / n)) / size
+        habit[(size[:, 0] < HABIT) | (np.arange(shape[1]) == n_annotators)] = 0.0
+        mean, n = (total - shared @ habit) / n, n[:, 0]
+        square = value**2 - 2 * value * habit[who, at] + (habit**2).sum(axis=1)[who]
+        within = np.bincount(votes.item, one * square, shape[0]) - n * (mean**2).sum(axis=1)
+        return cls(mean, within / np.maximum(n - 1, 1) / n, habit[who, at])
+
+
+def _centred(predictions: Predictions, model: int, items: NDArray[np.intp]) -> Floats:
+    """Return the probabilities of a model, or its labels, centred within an item."""
+    if predictions.scores is not None and is_probability(scores := predictions.scores[model, items]):
+        return scores - scores.mean(axis=1, keepdims=True)
+    label, k = predictions.hard_labels()[model, items, None], predictions.categories.size
+    return np.where(label >= 0, (label == np.arange(k)) - 1 / k, 0.0)

@@ -1,0 +1,272 @@
+"""Models that depend on the annotations are found, and independent ones are not; a truth does not learn from them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesagree import (
+    Labels,
+    Predictions,
+    Rankings,
+    Ratings,
+    annotate_next,
+    compare,
+    evaluate,
+    informed_dirichlet,
+    informed_normal,
+)
+from bayesagree._inference.results import settings_of
+from bayesagree.blind.scores import blind_scores
+from bayesagree.judges.rate import corrected_rate
+from bayesagree.plausibility.dawid_skene._results import choice_notes
+from bayesagree.plausibility.independence import independence
+
+FEW = {"draws": 50, "chains": 2, "seed": 1}
+OURS = "ignore:models .* not independent"
+
+
+def votes_of(items, votes, seed, concentration=1.0):
+    rng = np.random.default_rng(seed)
+    share = rng.dirichlet(np.full(3, concentration), items)
+    given = (rng.random((items, votes, 1)) > share.cumsum(axis=1)[:, None, :2]).sum(axis=2)
+    honest = (np.log(share) + 0.5 * rng.gumbel(size=share.shape)).argmax(axis=1)
+    return share, given, honest
+
+
+def counted(given):
+    return np.stack([(given == label).sum(axis=1) for label in range(3)], axis=1)
+
+
+def planted(given, rng):
+    """A voter, the most frequent vote, the same with a tenth replaced, and the shares of the votes."""
+    counts = counted(given)
+    copy = (counts + rng.random(counts.shape) / 2).argmax(axis=1)
+    other = np.where(rng.random(len(copy)) < 0.1, rng.integers(3, size=len(copy)), copy)
+    hard = {"voter": given[:, 0], "copy": copy, "noisy copy": other}
+    return {name: np.eye(3)[label] for name, label in hard.items()} | {"shares": counts / counts.sum(axis=1)[:, None]}
+
+
+@pytest.mark.parametrize("votes", [2, 3, 5])
+def test_voters_and_copies_are_found_and_independent_models_are_not(votes):
+    share, given, honest = votes_of(600, votes, votes)
+    rng = np.random.default_rng(votes)
+    fourth = (rng.random((600, 1)) > share.cumsum(axis=1)[:, :2]).sum(axis=1)
+    hard = {"honest": np.eye(3)[honest], "fourth voter": np.eye(3)[fourth]}
+    clean = hard | {"truth": share, "constant": [[1, 0, 0]] * 600}
+    found = independence(Labels.from_counts(counted(given)), Predictions.from_scores(planted(given, rng) | clean))
+    assert found.models[found.dependent].tolist() == ["voter", "copy", "noisy copy", "shares"]
+
+
+@pytest.mark.slow
+def test_independent_models_are_hardly_ever_found():
+    """Of 1,200 models .004 (SE .002) were found in the benchmark's worlds."""
+    found = []
+    for seed in range(200):
+        share, given, honest = votes_of(300, 2 + seed % 4, [1, seed], (0.2, 1.0, 5.0)[seed % 3])
+        models = {"honest": np.eye(3)[honest], "truth": share}
+        found.append(independence(Labels.from_counts(counted(given)), Predictions.from_scores(models)).dependent)
+    assert np.mean(found) < 0.02
+
+
+def test_the_truth_itself_is_as_close_to_the_votes_as_a_model_can_be():
+    """In standard errors: standard normal up to the fitted scale, 40 sets give the mean to .16 and the sd to .11."""
+    close = []
+    for seed in range(40):
+        share, given, _ = votes_of(200, 3, [2, seed])
+        close.append(
+            independence(Labels.from_counts(counted(given)), Predictions.from_scores({"A": share})).closeness[0]
+        )
+    assert abs(np.mean(close)) < 0.5 and abs(np.std(close) - 1) < 0.35
+
+
+def test_habits_of_annotators_make_no_honest_model_suspect():
+    rng = np.random.default_rng(3)
+    place, strict = rng.normal(0, 2, 500), np.array([-1.0, 0.0, 1.0])
+    chance = 1 / (1 + np.exp(-place[:, None] - strict))
+    labels = Labels.from_matrix((rng.random(chance.shape) < chance).astype(int))
+    yes = chance.mean(axis=1)
+    found = independence(labels, Predictions.from_scores({"truth": np.column_stack([1 - yes, yes])}))
+    assert not found.dependent.any() and abs(found.closeness[0]) < 2
+    level = place[:, None] + strict + rng.normal(0, 0.5, (500, 3))
+    ratings = Ratings.from_matrix(level, scale=(-20, 20))
+    assert not independence(ratings, Predictions.from_numbers({"truth": place})).dependent.any()
+
+
+def test_votes_collected_until_they_agree_prove_nothing():
+    """Two votes, and a third where they differ: no mixture of binomials, whatever the model."""
+    _, given, honest = votes_of(900, 3, 4)
+    agreed = given[:, 0] == given[:, 1]
+    counts = counted(given) - np.eye(3, dtype=int)[given[:, 2]] * agreed[:, None]
+    found = independence(Labels.from_counts(counts), Predictions.from_labels({"honest": honest}, labels=[0, 1, 2]))
+    assert found.z[0] > 4 and found.votes_z > 4
+    assert found.unsure.all() and not found.dependent.any()
+
+
+@pytest.mark.parametrize(("part", "named"), [(1.0, True), (0.9, True), (0.0, False)])
+def test_a_model_equal_to_an_annotator_is_that_annotator(part, named):
+    """By name it is found among ten, where the counts of votes hardly show it; an able annotator is not the model."""
+    rng = np.random.default_rng(5)
+    share, given, honest = votes_of(400, 10, 5, 0.3)
+    given[:, 7] = share.argmax(axis=1)
+    model = np.where(rng.random(400) < part, given[:, 3], honest)
+    found = independence(
+        Labels.from_matrix(given, annotators=list("abcdefghij")), Predictions.from_labels({"m": model})
+    )
+    assert found.annotator == (["d"] if named else [None])
+    assert found.dependent.tolist() == [named]
+
+
+@pytest.mark.parametrize("step", [None, 1])
+def test_raters_and_means_of_ratings_are_found(step):
+    rng = np.random.default_rng(16)
+    mean = rng.normal(3, 0.7, 300)
+    given = np.clip(mean[:, None] + rng.normal(0, 0.8, (300, 3)), 1, 5)
+    given = given if step is None else np.round(given)
+    numbers = {"rater": given[:, 1], "mean": given.mean(axis=1), "noisy": given.mean(axis=1) + rng.normal(0, 0.2, 300)}
+    honest = {"honest": mean + rng.normal(0, 0.5, 300), "truth": mean, "sharp": 2 * mean}
+    found = independence(
+        Ratings.from_matrix(given, scale=(1, 5), step=step), Predictions.from_numbers(numbers | honest)
+    )
+    assert found.dependent.tolist() == [True] * 3 + [False] * 3
+    assert found.annotator[0] == 1
+
+
+def test_a_reader_of_rankings_is_found():
+    _, given, honest = votes_of(400, 3, 7)
+    readers = Rankings.from_blocks([[[[v], [(v + 1) % 3]] for v in row] for row in given.tolist()], labels=3)
+    models = Predictions.from_labels({"reader": given[:, 2], "honest": honest}, labels=[0, 1, 2])
+    assert independence(readers, models).dependent.tolist() == [True, False]
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_order_of_items_labels_and_models_is_no_matter(random):
+    share, given, honest = votes_of(80, 3, 8)
+    items, labels = list(range(80)), [0, 1, 2]
+    random.shuffle(items)
+    random.shuffle(labels)
+    one = independence(
+        Labels.from_counts(counted(given)), Predictions.from_scores({"A": np.eye(3)[honest], "B": share})
+    )
+    order = np.ix_(items, labels)
+    other = independence(
+        Labels.from_counts(counted(given)[order]),
+        Predictions.from_scores({"B": share[order], "A": np.eye(3)[honest][order]}),
+    )
+    np.testing.assert_allclose(other.z, one.z[::-1], atol=1e-9)
+    np.testing.assert_allclose(other.closeness, one.closeness[::-1], atol=1e-9)
+    assert (other.seen, other.votes_z) == pytest.approx((one.seen, one.votes_z))
+
+
+def test_the_most_votes_and_odd_numbers_of_votes_are_thinned():
+    """A mixture of binomials stays one, and a copy one that is none."""
+    rng = np.random.default_rng(9)
+    share = rng.dirichlet(np.ones(3), 800)
+    counts = np.array([rng.multinomial(n, p) for n, p in zip(rng.integers(2, 40, 800), share)])
+    models = Predictions.from_scores({"truth": share, "copy": counts / counts.sum(axis=1)[:, None]})
+    assert independence(Labels.from_counts(counts), models).dependent.tolist() == [False, True]
+
+
+@pytest.mark.filterwarnings(OURS)
+def test_a_voter_gets_the_score_of_a_truth_that_the_others_make():
+    """It was said to be right in .998 [.982, 1.000]."""
+    share, given, honest = votes_of(500, 3, 10)
+    labels = Labels.from_counts(counted(given))
+    models = Predictions.from_labels({"voter": given[:, 0], "honest": honest}, labels=[0, 1, 2])
+    with pytest.warns(UserWarning, match="models 'voter' are not independent of these annotations") as told:
+        found = evaluate(labels, models, **FEW)
+    assert told[0].filename == __file__, "the line of the caller, not one of the package"
+    rows = compare(found, metric="top_1_accuracy").sel(model="voter")
+    right = (given[:, 0] == share.argmax(axis=1)).mean()
+    assert rows["score_lower"] < right < rows["score_upper"]
+    assert str(rows["warning"].values).startswith("not independent")
+    assert settings_of(found)["left_out"] == ["voter"]
+    assert choice_notes(settings_of(found))[1].startswith("The predictions of 'voter' inform no truth")
+    by_hand = evaluate(labels, models, exclude="voter", **FEW)
+    np.testing.assert_array_equal(
+        found["posterior"]["top_1_accuracy"].values, by_hand["posterior"]["top_1_accuracy"].values
+    )
+    # Who says that every model is independent has the voter's score flattered.
+    vouched = evaluate(labels, models, exclude=(), **FEW)
+    assert vouched["posterior"]["top_1_accuracy"].sel(model="voter").min() > right + 0.1
+
+
+def test_where_votes_cannot_tell_the_interval_holds_both_truths():
+    share, given, honest = votes_of(100, 10, 11)
+    labels = Labels.from_counts(counted(given))
+    models = Predictions.from_labels({"voter": given[:, 0], "honest": honest}, labels=[0, 1, 2])
+    found = evaluate(labels, models, **FEW)
+    assert settings_of(found)["unsure"] == ["voter", "honest"]
+    rows = compare(found, metric="top_1_accuracy")
+    both = [
+        compare(evaluate(labels, models, exclude=e, **FEW), metric="top_1_accuracy") for e in ((), ["voter", "honest"])
+    ]
+    np.testing.assert_allclose(rows["score"], both[0]["score"])
+    np.testing.assert_allclose(rows["score_lower"], np.fmin(both[0]["score_lower"], both[1]["score_lower"]))
+    np.testing.assert_allclose(rows["score_upper"], np.fmax(both[0]["score_upper"], both[1]["score_upper"]))
+    right = (given[:, 0] == share.argmax(axis=1)).mean()
+    voter = rows.sel(model="voter")
+    assert voter["score_lower"] < right < voter["score_upper"]
+    assert "too few annotations to tell" in str(voter["warning"].values)
+    assert "without_unsure" in choice_notes(settings_of(found))[-1]
+    assert (both[0]["warning"] == "").all()
+
+
+def test_batches_join_their_doubts():
+    _, given, honest = votes_of(900, 3, 12)
+    cut = [slice(0, 800), slice(800, 900)]
+    of = [Labels.from_counts(counted(given[c])) for c in cut]
+    found = evaluate(
+        iter([(labels, Predictions.from_labels({"A": honest[c]}, labels=[0, 1, 2])) for labels, c in zip(of, cut)]),
+        **FEW,
+    )
+    one, other = (found[g]["top_1_accuracy"].mean() for g in ("posterior", "without_unsure"))
+    assert settings_of(found)["unsure"] == ["A"] and 0 < abs(one - other) < 0.1
+
+
+@pytest.mark.filterwarnings("ignore:all ratings of")
+def test_a_mean_of_ratings_does_not_inform_its_own_truth():
+    """It was said to be off by .04."""
+    rng = np.random.default_rng(13)
+    mean = rng.normal(3, 0.7, 300)
+    ratings = Ratings.from_matrix(np.clip(mean[:, None] + rng.normal(0, 0.8, (300, 3)), 1, 5), scale=(1, 5))
+    copy = np.bincount(ratings.item_index, ratings.rating) / 3
+    models = Predictions.from_numbers({"copy": copy, "honest": mean + rng.normal(0, 0.5, 300)})
+    with pytest.warns(UserWarning, match="'copy' are not independent .* does not learn from them"):
+        found = compare(evaluate(ratings, models, **FEW), metric="mae")
+    for m, name in enumerate(("copy", "honest")):
+        right = np.abs(models.points()[m] - mean).mean()
+        assert found["score_lower"].sel(model=name) - 0.01 < right < found["score_upper"].sel(model=name) + 0.01
+    with pytest.warns(UserWarning, match="'copy' are not independent .* leave them out"):
+        informed_normal(ratings, models, draws=10, chains=1)
+    assert (
+        "slope:copy"
+        not in informed_normal(ratings, models, exclude="copy", draws=10, chains=1)["posterior_parameters"]["parameter"]
+    )
+
+
+@pytest.mark.filterwarnings("ignore:rates of")
+def test_whatever_scores_or_learns_says_so():
+    share, given, honest = votes_of(400, 4, 14)
+    labels = Labels.from_matrix(given, annotators=list("abcd"), labels=[0, 1, 2])
+    models = Predictions.from_scores({"honest": share, "copy": counted(given) / 4}, labels=[0, 1, 2])
+    told = "models 'copy' are not independent of these annotations"
+    with pytest.warns(UserWarning, match=told):
+        informed_dirichlet(labels, models, **FEW)
+    with pytest.warns(UserWarning, match=f"{told}.* flattered"):
+        evaluate(labels, models, plausibility="dirichlet", **FEW)
+    with pytest.warns(UserWarning, match=f"{told}.* flattered"):
+        evaluate(labels, models, plausibility="group_dirichlet", groups=dict(zip("abcd", "xxyy")), **FEW)
+    with pytest.warns(UserWarning, match=told):
+        annotate_next(labels, models, n=5, seed=1)
+    with pytest.warns(UserWarning, match=f"{told}.* flattered"):
+        annotate_next(labels, models, n=5, plausibility="dirichlet", seed=1)
+    with pytest.warns(UserWarning, match=told):
+        blind_scores(models, crowd=labels, method="majority")
+    judges = Labels.from_matrix(
+        np.column_stack([given[:, 0] == 0, honest == 0]).astype(int), annotators=["copy", "honest"], labels=[0, 1]
+    )
+    people = Labels.from_matrix((given == 0).astype(int), labels=[0, 1])
+    with pytest.warns(UserWarning, match=told):
+        corrected_rate(judges, people, positive=1, draws=20, chains=1, tune=20, seed=1)
