@@ -1,12 +1,11 @@
 from .comparisons import comparison_report
 from .data import report_data
-from .page import render, write_report
+from .page import write_report
 from .settings import ReportSettings
 
 __all__ = [
     "ReportSettings",
     "comparison_report",
-    "render",
     "report_data",
     "write_report",
 ]

@@ -22,12 +22,22 @@ from bayesagree.report.figures import Mark, MarkGroup, interval_plot
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.panel import DECIDED, Answer, agreement_answer, text
 from bayesagree.report.views import agreement, diagnostics
-from bayesagree.report.wording import REFERENCES, count, interval, named, number, percent, percents, probability
+from bayesagree.report.wording import (
+    DAVIDSON,
+    RAO_KUPPER,
+    count,
+    interval,
+    named,
+    number,
+    percent,
+    percents,
+    probability,
+)
 
 TITLE = "Which model do people prefer, when they disagree?"
 # Models in a figure, and pairs that are listed for the next comparison.
 MOST_MODELS, NEXT = 25, 5
-LIKELIHOODS = {"davidson": REFERENCES["DAVIDSON"], "rao_kupper": REFERENCES["RAO_KUPPER"]}
+LIKELIHOODS = {"davidson": DAVIDSON, "rao_kupper": RAO_KUPPER}
 EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first place wins, without ties"}
 DIAGNOSTICS = ("r_hat", "ess")
 

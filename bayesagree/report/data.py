@@ -4,31 +4,33 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
-from bayesagree._inference.results import settings_of
+from bayesagree._inference.results import concentration_of, settings_of
 from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.posterior import Request
+from bayesagree.draws.top_labels import plausibility_block
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN, given_notes
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
-from bayesagree.report.annotators import GroupResults, annotator_results, group_results, level_results
-from bayesagree.report.items import OpenItem, open_items
-from bayesagree.report.models import (
-    AreaResults,
+from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
+from bayesagree.report.beside import (
     FurtherVotes,
+    GroupResults,
     SetResults,
-    area_results,
+    annotator_results,
     further_votes,
+    group_results,
     replacement_results,
     set_results,
 )
@@ -38,6 +40,56 @@ from bayesagree.subjective.specification import EvaluationSpecification, Specifi
 
 # Plausibilities of the draws that models are scored on are kept whole up to this size.
 MAX_BYTES = 2**30
+
+
+# Labels shown of each item.
+CANDIDATES = 4
+_ITEMS_AT_ONCE = 20
+
+
+class Candidate(NamedTuple):
+    """A label that may be the right one.
+
+    Attributes
+    ----------
+    label
+        Its name.
+    probability
+        Probability that it is the most plausible label of the item.
+    plausibility
+        Posterior mean of its plausibility: the expected share among ever more annotators. NaN for ratings.
+    """
+
+    label: str
+    probability: float
+    plausibility: float
+
+
+class OpenItem(NamedTuple):
+    """One item.
+
+    Attributes
+    ----------
+    item
+        Its name.
+    certainty
+        Annotation certainty.
+    n_annotations
+        Number of annotations.
+    given
+        The annotations as lines of text: one for each ranking, else one for all.
+    candidates
+        The most probable labels, best first.
+    predicted
+        Pairs (label, the models that predict it).
+    """
+
+    item: str
+    certainty: float
+    n_annotations: int
+    given: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    predicted: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -72,12 +124,8 @@ class ReportData:
         None where they were not requested.
     sets
         Prediction sets; None without models, or where these give no probabilities.
-    areas
-        Areas under the curve; None unless labels of two kinds meet scores.
     annotators
         Quality of the most suspicious annotators; None unless several known ones labelled the same items.
-    levels
-        Levels of the annotators of ratings, strictest first; None for other annotations.
     replacement
         Whether each model may replace an annotator; None unless some named annotators share enough items.
     gold
@@ -104,9 +152,7 @@ class ReportData:
     specification: SpecificationReport | None
     gold: GoldScores | None = None
     sets: SetResults | None = None
-    areas: AreaResults | None = None
     annotators: pd.DataFrame | None = None
-    levels: pd.DataFrame | None = None
     replacement: pd.DataFrame | None = None
     further_votes: FurtherVotes | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
@@ -191,9 +237,7 @@ def report_data(
             specification=_specification(case, annotators, specification),
             gold=gold_scores(case, gold),
             sets=set_results(case),
-            areas=area_results(case),
             annotators=annotator_results(case),
-            levels=level_results(case),
             replacement=replacement_results(case),
             further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),
@@ -258,3 +302,72 @@ def _diagnostics(tree: xr.DataTree) -> dict[str, float]:
     worst: dict[str, Callable[[Any], Any]] = {"r_hat": np.nanmax, "ess": np.nanmin}
     known = {name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()}
     return {name: float(worst[name](values)) for name, values in known.items()}
+
+
+def open_items(case: Case, tree: xr.DataTree, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
+    """List the least certain items, least certain first.
+
+    Parameters
+    ----------
+    case
+        The annotations and models.
+    tree
+        The posterior of the annotations.
+    certainty
+        `label_certainty` of the tree, dims (item, category).
+    """
+    annotations, predictions = case.annotations, case.models
+    probability = certainty.transpose("item", "category").values
+    at = np.argsort(probability.max(axis=1), kind="stable")[: case.settings.least_certain]
+    labels = np.asarray(certainty["category"])
+    plausibility = _mean_plausibility(annotations, tree, at, labels.size)
+    rows = []
+    for row, i in enumerate(at):
+        best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
+        shown = [k for k in best if probability[i, k] > 0]
+        candidates = [Candidate(str(labels[k]), float(probability[i, k]), float(plausibility[row, k])) for k in shown]
+        given, n = case.kind.lines(annotations, int(i))
+        predicted = () if predictions is None else _predicted(predictions, i)
+        name, certain = str(annotations.items[i]), candidates[0].probability
+        rows.append(OpenItem(name, certain, n, given, tuple(candidates), predicted))
+    return tuple(rows)
+
+
+def _predicted(predictions: Predictions, item: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if predictions.numbers is None:
+        hard = predictions.hard_labels()[:, item]
+        shown = ["no label" if k < 0 else str(predictions.categories[k]) for k in hard]
+    else:
+        shown = [f"{point:.3g}" for point in predictions.points()[:, item]]
+    models_of: dict[str, list[str]] = {}
+    for model, text in zip(predictions.models, shown):
+        models_of.setdefault(text, []).append(str(model))
+    return tuple((label, tuple(models)) for label, models in models_of.items())
+
+
+def _mean_plausibility(
+    annotations: Annotations, tree: xr.DataTree, at: NDArray[np.intp], n_labels: int
+) -> NDArray[np.float64]:
+    """Return the posterior mean of the plausibilities of some items, shape (item, category)."""
+    if (concentration := concentration_of(tree)) is not None:
+        shape = concentration.values[at]
+        return shape / shape.sum(axis=1, keepdims=True)
+    if "plausibility" in tree["posterior"]:
+        means = [plausibility_block(tree, slice(i, i + 1)).mean(axis=(0, 1)) for i in at]
+        return np.concatenate([np.empty((0, n_labels)), *means])
+    if "derived" in tree:
+        return tree["derived"]["label_probability"].transpose("item", "category").values[at]
+    if isinstance(annotations, Rankings):
+        return _plackett_luce_means(annotations, tree, at)
+    return np.full((at.size, n_labels), np.nan)
+
+
+def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Draw the plausibilities of these items again: the posterior of all items keeps the best labels only."""
+    means = []
+    for start in range(0, at.size, _ITEMS_AT_ONCE):
+        cases = [rankings.of_item(int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
+        few = Rankings.from_blocks(cases, labels=rankings.categories.tolist())
+        drawn = plackett_luce(few, reliability=int(settings_of(tree)["reliability"]), draws=250, seed=start)
+        means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values)
+    return np.concatenate(means)

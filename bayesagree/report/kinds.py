@@ -15,7 +15,7 @@ from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn.inverse_ranks import irn
 from bayesagree.plausibility.votes import majority_vote
-from bayesagree.report.wording import TEXTS, cited, interval, number, percent, percents
+from bayesagree.report.wording import CHECCO, KRIPPENDORFF, RUBIN, interval, number, percent, percents
 
 # Annotations of an item as lines of text, and their number.
 type Lines = tuple[tuple[str, ...], int]
@@ -33,8 +33,6 @@ class AnnotationKind:
         Single truth that plug-in metrics are computed against, from the annotations and a threshold; its name.
     agreement
         Rows of `agreement_table`, from the annotations and a seed.
-    given
-        Word for the annotations.
     coefficient, coefficient_name, scale, written
         The coefficient of the panel, its name, what its values mean, and how to write it and its interval.
     method
@@ -47,7 +45,6 @@ class AnnotationKind:
     point_estimate: Callable[[Any, float | None], xr.DataArray]
     point_estimate_name: str
     agreement: Callable[[Any, int], pd.DataFrame]
-    given: str
     coefficient: str
     coefficient_name: str
     scale: str
@@ -108,25 +105,46 @@ def _block(block: list[Any]) -> str:
     return names if len(block) == 1 else f"{{{names}}}"
 
 
-_FUNCTIONS: dict[str, Any] = {
-    "labels": {
-        "point_estimate": lambda labels, threshold: majority_vote(labels),
-        "agreement": lambda labels, seed: agreement_table(labels, seed=seed),
-        "lines": _labels_of,
-    },
-    "ratings": {
-        "point_estimate": _mean_rating,
-        "agreement": lambda ratings, seed: agreement_table(ratings, seed=seed),
-        "lines": _ratings_of,
-    },
-    "rankings": {
-        "point_estimate": lambda rankings, threshold: irn(rankings),
-        "agreement": _agreement_of_rankings,
-        "lines": _rankings_of,
-        "written": (percent, percents),
-    },
-}
+_SCALE = "0 is the agreement of chance, 1 is perfect agreement"
+_BOOTSTRAP = (
+    f"among them Krippendorff's alpha ({KRIPPENDORFF.key}), have the shortest 95 % intervals of a Bayesian bootstrap "
+    f"over items ({RUBIN.key}) with two pseudo-items."
+)
 _KINDS = {
-    kind: AnnotationKind(**own | TEXTS["kinds"][kind] | {"method": cited(TEXTS["kinds"][kind]["method"])}, given=kind)
-    for kind, own in _FUNCTIONS.items()
+    "labels": AnnotationKind(
+        title="single labels",
+        point_estimate=lambda labels, threshold: majority_vote(labels),
+        point_estimate_name="the majority vote",
+        agreement=lambda labels, seed: agreement_table(labels, seed=seed),
+        coefficient="alpha_nominal",
+        coefficient_name="Krippendorff's alpha",
+        scale=f"{_SCALE}.",
+        method=f"Agreement: the chance-corrected coefficients, {_BOOTSTRAP}",
+        lines=_labels_of,
+    ),
+    "ratings": AnnotationKind(
+        title="ratings",
+        point_estimate=_mean_rating,
+        point_estimate_name="the mean rating",
+        agreement=lambda ratings, seed: agreement_table(ratings, seed=seed),
+        coefficient="phi",
+        coefficient_name="Common agreement Phi",
+        scale=f"{_SCALE}, -1 is two camps.",
+        method=f"Agreement: Phi ({CHECCO.key}) has a 95 % highest density interval; the chance-corrected coefficients, "
+        f"{_BOOTSTRAP}",
+        lines=_ratings_of,
+    ),
+    "rankings": AnnotationKind(
+        title="partial rankings",
+        point_estimate=lambda rankings, threshold: irn(rankings),
+        point_estimate_name="the averaged ranking",
+        agreement=_agreement_of_rankings,
+        coefficient="leave_one_out",
+        coefficient_name="Mean over items",
+        scale="So often an annotator puts first what the others put first.",
+        method="Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
+        "normal 95 % interval.",
+        lines=_rankings_of,
+        written=(percent, percents),
+    ),
 }

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,22 @@ from bayesagree.draws.posterior import OF_ANNOTATIONS
 from bayesagree.io.files import atomic_path
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, TEH, Reference
 from bayesagree.report import panel, views, wording
+from bayesagree.report.beside import COVERAGE, EPSILON, MIN_ITEMS
 from bayesagree.report.data import ReportData
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.models import COVERAGE, EPSILON, MIN_ITEMS
 from bayesagree.report.scores import ModelScores
-from bayesagree.report.wording import REFERENCES, TEXTS, cited, count, listed, metric_name
+from bayesagree.report.wording import (
+    AMBIGUOUS,
+    BALAYN,
+    CALDERON,
+    CHECCO,
+    DUMITRACHE,
+    KRIPPENDORFF,
+    RUBIN,
+    count,
+    listed,
+    metric_name,
+)
 
 if TYPE_CHECKING:
     from bayesagree.report.comparisons import ComparisonReport
@@ -96,21 +108,59 @@ def _asset(name: str) -> str:
 
 def methods_paragraph(data: ReportData) -> str:
     """Write what was done, ready to paste into a paper."""
-    found = {name: getattr(data, name) for name in METHODS}
-    settings: dict[str, Any] = {"COVERAGE": COVERAGE, "EPSILON": EPSILON, "MIN_ITEMS": MIN_ITEMS}
-    settings["n_gold"] = "" if data.gold is None else count(data.gold.n_gold)
-    settings["compared"] = "" if data.groups is None or data.groups.accuracy is None else TEXTS["compared"]
-    settings["pooled"] = "" if data.groups is None or data.groups.truth is None else cited(TEXTS["pooled"], TEH=TEH.key)
-    parts = [cited(text, found=found[name], **settings) for name, text in METHODS.items() if found[name] is not None]
     software = f"Computed with bayesagree {data.version}, seed {data.settings.seed}."
     agreement = [kind_of(data.annotations).method, *_weights(data.annotations)]
-    return " ".join([_truth(data), *_metrics(data), *agreement, *parts, software])
+    return " ".join([_truth(data), *_metrics(data), *agreement, *_beside(data), software])
+
+
+def _beside(data: ReportData) -> Iterator[str]:
+    """Yield a sentence on each section that the page has."""
+    if data.groups is not None:
+        yield f"Annotators were grouped by {data.groups.by} ({BALAYN.key})" + (
+            "."
+            if data.groups.accuracy is None
+            else "; the accuracy for each group has a hierarchical beta-binomial posterior, and the spread over groups "
+            "was compared with its distribution when annotators are assigned to groups at random."
+        )
+        if data.groups.truth is not None:
+            yield (
+                "The truth of each group has a hierarchical Dirichlet posterior, which pools votes as far as groups "
+                f"agree ({TEH.key})."
+            )
+    if data.specification is not None:
+        yield (
+            "The annotators and their annotations were compared with a declared specification of the evaluation "
+            f"({BALAYN.key})."
+        )
+    if data.gold is not None:
+        yield (
+            f"Scores against gold rest on the {count(data.gold.n_gold)} items that have it; the truth of the others "
+            "was learnt from annotations, predictions and gold together."
+        )
+    if data.sets is not None:
+        yield (
+            f"Prediction sets were calibrated by conformal prediction on the vote shares ({AMBIGUOUS.key}), in the "
+            f"form that samples no labels, for a coverage of {COVERAGE:g}; each random half of the items was tested "
+            "with the sets that the other half calibrated."
+        )
+    if data.annotators is not None:
+        yield f"The quality of annotators is the worker quality score of CrowdTruth ({DUMITRACHE.key})."
+    if data.replacement is not None:
+        yield (
+            f"Each model was compared with each annotator of {MIN_ITEMS} shared items or more by the alternative "
+            f"annotator test ({CALDERON.key}; epsilon {EPSILON:g}, annotators' false discovery rate .05)."
+        )
+    if data.further_votes is not None:
+        yield (
+            "The value of further votes for the choice between the two best models follows from a normal "
+            "approximation to the difference of their accuracies under a Dirichlet posterior of the votes alone."
+        )
 
 
 def references(data: ReportData) -> list[Reference]:
     """List the papers that the paragraph cites."""
     text = methods_paragraph(data)
-    known = {*REFERENCES.values(), STUTZ, TEH}
+    known = {AMBIGUOUS, BALAYN, CALDERON, CHECCO, DUMITRACHE, KRIPPENDORFF, RUBIN, STUTZ, TEH}
     known |= {record.reference for record in POSTERIORS.values() if record.reference is not None}
     return sorted(reference for reference in known if reference.key in text)
 
@@ -158,7 +208,7 @@ def _metrics(data: ReportData) -> list[str]:
     items = (
         "The items are taken as they are, not as a sample."
         if settings.items == "fixed"
-        else cited("The items are taken as a sample: each draw weights them by a Bayesian bootstrap ({RUBIN}).")
+        else f"The items are taken as a sample: each draw weights them by a Bayesian bootstrap ({RUBIN.key})."
     )
     return [
         f"The {names} of {data.scores.table.sizes['model']} models was computed against each of {settings.chains} x "
@@ -180,7 +230,3 @@ def _informed_by(scores: ModelScores) -> str:
 
 def _another_annotator(scores: ModelScores) -> str:
     return " Another annotator gives a label drawn from the plausibilities of a draw." if scores.ceiling else ""
-
-
-# Sentences on the fields of the data that have their name, where these were computed.
-METHODS: dict[str, str] = TEXTS["methods"]

@@ -120,7 +120,7 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
         alone = scores.labels_only.sel(metric=metric, model=best).isel(reliability=0)
         beside.append(("By the labels alone", *_value(alone, "score")))
     else:
-        question = f"How good is {{}}, given these {kind_of(data.annotations).given}?"
+        question = f"How good is {{}}, given these {data.annotations.kind}?"
         method = f"The {scores.target}, under the {data.settings.record.title} model."
         if isinstance(data.annotations, Rankings):
             sentences.append(text("That is what these rankings prove, no estimate of the score against many readers."))
@@ -182,7 +182,7 @@ def _open(data: ReportData) -> Answer:
             sentence = "By the labels alone, {} more votes would not help to choose the right model ({})."
         sentences.append(text(sentence, votes, f"probability {now}" if now == then else f"from {now} to {then}"))
     informed = data.settings.record.takes_predictions
-    who = "labels and predictions" if informed else kind_of(data.annotations).given
+    who = "labels and predictions" if informed else data.annotations.kind
     method = text(f"Items on which no label is the most plausible with probability {OPEN} or more, by {who}.")
     number_of, all_of = percent(n / size), f"{count(n)} of {count(size)} items"
     return Answer(text("What stays open?"), number_of, all_of, tuple(sentences), method)

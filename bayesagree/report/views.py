@@ -1,26 +1,27 @@
 """The sections of a page: numbers of the data as rows of text, and their figures."""
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import combinations
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
+from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import PosteriorRecord
 from bayesagree.plots._panels import with_sizes
-from bayesagree.report.annotators import GroupResults
+from bayesagree.report.beside import COVERAGE, EPSILON, FurtherVotes, GroupResults, SetResults
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.models import COVERAGE, EPSILON, AreaResults, FurtherVotes, SetResults
-from bayesagree.report.score_views import MOST_MODELS, PAIR, informed, scores
-from bayesagree.report.scores import GoldScores
+from bayesagree.report.scores import GoldScores, ModelScores
 from bayesagree.report.wording import (
-    TEXTS,
     count,
     interval,
     listed,
+    metric_meaning,
     metric_name,
     number,
     percent,
@@ -31,6 +32,11 @@ from bayesagree.subjective.specification import SpecificationReport
 
 # Items that divide groups; the command `subjective --truth by-group` lists all.
 MOST_ITEMS = 20
+# Models shown in figures and pairs, the best ones; the table of scores has all of them.
+MOST_MODELS = 12
+PAIR = ("prob_better", "difference", "lower", "upper")
+# Names of coefficients, where they are not those of the table.
+COEFFICIENTS = {"phi": "Common agreement Phi", "leave_one_out": "Names what the others put first"}
 
 
 def agreement(data: Any) -> dict[str, Any]:
@@ -39,7 +45,7 @@ def agreement(data: Any) -> dict[str, Any]:
     marks, rows, missing = [], [], []
     for row in data.agreement.to_dict("records"):
         coefficient, value, lower, upper = (row[key] for key in ("coefficient", "estimate", "lower", "upper"))
-        name = TEXTS["coefficients"].get(coefficient, str(coefficient).replace("_", " "))
+        name = COEFFICIENTS.get(coefficient) or _named(coefficient)
         if np.isnan(value):
             missing.append(f"{name}: {row['note']}")
             continue
@@ -50,11 +56,102 @@ def agreement(data: Any) -> dict[str, Any]:
     return {"figure": figure, "rows": rows, "missing": missing}
 
 
+def _named(coefficient: str) -> str:
+    """Write the name of a coefficient: gwet_ac1 is Gwet AC1."""
+    return coefficient.replace("_", " ").capitalize().replace("Icc", "ICC").replace(" ac", " AC")
+
+
 def certainty(data: ReportData) -> dict[str, Any]:
     """Show the certainty of the items at every reliability."""
     values, levels = data.certainty.values, data.settings.reliability
     rows = [(f"{r:g}", number(float(v.mean())), percent(float((v < OPEN).mean()))) for r, v in zip(levels, values)]
     return {"figure": certainty_curve(levels, values, OPEN), "rows": rows, "limit": OPEN}
+
+
+def scores(data: ReportData) -> list[dict[str, Any]]:
+    """Show each metric: all models at every reliability, and the plug-in metric."""
+    return [] if data.scores is None else [_metric(data, name) for name in data.settings.metrics]
+
+
+def _metric(data: ReportData, metric: str) -> dict[str, Any]:
+    if data.scores is None:
+        return {}
+    levels = data.settings.reliability
+    columns = list(_columns(data.scores.table, data.scores.labels_only, levels))
+    models, ceiling = _lines(data.scores, metric, levels), _ceiling(data.scores, metric, levels)
+    name = metric_name(metric)
+    title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
+    marks = [line.marks(columns) for line in [*models[:MOST_MODELS], *ceiling]]
+    view = {"id": metric, "name": name, "meaning": metric_meaning(metric), "columns": columns}
+    view["figure"] = interval_plot(marks, title=title, axis=name, limits=limits)
+    view["rows"] = [line.row() for line in [*models, *ceiling]]
+    shown = {"shown": min(len(models), MOST_MODELS), "models": len(models), "ceiling": bool(ceiling)}
+    return view | shown | _comparison(data, metric)
+
+
+class _Line(NamedTuple):
+    """Scores of one model in every column: mean and interval, and the plug-in metric (NaN for none)."""
+
+    name: str
+    cells: list[tuple[float, float, float]]
+    plug_in: float
+
+    @classmethod
+    def of(cls, name: str, found: list[xr.Dataset], plug_in: float = np.nan) -> Self:
+        """Read the scores of one model, one Dataset a column."""
+        return cls(name, [(float(one["score"]), float(one["lower"]), float(one["upper"])) for one in found], plug_in)
+
+    def marks(self, columns: Iterable[str]) -> MarkGroup:
+        """Return what the figure shows."""
+        kinds = ("reference", *["other"] * len(self.cells))
+        cells = zip(self.cells, columns, kinds)
+        return MarkGroup(self.name, tuple(Mark(*cell, name.lower(), kind) for cell, name, kind in cells))
+
+    def row(self) -> tuple[str, list[tuple[str, str]], str]:
+        """Return what the table shows."""
+        return self.name, [(number(s), interval(a, b)) for s, a, b in self.cells], number(self.plug_in)
+
+
+def _lines(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
+    """Return the scores of the models, best first."""
+    columns, plug_in = _columns(scores.table, scores.labels_only, levels).values(), scores.table["plug_in"]
+    at = [{"metric": metric, "model": model} for model in scores.comparison[metric]["model"].values.tolist()]
+    return [_Line.of(str(one["model"]), [c.sel(one) for c in columns], float(plug_in.sel(one))) for one in at]
+
+
+def _ceiling(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
+    """Return the scores of another annotator; none where the metric has no value of one label."""
+    found = scores.ceiling_of(metric)
+    return [] if found is None else [_Line.of("Another annotator", list(_columns(*found, levels).values()))]
+
+
+def _columns(first: xr.Dataset, alone: xr.Dataset | None, levels: tuple[float, ...]) -> dict[str, xr.Dataset]:
+    """Return the scores to show by their names, the leading one first: of each reliability, or of each target."""
+    if alone is None:
+        return {f"Reliability {level:g}": first.sel(reliability=level) for level in levels}
+    return {"Estimate": first.isel(reliability=0), "Labels only": alone.isel(reliability=0)}
+
+
+def informed(data: ReportData) -> bool:
+    """Whether predictions inform the truth, so that scores by the labels alone stand beside the estimate."""
+    return data.scores is not None and data.scores.labels_only is not None
+
+
+def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
+    """List the pairs of the best models, better one first, and the probability of every place."""
+    if data.scores is None or data.scores.table.sizes["model"] < 2:
+        return {"pairs": [], "ranks": [], "places": []}
+    found = data.scores.comparison[metric].isel(model=slice(MOST_MODELS), other_model=slice(MOST_MODELS))
+    models, pairs = found["model"].values.tolist(), []
+    for a, b in combinations(models, 2):
+        pair = {key: float(found[key].sel(model=a, other_model=b)) for key in PAIR}
+        ends = interval(pair["lower"], pair["upper"])
+        chance = (probability(pair["prob_better"]), pair["prob_better"])
+        pairs.append((a, b, chance, f"{pair['difference']:+.3f}", ends))
+    places = found["rank"].values.tolist()[:MOST_MODELS]
+    chances = found["rank_probability"].transpose("model", "rank").values
+    ranks = [(m, [(float(p), probability(p)) for p in row[: len(places)]]) for m, row in zip(models, chances)]
+    return {"pairs": pairs, "ranks": ranks, "places": places}
 
 
 def _rows(table: pd.DataFrame, **columns: Callable[..., Any]) -> list[tuple[Any, ...]]:
@@ -111,12 +208,6 @@ def sets(data: ReportData, found: SetResults) -> dict[str, Any]:
     return {"rows": rows, "widest": widest, "coverage": percent(COVERAGE)}
 
 
-def areas(data: ReportData, found: AreaResults) -> dict[str, Any]:
-    """Show the area under the curve of each model against the labels."""
-    rows = _rows(found.table, model=str, auc=number, ends=interval)
-    return {"rows": rows, "positive": found.positive, "ceiling": number(found.ceiling)}
-
-
 def gold(data: ReportData, found: GoldScores) -> dict[str, Any]:
     """Show the scores of each model against gold."""
     table = found.table.to_dataframe().reset_index()
@@ -128,11 +219,6 @@ def annotators(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
     """Show the annotators whose labels agree least with the others'."""
     rows = _rows(found, annotator=str, wqs=number, n_items=count)
     return {"rows": rows, "all": count(data.annotations.annotators.size)}
-
-
-def levels(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
-    """Show how much stricter or milder each annotator of ratings is than their average."""
-    return {"rows": _rows(found, annotator=str, shift=number, ends=interval, prob_above=probability)}
 
 
 def replacement(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
@@ -243,9 +329,7 @@ OPTIONAL: dict[str, Callable[[ReportData, Any], dict[str, Any]]] = {
     "specification": specification,
     "gold": gold,
     "sets": sets,
-    "areas": areas,
     "annotators": annotators,
-    "levels": levels,
     "replacement": replacement,
     "further_votes": further_votes,
 }

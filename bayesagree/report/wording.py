@@ -1,8 +1,6 @@
 """Numbers and names as a reader sees them: nothing that is neither 0 nor 1 is written as one of them."""
 
 import math
-import tomllib
-from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
@@ -10,8 +8,6 @@ from markupsafe import Markup
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import Reference
 
-TEXTS = tomllib.loads(files("bayesagree.report").joinpath("texts.toml").read_text(encoding="utf-8"))
-REFERENCES = {name: Reference(*row) for name, row in TEXTS["references"].items()}
 MISSING = "–"
 # Between a number and its sign or unit, which belong on one line.
 SPACE = "\N{NO-BREAK SPACE}"
@@ -104,6 +100,47 @@ def listed(names: list[Any]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def cited(sentence: str, **values: Any) -> str:
-    """Fill a sentence of `texts.toml`: papers by their keys, and what else it names."""
-    return sentence.format(**{name: paper.key for name, paper in REFERENCES.items()}, **values)
+# Papers that reports cite, beside those of the posteriors.
+AMBIGUOUS = Reference(
+    "Stutz et al., TMLR 2023",
+    "D. Stutz, A. G. Roy, T. Matejovicova, P. Strachan, A. T. Cemgil, A. Doucet. Conformal prediction under "
+    "ambiguous ground truth. TMLR, 2023. arXiv:2307.09302.",
+)
+BALAYN = Reference(
+    "Balayn and Bozzon, 2019",
+    "A. Balayn, A. Bozzon. Designing evaluations of machine learning models for subjective inference: the case of"
+    " sentence toxicity. arXiv:1911.02471, 2019.",
+)
+CALDERON = Reference(
+    "Calderon et al., ACL 2025",
+    "N. Calderon, R. Reichart, R. Dror. The alternative annotator test for LLM-as-a-judge: how to statistically "
+    "justify replacing human annotators with LLMs. ACL, 2025. arXiv:2501.10970.",
+)
+CHECCO = Reference(
+    "Checco et al., 2017",
+    "A. Checco, K. Roitero, E. Maddalena, S. Mizzaro, G. Demartini. Let's agree to disagree: fixing agreement "
+    "measures for crowdsourcing. HCOMP, 2017.",
+)
+DAVIDSON = Reference(
+    "Davidson, 1970",
+    "R. R. Davidson. On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. "
+    "Journal of the American Statistical Association 65, 1970.",
+)
+DUMITRACHE = Reference(
+    "Dumitrache et al., 2018",
+    "A. Dumitrache, O. Inel, L. Aroyo, B. Timmermans, C. Welty. CrowdTruth 2.0: quality metrics for crowdsourcing"
+    " with disagreement. arXiv:1808.06080, 2018.",
+)
+KRIPPENDORFF = Reference(
+    "Krippendorff, 2004",
+    "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.",
+)
+RAO_KUPPER = Reference(
+    "Rao and Kupper, 1967",
+    "P. V. Rao, L. L. Kupper. Ties in paired-comparison experiments: a generalization of the Bradley-Terry model."
+    " Journal of the American Statistical Association 62, 1967.",
+)
+RUBIN = Reference(
+    "Rubin, 1981",
+    "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.",
+)

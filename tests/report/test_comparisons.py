@@ -2,15 +2,15 @@
 
 import json
 import re
-from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from bayesagree import Comparisons, InputError, davidson
 from bayesagree.comparisons import preference_table
-from bayesagree.report import comparison_report, render
-from bayesagree.report.comparisons import _notes, panel
+from bayesagree.report import comparison_report
+from bayesagree.report.comparisons import panel
+from bayesagree.report.page import render
 from bayesagree.report.wording import percent
 from tests.comparisons.test_davidson import crowd, food
 
@@ -20,16 +20,6 @@ def data():
     games = Comparisons.from_long(crowd(n=600), annotator="who", item="prompt")
     effects = {"ties": "annotator", "order": "annotator", "discrimination": None}
     return comparison_report(games, davidson(games, **effects, draws=200, chains=2, seed=1), warnings=("<careful>",))
-
-
-def test_panel(data):
-    answers = [str(answer) for answer in panel(data)]
-    table = preference_table(data.result, scale="win_rate")
-    assert answers[0].startswith("Which model is best?")
-    assert f"for {table['model'][0]}, of 5 models" in answers[0]
-    assert f"{100 * table['mean'][0]:.0f}" in answers[1]
-    assert answers[2].startswith("How far do annotators agree?")
-    assert answers[3].startswith("Does the first place win?")
 
 
 def test_intervals_of_the_panel_begin_with_their_lower_end(data):
@@ -65,10 +55,3 @@ def test_comparisons_without_annotators_and_effects():
     other = Comparisons.from_long(pd.DataFrame({"left": ["A"], "right": ["B"], "winner": ["A"]}))
     with pytest.raises(InputError, match="none of davidson for these comparisons"):
         comparison_report(other, tree)
-
-
-def test_models_that_no_comparison_links_are_named_only_where_there_are_such(data):
-    apart = Comparisons.from_long(pd.DataFrame({"left": [*"AC"] * 4, "right": [*"BD"] * 4, "winner": [*"AD"] * 4}))
-    for games, expected in ((data.comparisons, False), (apart, True)):
-        notes = [str(note) for note in _notes(replace(data, comparisons=games))]
-        assert any("No comparison links some models with others" in note for note in notes) == expected

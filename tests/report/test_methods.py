@@ -1,23 +1,17 @@
 """The methods paragraph names what was computed and nothing else, for every combination of inputs."""
 
-import re
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 from bayesagree import Annotators, Labels, Predictions, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
-from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import report_data
-from bayesagree.report.page import METHODS, methods_paragraph, references, render
+from bayesagree.report.page import methods_paragraph, references, render
 from bayesagree.report.settings import ReportSettings
-from bayesagree.report.views import OPTIONAL, specification
 from bayesagree.subjective import EvaluationSpecification
-from bayesagree.subjective.specification import SpecificationReport
 
 CHAPTERS = {
     '<section id="models"': "draws of the truth; scores are",
@@ -27,9 +21,7 @@ CHAPTERS = {
     '<section id="specification"': "declared specification",
     '<section id="gold"': "Scores against gold rest on the 20 items",
     '<section id="sets"': "Prediction sets were calibrated",
-    '<section id="areas"': "Areas under the curve",
     '<section id="annotators"': "score of CrowdTruth (Dumitrache et al., 2018)",
-    '<section id="levels"': "The level of each annotator",
     '<section id="replacement"': "alternative annotator test",
     '<section id="further-votes"': "The value of further votes",
     ">Another annotator</span></th>": "Another annotator gives a label",
@@ -93,10 +85,6 @@ def test_methods_name_the_chapters_of_the_page():
     assert all(found == {True, False} for found in seen.values()), seen
 
 
-def test_every_optional_section_has_a_sentence():
-    assert METHODS.keys() == OPTIONAL.keys()
-
-
 VOTES = [["low", "mid"], ["high", "high"], ["mid", "mid"], ["low", "low"]]
 
 
@@ -116,33 +104,3 @@ def test_weights_and_orders_are_named(annotations, sentence):
     page = render(data)
     assert ("ordinal weights" in page) == bool(annotations.ordered)
     assert ("taken as ordered" in page) == (annotations.ordered is None and annotations.has_order)
-
-
-@pytest.mark.parametrize("accuracy", [None, xr.Dataset()])
-@pytest.mark.parametrize("truth", [None, {}])
-def test_methods_of_groups_are_those_of_their_tables(data, accuracy, truth):
-    groups = GroupResults("age", pd.DataFrame(), accuracy, pd.DataFrame(), truth)
-    text = methods_paragraph(replace(data, groups=groups))
-    assert "Annotators were grouped by age" in text
-    assert (CHAPTERS['id="group-scores"'] in text) == (accuracy is not None)
-    assert (CHAPTERS['id="group-truth"'] in text) == (truth is not None)
-
-
-@pytest.mark.parametrize(("protected", "text"), [((), "none"), (("age", "region"), "age, region")])
-def test_features_that_are_protected_are_listed(protected, text):
-    declared = EvaluationSpecification("unequal accuracy", protected=protected)
-    shares = pd.DataFrame(columns=["kind", "feature", "value", "target", "actual", "n"])
-    report = SpecificationReport(declared, shares, pd.DataFrame(), (), pd.DataFrame())
-    rows = dict(row[:2] for row in specification(None, report)["declared"])
-    assert rows["Protected features"] == text
-    assert rows["What would be a bias"] == "unequal accuracy"
-
-
-def test_headings_name_models_only_where_there_are_some():
-    labels = Labels.from_matrix([[0, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]], annotators=WHO[:3], labels=[0, 1])
-    groups = Groups.by_features(labels, PEOPLE, ["age"])
-    settings = ReportSettings(draws=20, chains=1)
-    for models in (None, Predictions.from_labels({"A": [0, 1, 0, 1], "B": [1, 1, 0, 1]}, labels=[0, 1])):
-        page = render(report_data(labels, models, groups=groups, annotators=PEOPLE, settings=settings))
-        headings = " ".join(re.findall(r"<h[12][^>]*>(.*?)</h", page))
-        assert ("model" in headings) == (models is not None)

@@ -1,7 +1,5 @@
 """The numbers of a report are those of the package's own functions."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,8 +10,6 @@ from bayesagree import (
     InputError,
     Labels,
     Predictions,
-    Rankings,
-    Ratings,
     annotation_certainty,
     compare,
     dirichlet,
@@ -24,13 +20,9 @@ from bayesagree import (
 )
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import noisy_models, rankings, ratings
-from bayesagree.metrics import expected_top_k_accuracy, score, top_k_accuracy
-from bayesagree.metrics.registry import METRICS
-from bayesagree.plausibility import InformedDirichlet, irn
-from bayesagree.report.annotators import group_results
+from bayesagree.metrics import expected_top_k_accuracy, top_k_accuracy
+from bayesagree.report.beside import group_results
 from bayesagree.report.data import OPEN, report_data
-from bayesagree.report.items import _plackett_luce_means
-from bayesagree.report.kinds import kind_of
 from bayesagree.report.page import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective import EvaluationSpecification
@@ -72,29 +64,6 @@ def test_a_trace_of_ones_own_is_the_truth_of_the_report(trace, test_set):
     assert "a posterior of the authors' own. Annotation certainty" in methods_paragraph(found)
 
 
-def test_what_predictions_inform_is_drawn_once_and_is_that_of_evaluate(monkeypatch, test_set):
-    monkeypatch.setattr(InformedDirichlet, "draw", None)
-    few = replace(SHORT, plausibility="informed_dirichlet", draws=50)
-    found = report_data(test_set.labels, test_set.predictions, settings=few)
-    how = {"draws": 50, "chains": 2, "seed": 1, "another_annotator": True}
-    tree = evaluate(test_set.labels, test_set.predictions, plausibility="informed_dirichlet", **how)
-    by_label = tree["certainty"]["label_certainty"]
-    assert np.allclose(by_label.sum("category"), 1)
-    assert np.array_equal(by_label.max("category"), tree["certainty"]["annotation_certainty"].squeeze("reliability"))
-    assert np.array_equal(found.certainty.squeeze("reliability"), by_label.max("category"))
-    assert found.diagnostics["r_hat"] == float(tree["diagnostics"]["r_hat"].max())
-    open_item = found.open_items[0]
-    given = {str(item): at for at, item in enumerate(by_label["item"].values)}[open_item.item]
-    assert open_item.candidates[0].probability == float(by_label.isel(item=given).max())
-
-
-@pytest.mark.parametrize("dim", ["item", "category"])
-def test_a_trace_of_others_is_refused(trace, test_set, dim):
-    turned = xr.DataTree.from_dict({"posterior": trace["posterior"].to_dataset().isel({dim: slice(None, None, -1)})})
-    with pytest.raises(InputError, match="of the trace are not those of the annotations"):
-        report_data(test_set.labels, settings=ReportSettings(plausibility=turned))
-
-
 def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_set):
     how = {"plausibility": "dirichlet", "reliability": [1.0, 0.3, 3.0]}
     tree = evaluate(test_set.labels, test_set.predictions, **how, draws=200, seed=1)
@@ -110,30 +79,9 @@ def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_
     assert found["prob_better"].sel(model="A", other_model="C") == better["prob_better"].sel(model="A", other_model="C")
 
 
-def test_the_ordinary_metric_is_the_metric_that_was_asked_for(monkeypatch):
-    """A metric of one true label need not be top-k accuracy: here a wrong one counts one half, and ties share."""
-    kendall = METRICS["kendall_tau_{}"]
-    record = replace(kendall, pattern="first_{}", one_true_label=True, largest_distance=lambda k, n_labels: 2.0)
-    monkeypatch.setitem(METRICS, "first_{}", record)
-    labels = Labels.from_counts([[2, 2, 1, 0], [0, 0, 3, 0]])
-    models = Predictions.from_scores({"A": [[4, 3, 2, 1], [1, 2, 3, 4]]})
-    found = report_data(labels, models, settings=ReportSettings(metrics=("first_1",), draws=20))
-    assert found.scores.table["plug_in"].values.tolist() == [[(0.75 + 0.5) / 2]]
-
-
 def test_the_ordinary_metric_is_against_the_majority_vote(data, test_set):
     vote = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions).squeeze(("chain", "draw"))
     np.testing.assert_allclose(data.scores.table["plug_in"].sel(metric="top_1_accuracy"), vote)
-
-
-def test_plausibilities_that_are_drawn_again_are_those_of_their_items(monkeypatch):
-    monkeypatch.setattr("bayesagree.report.items._ITEMS_AT_ONCE", 2)
-    given = Rankings.from_blocks([[[[label]]] * 9 for label in "abcab"], labels=["a", "b", "c"])
-    tree = plackett_luce(given, draws=200, chains=2, seed=1, top_labels=1)
-    found = _plackett_luce_means(given, tree, np.array([4, 0, 2, 1, 3]))
-    assert found.argmax(axis=1).tolist() == [1, 0, 2, 1, 0]
-    # Prior 1/3 for each label, and nine votes for one.
-    np.testing.assert_allclose(found.max(axis=1), (9 + 1 / 3) / 10, atol=0.02)
 
 
 def test_the_least_certain_items_come_first_with_their_annotations(data, test_set):
@@ -179,14 +127,6 @@ def data_of(found, metric):
     return found.scores.table["score"].sel(metric=metric).values
 
 
-def test_without_models_the_report_is_about_the_annotations():
-    found = report_data(rankings(n_items=20, n_labels=5, seed=2).rankings)
-    assert found.scores is None
-    assert found.settings.plausibility == "plackett_luce"
-    assert found.certainty.sizes == {"reliability": 2, "item": 20}
-    assert all(item.predicted == () for item in found.open_items)
-
-
 def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
     given = ratings(n_items=25, ratings_per_item=4, phi=0.7, seed=1).ratings
     with pytest.raises(InputError, match="pass threshold=c"):
@@ -196,26 +136,6 @@ def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
     assert "phi" in found.agreement["coefficient"].tolist()
     assert {c.label for c in found.open_items[0].candidates} == {"below", "at_or_above"}
     assert len(found.open_items[0].given[0].split(",")) == found.open_items[0].n_annotations
-
-
-@pytest.mark.parametrize("values", [[[1, 5], [4, 4]], [[1, 2], [5, 4]]])
-def test_the_point_estimate_of_ratings_is_the_side_of_the_mean(values):
-    given = Ratings.from_matrix(values, scale=(1, 5))
-    estimate = kind_of(given).point_estimate(given, 3.0)
-    assert estimate.sel(category="at_or_above").values.tolist() == [float(np.mean(row) >= 3) for row in values]
-
-
-def test_the_point_estimate_of_rankings_is_irn():
-    given = Rankings.from_blocks([[[[0], [1]], [[1]]]], labels=3)
-    assert kind_of(given).point_estimate(given, None).equals(irn(given))
-
-
-def test_a_metric_of_sets_is_scored_against_the_point_estimate(test_set):
-    found = report_data(
-        test_set.labels, test_set.predictions, settings=ReportSettings(metrics=("set_2_accuracy",), draws=20)
-    )
-    vote = score(majority_vote(test_set.labels), test_set.predictions, "set_2_accuracy").squeeze(("chain", "draw"))
-    np.testing.assert_allclose(found.scores.table["plug_in"].sel(metric="set_2_accuracy"), vote)
 
 
 @pytest.fixture(scope="module")
@@ -253,13 +173,6 @@ def test_a_specification_needs_the_annotators(unequal):
         report_data(votes, model, specification=declared, settings=ReportSettings(draws=20))
     found = report_data(votes, model, annotators=people, specification=declared, settings=ReportSettings(draws=20))
     assert any("fewer than 6 annotators" in gap for gap in found.specification.gaps)
-
-
-def test_warnings_are_kept_for_the_reader():
-    votes = Labels.from_matrix([["a", "b"], ["a", "a"]], labels=["a", "b"])
-    alone = Rankings.from_blocks([[[["a"], ["b"]]], [[["b"]], [["b"]]]], labels=["a", "b"])
-    assert report_data(votes).warnings == ()
-    assert any("fewer than two annotators" in message for message in report_data(alone).warnings)
 
 
 def test_certainty_without_a_closed_form_is_what_scoring_saw_at_each_reliability():

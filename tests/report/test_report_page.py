@@ -12,12 +12,10 @@ from _report import VOID, said
 
 from bayesagree import Annotators, Labels, Predictions
 from bayesagree.annotations.groups import Groups
-from bayesagree.datasets.simulate import rankings, ratings
-from bayesagree.plausibility.registry import POSTERIORS, Reference
-from bayesagree.report import views, wording
+from bayesagree.report import wording
 from bayesagree.report.data import report_data
-from bayesagree.report.figures import Mark, MarkGroup, _grid, certainty_curve, interval_plot
-from bayesagree.report.page import methods_paragraph, references, render, write_report
+from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
+from bayesagree.report.page import render, write_report
 from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective import EvaluationSpecification
 
@@ -98,7 +96,7 @@ def test_names_from_the_data_stay_text(evil):
         r"(.*)<script type=.application/json.*?>(.*?)</script>.*", text, flags=re.DOTALL
     ).groups()
     assert not re.search(r"[<>&']", numbers)
-    assert text.count("alert(") == text.count("alert(&#39;x&#39;)") + text.count("onerror=alert(1)&gt;")
+    assert text.count("alert(") == len(re.findall(r"alert\((?:\\?&#39;x\\?&#39;|1)\)(?:&lt;|&gt;)", text))
     assert "49" not in "".join(page.text).split("{{")[0]
     shown = "".join(page.text)
     assert "{{ 7 * 7 }}" in shown
@@ -137,22 +135,6 @@ def test_the_numbers_are_there_with_all_digits(data):
     assert len(tables["certainty"]) == data.certainty.size
 
 
-def test_tables_hold_the_numbers_of_the_data(data):
-    found = views.sections(data)
-    for row, level, values in zip(found["certainty"]["rows"], data.settings.reliability, data.certainty.values):
-        assert row == (f"{level:g}", f"{values.mean():.3f}", f"{100 * np.mean(values < 0.95):.0f}\u00a0%")
-    known = [r for r in data.agreement.to_dict("records") if np.isfinite(r["estimate"])]
-    expected = [(f"{r['estimate']:.3f}", f"{r['lower']:.3f} to {r['upper']:.3f}", r["note"]) for r in known]
-    assert [row[1:] for row in found["agreement"]["rows"]] == expected
-    assert len(known) + len(found["agreement"]["missing"]) == len(data.agreement)
-    settings = dict(found["settings"])
-    weights = ", ".join(f"{level:g}" for level in data.settings.reliability[1:])
-    assert (settings["Draws"], settings["Reliability"]) == ("4 chains of 200", f"1 (reference), {weights}")
-    assert found["diagnostics"][0][1] == "independent"
-    rows = found["further_votes"]["rows"]
-    assert [row[0] for row in rows] == [f"{n:,.0f}" for n in data.further_votes.table["votes"]]
-
-
 def test_writing_is_whole_or_not_at_all(data, tmp_path, monkeypatch):
     out = tmp_path / "report.html"
     out.write_text("old")
@@ -172,58 +154,11 @@ def test_writing_is_whole_or_not_at_all(data, tmp_path, monkeypatch):
     assert "<h1>New</h1>" in out.read_text(encoding="utf-8")
 
 
-def test_the_first_sentence_names_the_best_model_and_its_probability(data):
-    found = data.scores.comparison["top_1_accuracy"]
-    best, second = found["model"].values[:2]
-    p = wording.probability(float(found["prob_better"].sel(model=best, other_model=second)))
-    first = said(data)[0]
-    assert f"{best} is better than {second} with probability {' '.join(p.split())}." in first
-    assert ("stays open" in first) == (float(p.split()[-1]) < 0.95)
-    assert any(wording.percent(data.open_share) in sentence for sentence in said(data))
-
-
 def test_sentences_say_when_the_best_model_depends_on_trust(data):
     table = data.scores.table.copy(deep=True)
     table["score"].loc[{"reliability": 3.0, "model": "C"}] = 1.0
     scores = replace(data.scores, table=table)
     assert any("C at reliability 3" in sentence for sentence in said(replace(data, scores=scores)))
-
-
-def test_a_warning_is_in_the_summary_and_in_its_section(data):
-    text = render(replace(data, warnings=("chains have not mixed",)))
-    assert "Warning: chains have not mixed" in text
-    assert "gave 1 warning: <a" in text
-
-
-@pytest.mark.parametrize("kind", ["labels", "rankings", "ratings", "bootstrap", "dawid_skene"])
-def test_methods_say_what_was_done_and_cite_it(kind, test_set):
-    ranked, rated = rankings(n_items=8, seed=1).rankings, ratings(n_items=8, ratings_per_item=5, seed=1).ratings
-    given, models, settings, keys = {
-        "labels": (test_set.labels, test_set.predictions, ReportSettings(draws=20), {"Stutz et al., 2023"}),
-        "rankings": (ranked, None, ReportSettings(draws=20), {"Stutz et al., 2023"}),
-        "ratings": (rated, None, ReportSettings(threshold=0.5), {"Checco et al., 2017", "Rubin, 1981"}),
-        "bootstrap": (
-            test_set.labels, test_set.predictions, ReportSettings(draws=20, items="bootstrap"), {"Rubin, 1981"},
-        ),
-        "dawid_skene": (
-            test_set.labels, None, ReportSettings("dawid_skene", draws=50, chains=2), {"Dawid and Skene, 1979"},
-        ),
-    }[kind]  # fmt: skip
-    found = report_data(given, models, settings=settings)
-    text = methods_paragraph(found)
-    assert keys <= {reference.key for reference in references(found)}
-    assert all(reference.key in text for reference in references(found))
-    assert "seed 1" in text
-    assert ("predicts annotators held out" in render(found)) == (kind == "dawid_skene")
-    assert "sample" in text or models is None
-    page = Page(render(found))
-    assert page.open == []
-
-
-def test_the_paper_of_a_new_posterior_is_listed(data, monkeypatch):
-    paper = Reference("Nobody, 2030", "N. Nobody. A posterior. 2030.")
-    monkeypatch.setitem(POSTERIORS, "dirichlet", replace(POSTERIORS["dirichlet"], reference=paper))
-    assert paper in references(data)
 
 
 def test_numbers_are_never_rounded_to_certainty():
@@ -244,49 +179,3 @@ def test_figures_survive_values_that_are_all_alike(values):
     assert "nan" not in str(figure)
     curve = certainty_curve([1.0], np.full((1, 3), value), 0.95)
     assert "nan" not in str(curve)
-
-
-@pytest.mark.parametrize("smallest", [0.35, 0.62, 0.97])
-def test_the_curve_of_certainty_stays_in_its_frame(smallest):
-    """Top of the frame is certainty one; its bottom is the tenth below the smallest, at most 0.9."""
-    certainty = np.array([[smallest, 0.98, 0.99, 1.0]])
-    drawn = re.search(r'<polyline[^>]* points="([^"]*)"', str(certainty_curve([1.0], certainty, 0.95)))[1]
-    y = np.array([float(point.split(",")[1]) for point in drawn.split()])
-    low = min(0.9, int(10 * smallest) / 10)
-    top, bottom = 10, 220
-    assert y.min() == pytest.approx(top, abs=0.1)
-    assert y.max() == pytest.approx(bottom - (bottom - top) * (smallest - low) / (1 - low), abs=0.1)
-
-
-def test_the_reference_has_the_full_line_and_every_curve_its_key():
-    text = str(certainty_curve([1.0, 2.0], np.array([[0.6, 0.9], [0.7, 1.0]]), 0.95))
-    curves = re.findall(r'<polyline class="([^"]*)" stroke-dasharray="([^"]*)"', text)
-    assert [cls for cls, _ in curves] == ["curve", "curve other"]
-    assert curves[0][1] != curves[1][1]
-    assert re.findall(r">(reliability [^<]*)<", text) == ["reliability 1 (reference)", "reliability 2"]
-    keys = re.findall(r'<line[^>]*class="(curve[^"]*)"[^>]*', text)
-    assert keys == ["curve", "curve other"]
-
-
-def test_as_many_dividing_items_as_stated_are_listed():
-    empty = pd.DataFrame(columns=["model", "group", "mean", "lower", "upper", "difference"])
-    empty = empty.assign(difference_lower=[], difference_upper=[], worst_served=[], votes=[], divided=[], p_value=[])
-    items = pd.DataFrame({"group": "g", "item": range(30), "prob_different": 0.9})
-    found = views._group_truth({"scores": empty, "groups": empty, "items": items})
-    assert ([row[1] for row in found["dividing"]], found["number"]) == ([str(k) for k in range(20)], "30")
-
-
-def test_the_coefficient_of_the_kind_is_the_one_that_is_marked(data):
-    figure = str(views.agreement(data)["figure"])
-    shown = [name for name, *_ in views.agreement(data)["rows"]]
-    assert figure.count('<circle class="reference"') == 1
-    assert figure.count('<circle class="other"') == len(shown) - 1 > 1
-
-
-def test_lines_of_a_grid_lie_at_their_values():
-    """From .5 at the bottom, 210, to 1 at the top, 10."""
-    grid = str(_grid(40, 240, 10, 210, 0.5))
-    heights = [float(y) for y in re.findall(r'class="grid"[^>]* y1="([\d.]+)"', grid)]
-    labels = [float(value) for value in re.findall(r">(0?\.\d+|1)</text>", grid)]
-    assert len(labels) > 2
-    np.testing.assert_allclose(heights, [210 - 400 * (value - 0.5) for value in labels], atol=0.06)

@@ -1,13 +1,10 @@
 """What the scores of a report mean: estimates of a well-annotated truth, or that of these annotations alone."""
 
-import re
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from _report import said, sentence
 
-from bayesagree import InputError, Labels, Predictions, evaluate
+from bayesagree import Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import majority_vote
@@ -57,24 +54,6 @@ def test_the_estimate_leads_and_the_labels_alone_are_beside_it(informed):
     assert not any("Votes are few" in text for text in said(informed))
 
 
-def test_the_figure_has_two_named_rows_a_model(informed):
-    page = render(informed)
-    head = re.search(rf'id="scores-{METRIC}".*?</thead>', page, re.DOTALL)[0]
-    names = re.findall(r"disabled>([^<]+)<", head)
-    assert names == ["Model", "Estimate", "Labels only", "Majority vote"]
-    figure = re.search(r"<svg.*?</svg>", page, re.DOTALL)[0]
-    rows = re.findall(r"<text[^>]*>([^<]*)</text>", figure)
-    assert [text for text in rows if text in ("estimate", "labels only")] == ["estimate", "labels only"] * 4
-    assert figure.count("<circle") == 8
-    assert f'<th scope="row">Score</th><td>{ESTIMATE}</td>' in page
-    assert "annotators count as exchangeable" in page
-    assert "one truth that every model informs" in page
-
-
-def test_methods_say_whose_output_informed_the_truth(informed):
-    assert "The predictions of the models inform the truth that they are scored against." in methods_paragraph(informed)
-
-
 @pytest.mark.filterwarnings("ignore:models 'copy' fit these votes better")
 def test_a_model_that_is_left_out_is_named():
     rng = np.random.default_rng(3)
@@ -85,15 +64,6 @@ def test_a_model_that_is_left_out_is_named():
     assert "The predictions of the models, but those of copy, inform the truth" in methods_paragraph(found)
     assert "one truth that not every model informs" in str(panel(found)[0])
     assert "The predictions of &#39;copy&#39; inform no truth" in render(found)
-
-
-def test_a_pair_whose_order_the_comparison_turns_is_named_in_its_order(informed):
-    comparison = informed.scores.comparison[METRIC].copy(deep=True)
-    first, second = comparison["model"].values[:2]
-    comparison["prob_better"].loc[{"model": first, "other_model": second}] = 0.02
-    comparison["prob_better"].loc[{"model": second, "other_model": first}] = 0.98
-    turned = replace(informed, scores=replace(informed.scores, comparison={METRIC: comparison}))
-    assert f"{second} is better than {first} with probability 0.98." in str(panel(turned)[0])
 
 
 def test_items_without_annotations_are_part_of_the_report(few):
@@ -110,17 +80,6 @@ def test_items_without_annotations_are_part_of_the_report(few):
     np.testing.assert_allclose(found.scores.table["plug_in"].sel(metric=METRIC), vote)
 
 
-def test_without_predictions_there_is_nothing_to_learn_from(few):
-    with pytest.raises(InputError, match="learns from predictions; give them"):
-        report_data(few.labels, settings=INFORMED)
-
-
-def test_the_default_is_the_estimate_with_its_reason(few):
-    found = report_data(few.labels, few.predictions, settings=ReportSettings(draws=40))
-    assert found.settings.plausibility == "informed_dirichlet"
-    assert "Votes and predictions together estimate the score" in render(found)
-
-
 def test_labels_alone_are_no_estimate(few):
     found = report_data(few.labels, few.predictions, settings=ReportSettings("dirichlet", draws=40))
     assert found.scores.labels_only is None
@@ -129,9 +88,3 @@ def test_labels_alone_are_no_estimate(few):
     assert f"The {ALONE}" in answer.method
     assert "this is not an estimate of the score against many annotators" in str(answer)
     assert not any("Votes are few" in text for text in said(report_data(few.labels)))
-
-
-def test_many_votes_need_no_note():
-    votes, models = Labels.from_counts([[20, 10], [5, 25]]), Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
-    found = report_data(votes, models, settings=ReportSettings(draws=20))
-    assert not any("Votes are few" in text for text in said(found))

@@ -1,17 +1,18 @@
-"""Models for annotators, and further votes, in the report."""
+"""What stands beside the scores of a report has the numbers of the package."""
 
-from dataclasses import replace
-
+import _conformal
 import numpy as np
 import pytest
 
-from bayesagree import Labels, Predictions, Rankings, Ratings, alternative_annotator_test, annotate_next
+from bayesagree import Labels, Predictions, alternative_annotator_test, annotate_next
+from bayesagree.conformal import cross_sets, set_coverage
 from bayesagree.planning import value_of_votes
+from bayesagree.report.beside import replacement_results
 from bayesagree.report.data import report_data
-from bayesagree.report.models import replacement_results
 from bayesagree.report.page import render
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.report.views import further_votes, replacement
+from bayesagree.subjective import crowdtruth
 
 FEW = ReportSettings(draws=300, chains=1, seed=3, plausibility="dirichlet")
 
@@ -44,20 +45,6 @@ def test_replacement_is_the_alternative_annotator_test(case, data):
     assert [row[4] for row in shown["rows"]] == ["yes", "no"]
 
 
-def test_rankings_and_sides_of_a_threshold_are_replaced_as_labels_are(case, data):
-    labels, models = case
-    said = labels.label_index.reshape(60, 4)
-    first = [[[[int(k)]] for k in row] for row in said]
-    ranked = Rankings.from_blocks(first, labels=[0, 1], annotators=[[*"uvwx"]] * 60)
-    rated = Ratings.from_matrix(1 + 3.0 * said, scale=(1, 5), annotators=[*"uvwx"])
-    sides = Predictions.from_labels({m: np.array(["below", "at_or_above"])[models.hard_labels()[k]] for k, m in
-                                     enumerate(models.models)}, labels=["below", "at_or_above"])  # fmt: skip
-    for annotations, predictions in ((ranked, models), (rated, sides)):
-        table = replacement_results(Case.of(annotations, predictions, replace(FEW, plausibility="", threshold=3.0)))
-        assert table is not None
-        assert table.set_index("model").to_dict() == data.replacement.set_index("model").to_dict()
-
-
 def test_further_votes_are_worth_what_the_stopping_rule_says(case, data):
     worth = value_of_votes(*case, plausibility="dirichlet").set_index("votes")
     table = data.further_votes.table.set_index("votes")
@@ -68,13 +55,6 @@ def test_further_votes_are_worth_what_the_stopping_rule_says(case, data):
     how = {"goal": "decision", "plausibility": "dirichlet", "seed": 3}
     expected = annotate_next(*case, n=15, **how)["item"].astype(str).tolist()
     assert further_votes(data, data.further_votes)["items"] == expected
-
-
-def test_the_page_has_both(data):
-    page = render(data)
-    assert 'id="replacement"' in page
-    assert 'id="further-votes"' in page
-    assert "Calderon" in page
 
 
 def test_no_section_where_there_is_nothing_to_say(case):
@@ -98,3 +78,28 @@ def test_a_model_without_an_answer_somewhere_replaces_nobody(case):
     codes[0][3] = None
     gap = Predictions.from_labels(dict(zip(models.models, codes)), labels=[0, 1])
     assert replacement_results(Case(labels, gap, FEW)) is None
+
+
+def test_the_annotator_who_throws_a_coin_comes_first():
+    rng = np.random.default_rng(1)
+    said = (rng.random((40, 6)) < rng.random(40)[:, None]).astype(int)
+    said[:, 5] = rng.integers(0, 2, 40)
+    labels = Labels.from_matrix(said, annotators=[*"uvwxy", "coin"], labels=[0, 1])
+    found = report_data(labels, settings=FEW)
+    assert found.annotators["annotator"].tolist() == crowdtruth(labels)["wqs"].to_series().sort_values().index.tolist()
+    assert found.annotators["annotator"].iloc[0] == "coin"
+    assert 'id="annotators"' in render(found)
+
+
+def test_prediction_sets_have_the_numbers_of_their_functions():
+    truth, predictions = _conformal.items(60, n_labels=3)
+    shares = truth.values / truth.values.sum(axis=1, keepdims=True)
+    labels = Labels.from_counts(np.random.default_rng(1).multinomial(5, shares))
+    data = report_data(labels, predictions, settings=FEW)
+    sets = cross_sets(labels, predictions, seed=3)
+    assert data.sets.table.equals(set_coverage(labels, sets))
+    assert 'id="sets"' in render(data)
+    logits = Predictions.from_scores({"A": 2 * predictions.scores[0]})
+    assert report_data(labels, logits, settings=FEW).sets is None
+    few, scores = labels.select(labels.item_index < 30), {"A": predictions.scores[0, :30]}
+    assert report_data(few, Predictions.from_scores(scores), settings=FEW).sets is None

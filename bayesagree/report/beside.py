@@ -1,4 +1,4 @@
-"""The annotators in a report: their quality, their levels, and the groups of them that models serve."""
+"""What stands beside the scores: groups, annotators, prediction sets, areas, replacement, further votes."""
 
 import warnings
 from dataclasses import dataclass
@@ -8,27 +8,124 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.agreement.annotator_effects import annotator_levels, levels_matter
-from bayesagree.agreement.phi import common_agreement
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.conformal.coverage import cross_sets, set_coverage, widest_sets
 from bayesagree.errors import ConvergenceError, InputError
+from bayesagree.judges.annotator_test import alternative_annotator_test
+from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.crowd_quality import crowdtruth
+from bayesagree.subjective.disagreement import recode
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
 from bayesagree.subjective.group_truth import group_truth_tables
 from bayesagree.subjective.tables import as_labels
+
+COVERAGE = 0.9
+# Annotated items without which no sets are shown: each half calibrates the other, and fewer than nine cannot.
+FEWEST = 40
+_WIDEST = 10
+# Annotators with fewer items that others labelled too are not compared: the exact test is a t-test (Calderon et al.,
+# 2025).
+MIN_ITEMS = 30
+# By how much a model may be worse than an annotator and still replace that person: that of experts in the paper.
+EPSILON = 0.2
+# Items listed that deserve the next vote.
+_NEXT = 15
+
+
+@dataclass(frozen=True, eq=False)
+class SetResults:
+    """Conformal sets of the models, each half of the items calibrated on the other: `set_coverage`, `widest_sets`."""
+
+    table: pd.DataFrame
+    widest: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherVotes:
+    """What further votes do for the choice between the two best models.
+
+    Attributes
+    ----------
+    models
+        The best and the next by the votes alone.
+    table
+        Columns votes and prob_right of `value_of_votes`, at none, a tenth, half and all of the items where they differ.
+    items
+        The items of the first votes, columns item and gain of `annotate_next`.
+    """
+
+    models: tuple[str, str]
+    table: pd.DataFrame
+    items: pd.DataFrame
+
+
+def set_results(case: Case) -> SetResults | None:
+    """Compute prediction sets and their coverage; None unless labels meet probabilities on enough items."""
+    if not case.scored_labels or case.models is None or case.models.scores is None:
+        return None
+    scores = case.models.scores
+    if case.voted.items.size < FEWEST or (scores < 0).any() or (np.abs(scores.sum(axis=2) - 1) > 1e-3).any():
+        return None
+    sets = cross_sets(case.voted, case.models, coverage=COVERAGE, seed=case.settings.seed)
+    return SetResults(set_coverage(case.voted, sets), widest_sets(sets, most=_WIDEST))
+
+
+def replacement_results(case: Case) -> pd.DataFrame | None:
+    """Test whether each model may replace an annotator; None unless enough named annotators share enough items.
+
+    Of ratings, whose models predict a side of a threshold, the annotators' sides count. Columns model, advantage,
+    lower, upper, winning_rate, passes, prob_passes, prob_new_annotator, n_annotators.
+    """
+    given, models = case.annotations, case.models
+    if models is None or not given.annotators_known or given.has_repeats:
+        return None
+    if _most_shared(given) < MIN_ITEMS or getattr(given, "offered", None) is not None:
+        return None
+    if (
+        models.numbers is not None or models.lacking().any()
+    ):  # a model without an answer on some items loses annotators, not fairly
+        return None
+    if isinstance(given, Ratings):
+        given = recode(given, case.settings.threshold)  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # who has too few items is left out, and their number is shown
+        how: Any = {"epsilon": EPSILON, "min_items": MIN_ITEMS, "draws": case.settings.draws, "chains": 1}
+        found = alternative_annotator_test(given, models, **how, seed=case.settings.seed)
+    names = ["advantage", "lower", "upper", "winning_rate", "passes", "prob_passes", "prob_new_annotator"]
+    table = found[names].to_dataframe().reset_index().assign(n_annotators=found.sizes["annotator"])
+    return table.sort_values("advantage", ascending=False, ignore_index=True)
+
+
+def _most_shared(annotations: Annotations) -> int:
+    """Return the most items that one annotator shares with another."""
+    shared = np.bincount(annotations.item_index, minlength=annotations.items.size)[annotations.item_index] > 1
+    names = annotations.annotator_index[shared]
+    return int(np.bincount(names, minlength=annotations.annotators.size).max(initial=0))
+
+
+def further_votes(case: Case) -> FurtherVotes | None:
+    """Compute what votes are worth; None unless labels meet two models that differ somewhere."""
+    if case.models is None or case.models.models.size < 2 or not isinstance(case.annotations, Labels):
+        return None
+    outlook = Outlook.of(case.annotations, case.models, "dirichlet", missing=case.settings.missing)
+    decision = Decision.of(outlook, case.models.models)
+    differ = decision.differ.size
+    if differ == 0:
+        return None
+    steps = np.unique([0, -(-differ // 10), -(-differ // 2), differ])
+    best, other = map(str, decision.models)
+    table = decision.value_of_votes().loc[steps, ["votes", "prob_right"]]
+    return FurtherVotes((best, other), table, decision.next_items(min(_NEXT, differ), case.settings.seed))
+
 
 # Above this many labels the truth of groups would take longer than the report.
 MOST_LABELS = 200_000
 _SHOWN = 15
 # Draws of each chain of the truth of groups: more would take longer than the rest of the page.
 MOST_DRAWS = 500
-# Above this many ratings NUTS of the levels takes minutes.
-MOST_RATINGS = 1_000
-# Annotators of ratings whose levels a page shows; the command `annotators` has all.
-MOST_ANNOTATORS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,22 +199,6 @@ def _worst(accuracy: xr.Dataset, worse: xr.DataArray) -> pd.DataFrame:
         order = float(worse.sel(model=model, group=low, other_group=high))
         rows.append({"model": model, "worst": low, "best": high, "probability": order})
     return pd.DataFrame(rows)
-
-
-def level_results(case: Case) -> pd.DataFrame | None:
-    """Return the levels of the annotators of ratings, strictest first, None where they explain little or nothing."""
-    given = case.annotations
-    if not isinstance(given, Ratings) or given.annotators.size > MOST_ANNOTATORS:
-        return None
-    if given.n_annotations > MOST_RATINGS or not levels_matter(given):
-        return None
-    effects: dict[str, Any] = {"annotator_effects": "shift", "draws": min(case.settings.draws, 250)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the section on agreement has them
-        try:
-            return annotator_levels(common_agreement(given, **effects, seed=case.settings.seed))
-        except InputError:
-            return None
 
 
 def annotator_results(case: Case) -> pd.DataFrame | None:
