@@ -40,20 +40,18 @@ class AnnotatorLabels(NamedTuple):
 
 
 class GradedTruth(NamedTuple):
-    """A truth on an ordered scale, sorted once for all models."""
+    """A truth on an ordered scale, read once for all models."""
 
-    # Place of each item in ascending order, shape (item,).
-    position: NDArray[np.int64]
-    # First place of a higher truth, shape (item,).
-    upper: NDArray[np.int64]
+    # Rank of each item's truth among the distinct ones, shape (item,).
+    level: NDArray[np.int64]
     # Number of item pairs of different truth.
     pairs: int
 
     @classmethod
     def of(cls, truth: Floats) -> Self:
-        """Sort a truth, shape (item,)."""
-        (order,), (tied,) = ScoreOrder.of(truth[None])
-        return cls(*truth_places(order, tied))
+        """Rank a truth, shape (item,)."""
+        _, level, count = np.unique(truth, return_inverse=True, return_counts=True)
+        return cls(level.astype(np.int64), int(truth.size**2 - (count**2).sum()) // 2)
 
 
 class ScoreOrder(NamedTuple):
@@ -75,10 +73,10 @@ class ScoreOrder(NamedTuple):
 
     def graded(self, truth: Floats | GradedTruth) -> Floats:
         """Return the share of item pairs of different truth, shape (item,), that each model orders right."""
-        position, upper, pairs = truth if isinstance(truth, GradedTruth) else GradedTruth.of(truth)
+        level, pairs = truth if isinstance(truth, GradedTruth) else GradedTruth.of(truth)
         out = np.full(len(self.order), np.nan)
         if pairs:
-            graded_concordances(self.order, self.tied, position, upper, pairs, out)
+            graded_concordances(self.order, self.tied, level, pairs, out)
         return out
 
     def binary(self, positive: Floats) -> Floats:
@@ -174,12 +172,6 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
 type Order = NDArray[np.intp]
 type Tied = NDArray[np.bool_]
 
-BITS = 6
-# Children of a node of the counting tree, and bits of a word: 2 ** BITS.
-LANES = 64
-
-ONE = np.uint64(1)
-
 
 @numba.njit(cache=True, nogil=True)
 def _run_end(tied: Tied, place: int) -> Any:
@@ -191,120 +183,55 @@ def _run_end(tied: Tied, place: int) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_bits(word: Any) -> Any:
-    word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@numba.njit(cache=True, nogil=True)
-def _count_below(words: NDArray[np.uint64], tree: NDArray[np.int32], position: Any) -> Any:
-    word = position >> BITS
-    count = _count_bits(words[word] & ((ONE << np.uint64(position & (LANES - 1))) - ONE))
-    for level in range(tree.shape[0]):
-        count += tree[level, word >> (BITS * level)]
-    return count
-
-
-@numba.njit(cache=True, nogil=True)
-def _insert(words: NDArray[np.uint64], tree: NDArray[np.int32], position: Any) -> None:
-    word = position >> BITS
-    words[word] |= ONE << np.uint64(position & (LANES - 1))
-    for level in range(tree.shape[0]):
-        node = word >> (BITS * level)
-        first = (node >> BITS) << BITS
-        lanes = tree[level, first : first + LANES]
-        for lane in range(LANES):  # all, not only those after the node: a fixed length is vector code
-            lanes[lane] += first + lane > node
-
-
-@numba.njit(cache=True, nogil=True)
-def _twice_misordered(tied, position, upper, words, tree):
-    """Count the pairs that a model orders against the truth, twice, and those it ties, once.
-
-    `position` and `upper` are those of the items in ascending order of score.
-    """
-    words[:] = 0
-    tree[:] = 0
-    twice, place = 0, 0
-    while place < tied.size:
-        stop = _run_end(tied, place)
-        above = 0
-        for k in range(place, stop):
-            above += place - _count_below(words, tree, upper[k])
-        twice += above
-        for k in range(place, stop):
-            _insert(words, tree, position[k])
-        if stop - place > 1:  # an item alone has as many above it after its insertion as before
-            above = 0
-            for k in range(place, stop):
-                above += stop - _count_below(words, tree, upper[k])
-        twice += above
-        place = stop
-    return twice
-
-
-@numba.njit(cache=True, nogil=True)
-def truth_places(order: Order, tied: Tied) -> tuple[Places, Places, int]:
-    """Return the place of each item in ascending order of truth, the first place of a higher truth, and the pairs."""
-    n = order.size
-    position, upper = np.empty(n, np.int64), np.empty(n, np.int64)
-    place, pairs = 0, 0
-    while place < n:
-        stop = _run_end(tied, place)
-        for k in range(place, stop):
-            position[order[k]], upper[order[k]] = k, stop
-        pairs += (stop - place) * (n - stop)
-        place = stop
-    return position, upper, pairs
-
-
-@numba.njit(cache=True, nogil=True)
-def graded_concordances(order: Order, tied: Tied, position: Places, upper: Places, pairs: int, out: Floats) -> None:
+def graded_concordances(order: Order, tied: Tied, level: Places, pairs: int, out: Floats) -> None:
     """Fill `out` (model,) with the share of the `pairs` of items of different truth that each model orders right.
 
-    `position` is the place of each item in ascending order of truth, `upper` the first place of a higher truth. A
-    tree holds the items met so far, all with lower scores: one bit per position, and above the words of 64 bits, at
-    each level, the number of items in the lanes before. An insertion or a count touches one node per level.
+    A Fenwick tree counts the items met so far by the level of their truth.
     """
-    n_words = (position.size >> BITS) + 1
-    levels = 1
-    while (n_words - 1) >> (BITS * levels):
-        levels += 1
-    words = np.empty(n_words, np.uint64)
-    tree = np.empty((levels, ((n_words >> BITS) + 1) << BITS), np.int32)
+    n_levels = level.max() + 1
     for m in range(order.shape[0]):
-        # Both in the order of the scores first: reading them one by one between counts would wait for memory.
-        twice = _twice_misordered(tied[m], position[order[m]], upper[order[m]], words, tree)
-        out[m] = (2 * pairs - twice) / (2 * pairs)
-
-
-@numba.njit(cache=True, nogil=True)
-def weighted_concordance(order: Order, tied: Tied, positive: Floats, negative: Floats) -> Any:
-    """Return the share of (positive, negative) mass on two items that the scores order right; NaN without any."""
-    below, twice, own, positives, place = 0.0, 0.0, 0.0, 0.0, 0
-    n = order.size
-    while place < n:
-        stop, before = _run_end(tied, place), below
-        for k in range(place, stop):
-            below += negative[order[k]]
-        for k in range(place, stop):
-            item = order[k]
-            twice += positive[item] * (before + below)
-            own += positive[item] * negative[item]
-            positives += positive[item]
-        place = stop
-    mass = positives * below - own
-    return (twice - own) / (2 * mass) if mass > 0 else np.nan
+        tree = np.zeros(n_levels + 1, np.int64)
+        misordered, place = 0, 0  # twice the pairs in the wrong order, and once those that the model ties
+        while place < order.shape[1]:
+            stop = _run_end(tied[m], place)
+            for seen in (place, stop):  # items of lower scores, then those of equal scores too
+                for k in range(place, stop):
+                    misordered += seen
+                    node = level[order[m, k]] + 1
+                    while node > 0:
+                        misordered -= tree[node]
+                        node &= node - 1
+                for k in range(place, stop if seen == place else place):
+                    node = level[order[m, k]] + 1
+                    while node <= n_levels:
+                        tree[node] += 1
+                        node += node & -node
+            place = stop
+        out[m] = 1 - misordered / (2 * pairs)
 
 
 @numba.njit(cache=True, nogil=True)
 def weighted_concordances(order: Order, tied: Tied, positive: Floats, negative: Floats, out: Floats) -> None:
-    """Fill `out` (draw, model) with `weighted_concordance` for each draw of the probabilities, shape (draw, item)."""
+    """Fill `out` (draw, model) with the share of (positive, negative) mass on two items that the scores order right.
+
+    NaN where there is none; the probabilities have shape (draw, item).
+    """
+    n = order.shape[1]
     for draw in range(positive.shape[0]):
         for m in range(order.shape[0]):
-            out[draw, m] = weighted_concordance(order[m], tied[m], positive[draw], negative[draw])
+            below, twice, own, positives, place = 0.0, 0.0, 0.0, 0.0, 0
+            while place < n:
+                stop, before = _run_end(tied[m], place), below
+                for k in range(place, stop):
+                    below += negative[draw, order[m, k]]
+                for k in range(place, stop):
+                    item = order[m, k]
+                    twice += positive[draw, item] * (before + below)
+                    own += positive[draw, item] * negative[draw, item]
+                    positives += positive[draw, item]
+                place = stop
+            mass = positives * below - own
+            out[draw, m] = (twice - own) / (2 * mass) if mass > 0 else np.nan
 
 
 @numba.njit(cache=True, nogil=True)

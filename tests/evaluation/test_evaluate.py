@@ -1,5 +1,3 @@
-import inspect
-
 import numpy as np
 import pytest
 
@@ -7,13 +5,10 @@ from bayesagree import (
     InputError,
     Labels,
     Predictions,
-    Rankings,
-    Ratings,
     annotation_certainty,
     compare,
     dirichlet,
     evaluate,
-    prirn,
     simulate,
 )
 from bayesagree._inference.results import settings_of
@@ -42,18 +37,6 @@ def test_it_is_the_metrics_on_the_same_draws(crowd):
             tree["certainty"]["annotation_certainty"].sel(reliability=level), annotation_certainty(kept)
         )
     assert tree["posterior"]["top_1_accuracy"].dims == ("chain", "draw", "reliability", "model")
-
-
-def test_rankings_and_ratings(crowd):
-    rankings = Rankings.from_blocks([[[["a"], ["b"]], [["a", "c"]]], [[["c"]]]], labels=["a", "b", "c", "d"])
-    models = Predictions.from_scores({"A": [[3, 2, 1, 0.0], [0, 1, 2, 3]]}, labels=["a", "b", "c", "d"])
-    tree = evaluate(rankings, models, plausibility="prirn", reliability=20, draws=100, seed=1, ties="full")
-    kept = prirn(rankings, reliability=20, draws=100, seed=1, ties="full", top_labels=1)
-    np.testing.assert_allclose(tree["posterior"]["top_1_accuracy"].isel(reliability=0), top_k_accuracy(kept, models))
-    ratings = Ratings.from_matrix([[1, 2, 2], [5, 4, 5]], scale=(1, 5), step=1)
-    yes_no = Predictions.from_labels({"A": ["below", "at_or_above"], "B": ["below", "below"]})
-    tree = evaluate(ratings, yes_no, plausibility="normal_inverse_gamma", threshold=3, reliability=10, seed=1)
-    assert float(compare(tree, metric="top_1_accuracy")["prob_better"].sel(model="A", other_model="B")) > 0.95
 
 
 @pytest.mark.long
@@ -96,21 +79,6 @@ def test_compare_by_hand():
         [[(0.5 + 1 + 0 + 1) / 4, (0.5 + 1) / 4, 0], [1.5 / 4, 1 / 4, 1.5 / 4], [0, 1.5 / 4, 2.5 / 4]],
     )  # model B: half of the first place (tie), half of the last two (tie at .2), first, last
     assert hdi(np.arange(100.0), 0.5) == (0.0, 50.0)
-
-
-def test_hdi_of_a_skewed_sample_is_that_of_arviz():
-    import arviz as az
-
-    draws = np.random.default_rng(1).exponential(size=4000)
-    np.testing.assert_allclose(hdi(draws, 0.9), az.hdi(draws, prob=0.9))
-
-
-def test_probabilities_of_a_pair_add_up_to_one(crowd):
-    result = compare(evaluate(crowd.labels, crowd.predictions, draws=50, seed=1), metric="top_1_accuracy")
-    both = result["prob_better"].values + result["prob_better"].values.T
-    np.testing.assert_allclose(both[~np.eye(3, dtype=bool)], 1.0)
-    np.testing.assert_allclose(result["rank_probability"].sum("rank"), 1.0)
-    np.testing.assert_allclose(result["rank_probability"].sum("model"), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -175,10 +143,3 @@ def test_weights_other_than_one_choose_a_posterior_that_takes_them(crowd):
     chosen = [settings_of(tree)["plausibility"] for tree in trees]
     assert chosen == ["informed_dirichlet", "informed_dirichlet", "dirichlet"]
     assert [tree["posterior"]["reliability"].values.tolist() for tree in trees] == [[1], [1], [2]]
-
-
-@pytest.mark.parametrize("name", [p for p in inspect.signature(evaluate).parameters if p != "options"])
-def test_a_misspelt_argument_is_named_beside_the_nearest_of_all(name):
-    votes, models = Labels.from_counts([[3, 1]]), Predictions.from_labels({"A": [0], "B": [1]})
-    with pytest.raises(TypeError, match=rf"no argument {name}x=; did you mean {name}="):
-        evaluate(votes, models, **{f"{name}x": 1})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, compare, dawid_skene, dirichlet, evaluate, score, simulate
+from bayesagree import InputError, Predictions, compare, dawid_skene, dirichlet, evaluate, score, simulate
 from bayesagree._inference.results import settings_of
 from bayesagree.evaluation.tables import slice_table
 from bayesagree.plausibility.dawid_skene._results import CHOSEN
@@ -82,41 +82,3 @@ def test_compare_knows_where_lower_is_better(case):
     pair = {"model": "A", "other_model": "B"}
     gap = loss["score"].sel(model="A") - loss["score"].sel(model="B")
     assert loss["difference"].sel(pair).item() == pytest.approx(gap.item())
-
-
-def test_refused(case):
-    labels, models = case
-    from bayesagree.metrics import UserMetric
-
-    whole = UserMetric(lambda q, p: 0.0, takes="plausibilities")
-    for wrong in ({"metrics": [whole]}, {"truth_is": "gold"}, {"metrics": ["set_2_accuracy"], "truth_is": "sampled"}):
-        with pytest.raises(InputError):
-            evaluate(labels, models, **wrong)
-    hard = Predictions.from_labels({"A": labels.categories[np.zeros(130, int)]}, items=labels.items.tolist())
-    with pytest.raises(InputError, match="needs probabilities"):
-        evaluate(Labels.from_counts(labels.counts(), items=labels.items.tolist()), hard, metrics=["brier"])
-
-
-def partly_missing():
-    labels = Labels.from_counts([[3, 0], [0, 3], [2, 1], [1, 2]], items=list("pqrs"), labels=["no", "yes"])
-    predicted = {"A": ["no", "yes", None, "yes"], "B": ["no", "yes", "no", "yes"]}
-    return labels, Predictions.from_labels(predicted, items=list("pqrs"), labels=["no", "yes"])
-
-
-def test_missing_predictions_are_refused_with_their_number_and_items():
-    with pytest.raises(
-        InputError, match=r"model 'A' has no prediction for 1 of 4 items: 'r'; missing='skip' \(--missing skip\)"
-    ):
-        evaluate(*partly_missing(), draws=10, seed=1)
-
-
-def test_missing_predictions_are_skipped_for_all_models_or_count_as_wrong():
-    labels, models = partly_missing()
-    skipped = evaluate(labels, models, missing="skip", draws=200, seed=1)
-    assert skipped["certainty"]["item"].values.tolist() == ["p", "q", "s"]
-    score = skipped["posterior"]["top_1_accuracy"]
-    np.testing.assert_array_equal(score.sel(model="A"), score.sel(model="B"))
-    wrong = evaluate(labels, models, missing="wrong", draws=200, seed=1)["posterior"]["top_1_accuracy"]
-    mean = wrong.mean(("chain", "draw")).squeeze(drop=True)
-    # A is right on none of the draws of 'r', where "no" is plausible in most of them.
-    assert mean.sel(model="A") < mean.sel(model="B") - 0.1

@@ -132,15 +132,6 @@ def test_refusals(case):
         ba.evaluate(rankings, ba.Predictions.from_labels({"A": [0]}, labels=[0, 1]), gold={0: 1})
 
 
-def test_gold_of_skipped_items_is_left_out(case):
-    labels, models, _, some = case
-    codes = models.hard_labels().astype(object)
-    codes[0, next(iter(some))] = None
-    given = ba.Predictions.from_labels({"gold": codes[0]}, labels=[0, 1, 2])
-    tree = ba.evaluate(labels, given, gold=some, missing="skip", draws=50, seed=1)
-    assert settings_of(tree)["n_gold"] == len(some) - 1
-
-
 def test_how_probably_the_vote_beats_gold():
     """Simulated: in draws of the truth the vote is right more often than gold, and a tie of the two counts half."""
     counts, gold = np.array([[5, 1], [2, 4], [3, 3], [1, 3], [6, 0]]), {0: "no", 1: "no", 2: "yes", 4: "no"}
@@ -154,8 +145,3 @@ def test_how_probably_the_vote_beats_gold():
     assert 0.5 < expected < 0.95
     assert found["vote_beats_gold"] == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(4000))
     assert (found["n_gold"], found["vote_agrees"]) == (4, (1 + 0 + 0.5 + 1) / 4)
-
-
-def test_a_vote_that_agrees_with_gold_does_not_beat_it():
-    labels = ba.Labels.from_counts([[9, 0], [1, 4]], labels=["no", "yes"])
-    assert vote_against_gold(labels, {0: "no", 1: "yes"}, seed=1)["vote_beats_gold"] == 0.5

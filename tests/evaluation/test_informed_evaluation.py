@@ -7,7 +7,7 @@ import xarray as xr
 from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet
 from bayesagree._inference.results import settings_of
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.evaluation.tables import score_intervals, sensitivity_table
+from bayesagree.evaluation.tables import sensitivity_table
 from bayesagree.metrics import top_k_accuracy
 
 SHORT = {"draws": 40, "chains": 2, "seed": 1}
@@ -23,14 +23,7 @@ def result(test_set):
     return evaluate(test_set.labels, test_set.predictions, plausibility="informed_dirichlet", **SHORT)
 
 
-def test_groups_say_under_which_posterior(result):
-    assert result.attrs["model"] == "informed_dirichlet"
-    assert "well-annotated truth" in result.attrs["settings"]
-    for group in ("posterior", "annotations_only"):
-        assert result[group]["top_1_accuracy"].dims == ("chain", "draw", "reliability", "model")
-
-
-@pytest.mark.parametrize("left_out", [None, "A", ("A", "C")])
+@pytest.mark.parametrize("left_out", [None, ("A", "C")])
 def test_scores_are_those_of_the_posterior_that_the_models_inform(test_set, left_out):
     options = {"exclude": left_out, **SHORT}
     truth = informed_dirichlet(test_set.labels, test_set.predictions, top_labels=1, **options)
@@ -69,12 +62,6 @@ def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
     assert abs(np.mean(off)) < 4 * np.std(off) / np.sqrt(12)
 
 
-def test_labels_alone_are_the_dirichlet(test_set, result):
-    alone = evaluate(test_set.labels, test_set.predictions, plausibility="dirichlet", **SHORT)
-    assert "annotations alone" in alone.attrs["settings"]
-    np.testing.assert_array_equal(result["annotations_only"]["top_1_accuracy"], alone["posterior"]["top_1_accuracy"])
-
-
 def test_differences_and_scores_are_of_one_posterior(result):
     found = compare(result, metric="top_1_accuracy")
     own = result["posterior"]["top_1_accuracy"].mean(("chain", "draw", "reliability"))
@@ -110,12 +97,6 @@ def test_sensitivity_table_has_a_row_for_each_model(result):
     np.testing.assert_allclose(table["estimate"], own)
 
 
-def test_intervals_are_those_of_the_group(result):
-    found = score_intervals(result, group="annotations_only")["score"].sel(metric="top_1_accuracy")
-    draws = result["annotations_only"]["top_1_accuracy"]
-    np.testing.assert_allclose(found, draws.mean(("chain", "draw")))
-
-
 @pytest.mark.parametrize(
     ("counts", "options", "share"),
     [
@@ -130,10 +111,6 @@ def test_the_share_of_the_prior_is_in_the_settings(counts, options, share):
     models = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
     tree = evaluate(Labels.from_counts(counts), models, draws=5, chains=1, seed=1, **options)
     assert settings_of(tree)["prior_share"] == pytest.approx(share)
-
-
-def test_no_share_of_the_prior_where_the_prior_is_learnt(result):
-    assert "prior_share" not in settings_of(result)
 
 
 def test_labels_with_predictions_are_informed_by_default(test_set, result):
