@@ -17,7 +17,6 @@ from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.blocks import best_labels
-from bayesagree.metrics import _distribution_kernels as terms
 from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
@@ -172,25 +171,7 @@ def informed(price: Prices, small: int) -> HotPath:
     )
 
 
-def soft_labels(price: Prices, small: int) -> HotPath:
-    n_models, n_items, samples, n_labels = 4, 200, 400 // small, 10
-    rng = np.random.default_rng(1)
-    truth = rng.dirichlet(np.ones(n_labels), (n_items, samples))
-    p = rng.dirichlet(np.ones(n_labels), (n_models, n_items))
-    kinds = np.array([terms.CROSS_ENTROPY, terms.JENSEN_SHANNON, terms.TOTAL_VARIATION])
-    order, weights = np.argsort(-p, axis=-1).astype(np.int32), np.empty((0, 0))
-    sums = [np.zeros((kinds.size, n_models, *size)) for size in ((samples,), (), (n_items,))]
-    spent = nanoseconds(
-        lambda: terms.add_terms(truth, p, np.log(p), order, kinds, weights, *sums), truth.size * n_models
-    )
-    floor = price.log + (price.log + 8 * price.byte) / n_models
-    name = f"cross entropy, Jensen-Shannon and total variation of {n_models} models, {n_labels} labels"
-    return HotPath(
-        name, "label and model", spent, floor, "a log of the middle; of each plausibility a log and eight bytes"
-    )
-
-
 PATHS = [
-    best_of_few, best_of_many, full_draws, selection, gibbs, pairs, mixed_membership, informed, soft_labels,
+    best_of_few, best_of_many, full_draws, selection, gibbs, pairs, mixed_membership, informed,
 ]  # fmt: skip
 ON_PUBLIC_DATA = (best_of_many, gibbs)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree.errors import InputError, warn
+from bayesagree.errors import InputError, one_of, warn
 
 type Measure = Literal["pearson", "spearman", "kendall", "swap_rate"]
 MEASURES = ("pearson", "spearman", "kendall", "swap_rate")
@@ -123,6 +123,7 @@ def williams_test(
     >>> [round(v, 3) for v in williams_test(0.73, 0.61, 0.66, 120, correction="hotelling")]
     [2.378, 0.019]
     """
+    one_of(correction, "correction", ("williams", "hotelling"))
     if n < 4:
         raise InputError(f"n={n} systems: the test has n-3 degrees of freedom and needs at least 4")
     r = np.array([r_xy, r_xz, r_yz], dtype=float)

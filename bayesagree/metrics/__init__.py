@@ -5,7 +5,7 @@
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.
 - `_scorer`: what the truth of a draw is, and all families of metrics on blocks of draws.
 - `_parts`, `_whole_parts`: what each family of metrics sums, with the compiled `_label_kernels` and
-  `_distribution_kernels`.
+  the terms of `distributions`.
 - `another_annotator`: the ceiling of a score, one more annotator; sums of a block of draws with that line.
 - `votes_alone`: unbiased forms of metrics for few votes.
 - `uncertainty_adjusted`: top-k accuracy, one value per draw; without Monte-Carlo error, on the items of a risk level,

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.metrics._distribution_kernels import AGREEMENT, add_soft_counts, add_terms
-from bayesagree.metrics._label_kernels import TOP, add_confusion, add_gaps, add_values, score_block
+from bayesagree.metrics._label_kernels import TOP, add_confusion, score_block
+from bayesagree.metrics.distributions import Shares
 from bayesagree.metrics.hard_labels import Counts
-from bayesagree.metrics.records import SMALLEST, correlation
+from bayesagree.metrics.records import correlation
 
 if TYPE_CHECKING:
     from bayesagree.metrics.registry import Metric
@@ -174,8 +175,12 @@ class LabelPart(Part):
 
     def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add the values of the true labels."""
-        values = np.ascontiguousarray(self.values[:, :, block.items])
-        add_values(block.true_label, values, weights, total, *moments)
+        for i, drawn in enumerate(block.true_label):
+            value = self.values[:, :, block.items.start + i][..., drawn]
+            total += value * weights[i] if weights.size else value
+            if moments.item.size:
+                moments.item[:, :, i] += value.sum(axis=-1)
+                moments.square[:] += (value**2).sum(axis=-1)
 
     def component_of(self, metric: int) -> int | None:
         """Return its only value, None for a score of several."""
@@ -218,8 +223,12 @@ class ConfusionPart(Part):
         right, true, given = total.reshape(3, self.n_labels, *total.shape[1:])
         of_label = np.zeros((self.n_labels, true.shape[-1]))
         if self._soft:
-            p = np.ascontiguousarray(self.given.scores[:, block.items])
-            add_soft_counts(block.plausibility, p, weights, right, of_label, given)
+            for i, truth in enumerate(np.asarray(block.plausibility)):
+                weight = weights[i] if weights.size else np.ones(len(truth))
+                of_label += (truth * weight[:, None]).T
+                for m, p in enumerate(self.given.scores[:, block.items][:, i]):
+                    right[:, m] += (np.minimum(p, truth) * weight[:, None]).T
+                    given[:, m] += p[:, None] * weight
         else:
             hard = np.ascontiguousarray(self.given.hard[:, block.items])
             add_confusion(block.true_label, hard, weights, right, of_label, given)
@@ -249,10 +258,11 @@ class CalibrationPart(Part):
 
     def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add right minus confidence to the bins."""
-        hard, confidence = (np.ascontiguousarray(of[:, block.items]) for of in (self.given.hard, self._confidence))
-        for start, stop, bins in zip(self._ends, self._ends[1:], self._bins):
-            at = np.ascontiguousarray(bins[:, block.items])
-            add_gaps(block.true_label, hard, confidence, at, weights, total[start:stop])
+        for m, (hard, confidence) in enumerate(zip(self.given.hard[:, block.items], self._confidence[:, block.items])):
+            gap = (block.true_label == hard[:, None]) - confidence[:, None]
+            gap = gap * weights if weights.size else gap
+            for start, bins in zip(self._ends, self._bins):
+                np.add.at(total[:, m], start + bins[m, block.items], gap)
 
     def component_of(self, metric: int) -> int | None:
         """None: the error is no mean over items."""
@@ -271,20 +281,24 @@ class DistributionPart(Part):
         super().__init__(predictions, metrics)
         self._ends = np.cumsum([0, *(len(m.record.kernel) for m in metrics)])
         self.n_components = int(self._ends[-1])
-        self._kinds = np.array([kind for m in metrics for kind in m.record.kernel])
+        self._terms = [term for m in metrics for term in m.record.kernel]
         scores = self.given.scores
-        if not scores.shape[-1]:  # hard labels: only the agreement with them needs nothing else
-            self._order = np.ascontiguousarray(self.given.hard[:, :, None])
-            scores = np.zeros((*self.given.hard.shape, self.n_labels))
-        else:
-            self._order = np.argsort(-scores, axis=-1, kind="stable").astype(np.int32)
-        self._p = scores if set(self._kinds) - {AGREEMENT} else np.zeros_like(scores)
-        self._log_p = np.log(np.clip(self._p, SMALLEST, 1.0))
+        # Of hard labels there is one, and the only metric is the agreement with them.
+        self._order = np.argsort(-scores, axis=-1, kind="stable") if scores.shape[-1] else self.given.hard[:, :, None]
 
     def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add the terms of every metric."""
-        p, log_p, order = (np.ascontiguousarray(a[:, block.items]) for a in (self._p, self._log_p, self._order))
-        add_terms(block.plausibility, p, log_p, order, self._kinds, weights, total, *moments)
+        scores, order = self.given.scores[:, block.items], self._order[:, block.items]
+        for i, truth in enumerate(np.asarray(block.plausibility)):
+            entropy = sp.special.entr(truth).sum(axis=1)
+            for m in range(len(order)):
+                item = Shares(scores[m, i], order[m, i], truth, entropy)
+                for c, term in enumerate(self._terms):
+                    value = term(item)
+                    total[c, m] += value * weights[i] if weights.size else value
+                    if moments.item.size:
+                        moments.item[c, m, i] += value.sum()
+                        moments.square[c, m] += value @ value
 
     def component_of(self, metric: int) -> int | None:
         """Return its only term, None for a correlation."""

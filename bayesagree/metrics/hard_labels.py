@@ -10,13 +10,11 @@ true label.
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, NamedTuple
 
-import numba
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
-from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, shorten, warn
@@ -228,27 +226,15 @@ def confusion_counts(
     weights
         What each item counts, shape (item,) or (set, item); by default 1.
     """
-    gold = np.ascontiguousarray(truth[:, None] if truth.ndim == 2 else truth, dtype=np.int32)
-    counts = np.zeros((gold.shape[0], predicted.shape[0], n_labels, n_labels))
+    gold = np.broadcast_to(truth[:, None] if truth.ndim == 2 else truth, (len(truth), *predicted.shape))
     each = np.ones((1, predicted.shape[1])) if weights is None else np.atleast_2d(weights)
-    each = np.ascontiguousarray(each, dtype=np.float64)
-    _count(gold, np.ascontiguousarray(predicted, dtype=np.int32), each, counts)
+    counts = np.zeros((len(gold), len(predicted), n_labels, n_labels))
+    for s, m in np.ndindex(*counts.shape[:2]):
+        known = (gold[s, m] >= 0) & (predicted[m] >= 0)
+        cell = gold[s, m][known].astype(np.int64) * n_labels + predicted[m][known]
+        of_cell = np.bincount(cell, each[s if len(each) > 1 else 0][known], n_labels**2)
+        counts[s, m] = of_cell.reshape(n_labels, n_labels)
     return counts
-
-
-@numba.njit(cache=True, nogil=True)
-def _count(gold, predicted, weights, counts):
-    wide = counts.shape[2] + 1
-    cells = np.zeros((wide, wide))  # row and column 0 take what is missing, without a branch
-    for s in range(gold.shape[0]):
-        weight = weights[s if len(weights) > 1 else 0]
-        for m in range(predicted.shape[0]):
-            true, given = gold[s, m if gold.shape[1] > 1 else 0], predicted[m]
-            cells[:] = 0
-            for i in range(given.size):
-                cells[true[i] + 1, given[i] + 1] += weight[i]
-            for true_label in range(wide - 1):
-                copy_to(counts[s, m, true_label], cells[true_label + 1, 1:])
 
 
 def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Floats:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, one_of
-from bayesagree.metrics import _distribution_kernels, _label_kernels, hard_labels
+from bayesagree.metrics import _label_kernels, distributions, hard_labels
+from bayesagree.metrics.distributions import SMALLEST
 
 DEFAULT_K = 3
 
@@ -178,10 +179,6 @@ def _footrule_distance(k: int, n_labels: int) -> float:
     alone = min(k, n_labels - k)
     places = [*range(1, k + 1), *[k + 1] * alone]
     return max(float(sum(abs(a - b) for a, b in zip(places, reversed(places)))), 1.0)
-
-
-# Probabilities below this count as this in logarithms, as in scikit-learn's `log_loss`.
-SMALLEST = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -440,66 +437,62 @@ RECORDS = [
     MetricRecord(
         "agreement", "agreement with an annotator",
         "probability that an annotator chosen at random gives the model's label",
-        (_distribution_kernels.AGREEMENT,), "distribution", unbiased="the mean over votes, whatever their number"
+        (distributions.agreement,), "distribution", unbiased="the mean over votes, whatever their number"
     ),
     MetricRecord(
         "cross_entropy", "cross-entropy", "minus the mean log probability of an annotator's label, in nats",
-        (_distribution_kernels.CROSS_ENTROPY,), "distribution", "probabilities",
+        (distributions.cross_entropy,), "distribution", "probabilities",
         unbiased="the mean over votes, whatever their number", bounds=POSITIVE, higher_is_better=False
     ),
     MetricRecord(
         "kl", "Kullback-Leibler divergence", "cross-entropy less the entropy of the plausibilities, in nats",
-        (_distribution_kernels.KL,), "distribution", "probabilities", bounds=POSITIVE, higher_is_better=False
+        (distributions.kullback_leibler,), "distribution", "probabilities", bounds=POSITIVE, higher_is_better=False
     ),
     MetricRecord(
         "jensen_shannon", "Jensen-Shannon divergence",
         "mean Jensen-Shannon divergence of probabilities and plausibilities, in bits",
-        (_distribution_kernels.JENSEN_SHANNON,), "distribution", "probabilities", higher_is_better=False
+        (distributions.jensen_shannon,), "distribution", "probabilities", higher_is_better=False
     ),
     MetricRecord(
         "jensen_shannon_distance", "Jensen-Shannon distance", "mean square root of the Jensen-Shannon divergence",
-        (_distribution_kernels.JENSEN_SHANNON_DISTANCE,), "distribution", "probabilities", higher_is_better=False
+        (distributions.jensen_shannon_distance,), "distribution", "probabilities", higher_is_better=False
     ),
     MetricRecord(
         "po_jensen_shannon", "positive-only Jensen-Shannon similarity",
         "one minus the mean over labels of the divergence of this label or not",
-        (_distribution_kernels.PO_JENSEN_SHANNON,), "distribution", "probabilities"
+        (distributions.positive_only_jensen_shannon,), "distribution", "probabilities"
     ),
     MetricRecord(
         "total_variation", "total variation (DistCE)",
         "mean of half the sum of absolute differences of probabilities and plausibilities",
-        (_distribution_kernels.TOTAL_VARIATION,), "distribution", "probabilities", higher_is_better=False
+        (distributions.total_variation,), "distribution", "probabilities", higher_is_better=False
     ),
     MetricRecord(
         "wasserstein", "Wasserstein distance", "mean number of steps on the ordered labels that mass has to move",
-        (_distribution_kernels.WASSERSTEIN,), "distribution", "probabilities", ordered=True, bounds=POSITIVE,
+        (distributions.wasserstein,), "distribution", "probabilities", ordered=True, bounds=POSITIVE,
         higher_is_better=False
     ),
     MetricRecord(
         "entropy_calibration_error", "entropy calibration error (EntCE)",
         "mean absolute difference of the entropies of probabilities and plausibilities, in nats",
-        (_distribution_kernels.ENTROPY_GAP,), "distribution", "probabilities", bounds=POSITIVE,
+        (distributions.entropy_gap,), "distribution", "probabilities", bounds=POSITIVE,
         higher_is_better=False
     ),
     MetricRecord(
         "entropy_difference", "entropy difference (signed EntCE)",
         "mean entropy of the probabilities less that of the plausibilities, in nats; below 0: overconfident",
-        (_distribution_kernels.ENTROPY_DIFFERENCE,), "distribution", "probabilities", bounds=ANY
+        (distributions.entropy_difference,), "distribution", "probabilities", bounds=ANY
     ),
     MetricRecord(
         "rank_correlation", "ranking calibration (RankCS)",
         "share of items whose labels have the same order by probability and by plausibility",
-        (_distribution_kernels.RANK_MATCH,), "distribution", "scores"
+        (distributions.same_order,), "distribution", "scores"
     ),
     MetricRecord(
         "entropy_correlation", "entropy correlation",
         "Pearson correlation over items of the entropies of probabilities and plausibilities",
 
-        (
-            _distribution_kernels.MODEL_ENTROPY, _distribution_kernels.TRUTH_ENTROPY,
-            _distribution_kernels.MODEL_ENTROPY_SQUARED, _distribution_kernels.TRUTH_ENTROPY_SQUARED,
-            _distribution_kernels.ENTROPY_PRODUCT,
-        ),
+        distributions.ENTROPY_MOMENTS,
         "distribution", "probabilities", bounds=CORRELATION,
         undefined="the entropies of the model or of the truth are all the same"
     ),
@@ -511,7 +504,7 @@ RECORDS = [
     ),
     MetricRecord(
         "soft_accuracy", "soft accuracy", "mean mass that probabilities and plausibilities share",
-        (_distribution_kernels.SOFT_ACCURACY,), "distribution", "probabilities"
+        (distributions.soft_accuracy,), "distribution", "probabilities"
     ),
     *_averaged(
         "soft_precision", "soft precision", "precision of shared mass {of}",
@@ -531,7 +524,7 @@ RECORDS = [
     ),
     MetricRecord(
         "soft_brier", "soft Brier score", "mean squared distance of probabilities and plausibilities",
-        (_distribution_kernels.SOFT_BRIER,), "distribution", "probabilities",
+        (distributions.soft_brier,), "distribution", "probabilities",
         unbiased="less the variance of the vote shares, (1 - sum_k v_ik^2)/(n_i - 1), from two votes on",
         bounds=(0.0, 2.0), higher_is_better=False
     ),

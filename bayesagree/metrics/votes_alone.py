@@ -26,7 +26,7 @@ from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.metrics._parts import Given, check_needs
 from bayesagree.metrics._scorer import GroupSums
-from bayesagree.metrics.records import SMALLEST
+from bayesagree.metrics.distributions import SMALLEST
 from bayesagree.metrics.registry import METRICS, Metric
 
 
