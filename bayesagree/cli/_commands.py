@@ -61,8 +61,8 @@ def as_command(function: Callable[..., None], name: str) -> Any:
         if is_dataclass(bundle):
             bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
         parameters += [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own]
-    written = [p.name for p in parameters if p.name in ("output", "report")]
-    if written:
+    writes = any(p.name == "output" for p in parameters)
+    if writes:
         parameters.append(Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force))
 
     def command(**given: Any) -> None:
@@ -70,9 +70,9 @@ def as_command(function: Callable[..., None], name: str) -> Any:
         if given.get("data") is not None and given.get("predictions", "") is None:
             # The annotations have a name, so that the one file is that of predictions.
             given["predictions"], given["annotations"] = given["annotations"], None
-        for option in written:
-            if given[option] is not None and not force and given[option].exists():
-                raise InputError(f"{given[option]} is there already; pass --force to replace it, or another --{option}")
+        output = given.get("output")
+        if output is not None and not force and output.exists():
+            raise InputError(f"{output} is there already; pass --force to replace it, or another --output")
         for key, bundle in bundles.items():
             given[key] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         with working(name):

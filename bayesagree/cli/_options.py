@@ -40,45 +40,27 @@ def _result(path: Path | None) -> Path | None:
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
 TableFile = Annotated[
     Path | None,
-    Option("--output", "-o", callback=_table, help="Write the table here: .csv, .tsv, .parquet, .json, .jsonl."),
+    Option("--output", "-o", callback=_table, help="Write the table here (.csv, ...)."),
 ]
 ResultFile = Annotated[Path | None, Option("--output", "-o", callback=_result, help="Keep the result: a .nc file.")]
 Seed = Annotated[int, Option(help="Same seed, same draws.")]
 Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
-PredictionsFile = Annotated[
-    Path | None, Argument(help="Predictions: columns model, item and label, score, or one column per label.")
-]
-PlausibilityName = Annotated[
-    str | None, Option(help="Posterior of the truth, such as dirichlet, or the .nc file of a trace.")
-]
+PredictionsFile = Annotated[Path | None, Argument(help="Predictions: columns model, item, and label or scores.")]
+PlausibilityName = Annotated[str | None, Option(help="Posterior of the truth: its name, or the .nc file of a trace.")]
 Reliabilities = Annotated[str | None, Option(help="Weight of an annotation, one or several: 0.1,1,10.")]
-Metrics = Annotated[
-    str | None,
-    Option(
-        "--metrics",
-        "--metric",
-        help="Comma separated, such as f1_macro,total_variation or mymodule:function; by default top_1_accuracy, of "
-        "numbers mae.",
-    ),
-]
+Metrics = Annotated[str | None, Option("--metrics", "--metric", help="Such as f1_macro,brier or module:function.")]
 Items = Annotated[str, Option(help="fixed: this test set; bootstrap: items are a sample.")]
-Missing = Annotated[
-    str, Option(help="Items that a model predicts nothing for: error; skip them for all models; count as wrong.")
-]
+Missing = Annotated[str, Option(help="Items that a model predicts nothing for: error, skip, or wrong.")]
 Threshold = Annotated[float | None, Option(help="For ratings: is the mean below this value or not?")]
-AllowUnmixed = Annotated[
-    bool, Option("--allow-unmixed", help="Give a result even if the chains of a sampler disagree.")
-]
+AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result even if chains disagree.")]
 AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
 Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
 SmallestGroup = Annotated[int, Option(min=1, help="Merge groups with fewer annotators; keep 'unknown' separate.")]
 SpecificationFile = Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")]
 GoldFile = Annotated[Path | None, Option(help="Table of items whose true label is known: columns item and label.")]
 ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
-Tool = Annotated[
-    str | None, Option(help="Write --output for this tool: label_studio, argilla, prodigy, doccano; else a table.")
-]
-ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool: one row per item.")]
+Tool = Annotated[str | None, Option(help="Write for this tool: label_studio, argilla, prodigy, doccano.")]
+ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
 CiProb = Annotated[float, Option(help="Probability of the intervals.")]
 Dask = Annotated[str | None, Option(help="Address of a Dask scheduler to run on.")]
 Scale = Annotated[tuple[float, float] | None, Option(help="Lowest and highest rating, such as 1 5 or 1,5.")]
@@ -128,34 +110,19 @@ class PredictionColumns:
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
-    annotations: Annotated[
-        Path | None, Argument(help="Annotations: a table (CSV, TSV, Parquet, JSON Lines) or an export of a tool.")
-    ] = None
+    annotations: Annotated[Path | None, Argument(help="Annotations: a table, or an export of a tool.")] = None
     data: Annotated[str | None, Option(help="A public data set by name, instead of files.")] = None
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None
     question: Annotated[str | None, Option(help="Which question, if the file has several.")] = None
-    kind: Annotated[
-        str | None, Option(help="labels, ratings, rankings or comparisons, if the columns do not decide it.")
-    ] = None
+    kind: Annotated[str | None, Option(help="labels, ratings, rankings or comparisons.")] = None
     scale: Scale = None
     step: Annotated[float | None, Option(help="Distance of the levels of the scale.")] = None
-    labels: Annotated[str | None, Option(help="All categories in their order, comma separated, or their number.")] = (
-        None
-    )
+    labels: Annotated[str | None, Option(help="All labels in their order, or their number.")] = None
     duplicates: Annotated[str, Option(help="Repeated (item, annotator): error, first, last or keep.")] = "error"
-    no_annotator: Annotated[
-        bool, Option("--no-annotator", help="No column names the annotator: labels are counted.")
-    ] = False
-    missing_labels: Annotated[
-        str | None, Option(help="Labels that stand for no answer, comma separated, such as n/a.")
-    ] = None
-    merge_similar: Annotated[
-        bool, Option("--merge-similar", help="Read labels that differ in case or spaces alone as one label.")
-    ] = False
-    ordered: Annotated[
-        bool | None,
-        Option("--ordered/--unordered", help="Labels have an order, that of --labels or of numbers; or have none."),
-    ] = None
+    no_annotator: Annotated[bool, Option("--no-annotator", help="No column names the annotator.")] = False
+    missing_labels: Annotated[str | None, Option(help="Labels that stand for no answer, such as n/a.")] = None
+    merge_similar: Annotated[bool, Option("--merge-similar", help="Ignore case and spaces of labels.")] = False
+    ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Labels have an order, or none.")] = None
 
     def read(
         self, predictions: Path | None = None, columns: PredictionColumns | None = None, *, needed: bool = False

@@ -1,6 +1,6 @@
 """`bayesagree agreement`: how far do annotators agree, with an interval for every coefficient."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
@@ -10,12 +10,8 @@ from bayesagree.cli import _options, _output
 def agreement(
     source: _options.Source,
     level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
-    item_mean: Annotated[str, Option(help="Prior of the item means of Phi: hierarchical or flat.")] = "hierarchical",
-    likelihood: Annotated[str, Option(help="Of Phi: averaged, binned, inflated, density, squeezed.")] = "averaged",
     item_features: _options.ItemFeatures = None,
-    cluster: Annotated[
-        str | None, Option(help="Column of the item features, such as the document: its items are resampled together.")
-    ] = None,
+    cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
     seed: _options.Seed = 1,
     json: _options.Json = False,
     output: _options.TableFile = None,
@@ -32,13 +28,6 @@ def agreement(
     chosen = _options.one_of(level or given.level, "--level", tuple(WEIGHTS_OF_LEVEL))
     groups = _options.item_groups(item_features, source.item, {"cluster": cluster})
     table = agreement_table(given, level=chosen, seed=seed, **groups)
-    if given.kind == "ratings" and (item_mean, likelihood) != ("hierarchical", "averaged"):
-        from bayesagree.agreement.phi import common_agreement
-
-        how: Any = {"item_mean": item_mean, "likelihood": likelihood, "seed": seed}
-        found = common_agreement(given, **how)["agreement"].to_dataset()
-        values = [float(found[name]) for name in ("mean", "lower", "upper")]
-        table.loc[table["coefficient"] == "phi", ["estimate", "lower", "upper"]] = values
     _output.write_table(table, output)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
     title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"

@@ -22,9 +22,7 @@ def annotators(
     source: _options.Source,
     sampling: _options.ShortSampling,
     gold: _options.GoldFile = None,
-    variant: Annotated[
-        str, typer.Option(help="auto, full, one_coin, class_conditional, hierarchical, mixed_membership or votes.")
-    ] = "auto",
+    variant: Annotated[str, typer.Option(help="Variant of Dawid-Skene, such as one_coin; see docs.")] = "auto",
     allow_unmixed: _options.AllowUnmixed = False,
     json: _options.Json = False,
     output: _options.TableFile = None,

@@ -10,27 +10,20 @@ from bayesagree.errors import InputError
 
 
 def blind(
-    systems: Annotated[Path, Argument(help="Labels of the systems: columns model, item and label (or scores).")],
+    systems: Annotated[Path, Argument(help="Columns model, item and label (or scores).")],
     columns: _options.Columns,
     sampling: _options.Sampling,
-    crowd: Annotated[Path | None, Option(help="Crowd labels of some items: columns item, annotator and label.")] = None,
-    gold: Annotated[Path | None, Option(help="Gold to set beside the scores: columns item and label.")] = None,
+    crowd: Annotated[Path | None, Option(help="Crowd labels: columns item, annotator and label.")] = None,
+    gold: Annotated[Path | None, Option(help="Gold to set beside: columns item and label.")] = None,
     methods: Annotated[
         str,
-        Option(
-            help="Comma separated: majority, em, round_robin, sampling, dawid_skene; with --crowd also direct, "
-            "calibrated_majority, naive_bayes, svm, glm, adaboost. Intervals are of the first."
-        ),
+        Option(help="Such as majority, em, sampling; intervals of the first."),
     ] = "dawid_skene,majority,sampling",
-    metrics: Annotated[
-        str, Option(help="accuracy, precision, recall, specificity, f1, balanced_accuracy.")
-    ] = "accuracy",
+    metrics: Annotated[str, Option(help="Comma separated, such as accuracy,recall,f1.")] = "accuracy",
     positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
     leave_one_out: Annotated[bool, Option("--leave-one-out", help="Judge each system by the others only.")] = False,
     model: Annotated[str, Option(help="Column that names the system.")] = "model",
-    duplicates: Annotated[str, Option(help="Repeated (item, annotator) of the crowd: error, first, last or keep.")] = (
-        "error"
-    ),
+    duplicates: Annotated[str, Option(help="Repeats of the crowd: error, first, last or keep.")] = ("error"),
     json: _options.Json = False,
     output: _options.ResultFile = None,
 ) -> None:

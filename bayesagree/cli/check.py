@@ -16,9 +16,7 @@ def check(
     new: Annotated[str, Option(help="Name of the new model.")] = "new",
     old: Annotated[str, Option(help="Name of the model that it is compared with.")] = "old",
     probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
-    not_worse: Annotated[
-        float | None, Option(help="Claim that the new model is not worse by this; by default: better.")
-    ] = None,
+    not_worse: Annotated[float | None, Option(help="Claim: not worse by this; by default: better.")] = None,
     metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
     plausibility: _options.PlausibilityName = None,
     items: _options.Items = "fixed",

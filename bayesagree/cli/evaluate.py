@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from bayesagree.cli import _options, _output
-from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -17,30 +16,20 @@ def evaluate(
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
     predictions: _options.PredictionsFile = None,
-    simulated_models: Annotated[
-        int, Option(min=0, help="Where a data set has no predictions: simulate this many noisy models.")
-    ] = 0,
     plausibility: _options.PlausibilityName = None,
     reliability: _options.Reliabilities = None,
     metrics: _options.Metrics = None,
-    truth_is: Annotated[
-        str, Option(help="top: the most plausible label of a draw; sampled: the label of another annotator.")
-    ] = "top",
-    another_annotator: Annotated[
-        bool, Option("--another-annotator", help="Score another annotator beside the models.")
-    ] = False,
+    truth_is: Annotated[str, Option(help="top: the most plausible label; sampled: an annotator's.")] = "top",
+    another_annotator: Annotated[bool, Option("--another-annotator", help="Score one beside the models.")] = False,
     item_features: _options.ItemFeatures = None,
-    by: Annotated[str | None, Option(help="Column of the item features: scores of each of its values.")] = None,
-    cluster: Annotated[
-        str | None, Option(help="Column of the item features: items resampled together, with --items bootstrap.")
-    ] = None,
+    by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
+    cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
     items: _options.Items = "fixed",
     missing: _options.Missing = "error",
     gold: _options.GoldFile = None,
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
     dask: _options.Dask = None,
-    ci_prob: _options.CiProb = 0.95,
     json: _options.Json = False,
     output: _options.ResultFile = None,
 ) -> None:
@@ -61,9 +50,8 @@ def evaluate(
     from bayesagree.plausibility.registry import default_posterior, record_for
 
     if source.annotations is not None and source.annotations.suffix == ".nc":
-        return _show(read_result(source.annotations), [], ci_prob, json)
-    truth, models = source.read(predictions, columns)
-    models = models or _simulated(truth, simulated_models, sampling.seed)
+        return _show(read_result(source.annotations), [], json)
+    truth, models = source.read(predictions, columns, needed=True)
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = None if reliability is None else tuple(_options.numbers(reliability, "--reliability"))
     known = {} if gold is None else {"gold": source.gold(gold, models.items)}
@@ -90,51 +78,38 @@ def evaluate(
         write_result(tree, output)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
-    _show(tree, notes + given_notes(truth, models, options["missing"]), ci_prob, json)
+    _show(tree, notes + given_notes(truth, models, options["missing"]), json)
 
 
-def _show(tree: "xr.DataTree", notes: list[str], ci_prob: float, json: bool) -> None:
+def _show(tree: "xr.DataTree", notes: list[str], json: bool) -> None:
     """Show scores, the comparison of the models, and what the scores are to be read with."""
     from bayesagree._inference.results import settings_of
-    from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, score_table, sensitivity_table, slice_table
+    from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, comparisons, score_table, sensitivity_table, slice_table
 
     certainty = tree["certainty"]["annotation_certainty"]
     share = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}")
     open_items = share.where(certainty.notnull().all("item"), drop=True).to_dataframe().reset_index()
-    found = _comparisons(tree, ci_prob)
-    settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": ci_prob}
-    of_scores = f"Scores of the models {ITEMS_ARE[settings['items']]}, {ci_prob:.0%} HDI: {settings['target']}"
+    found = comparisons(tree)
+    settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": 0.95}
+    of_scores = f"Scores of the models {ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}"
     tables = [
         _output.Table("settings", [settings], most=0),
         _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
         _output.Table("scores", score_table(found), of_scores),
     ]
     if "slices" in tree:
-        of_slices = slice_table(tree, ci_prob=ci_prob)
+        of_slices = slice_table(tree)
         tables.append(_output.Table("slices", of_slices, "Scores of each slice, the rest, the difference"))
+    title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
     if "gold_items" in tree:
         title = "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
-        tables.append(_output.Table("targets", sensitivity_table(tree), title))
-    elif "annotations_only" in tree:
-        title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
+    if {"gold_items", "annotations_only"} & set(tree.children):
         tables.append(_output.Table("targets", sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:
         pairs, places = _pairs(found), _places(found)
-        tables.append(_output.Table("pairs", pairs, f"Differences with their {ci_prob:.0%} HDI, best model first", 20))
+        tables.append(_output.Table("pairs", pairs, "Differences with their 95 % HDI, best model first", 20))
         tables.append(_output.Table("ranks", places, "Probability of each place", 20))
     _output.show(tables, json=json, notes=notes)
-
-
-def _comparisons(tree: "xr.DataTree", ci_prob: float) -> dict[tuple[str, float], "xr.Dataset"]:
-    from bayesagree.evaluation.comparison import compare
-    from bayesagree.evaluation.tables import best_first
-
-    posterior = tree["posterior"].to_dataset()
-    return {
-        (str(metric), level): best_first(compare(tree, metric=str(metric), reliability=level, ci_prob=ci_prob))
-        for metric in posterior.data_vars
-        for level in posterior["reliability"].values.tolist()
-    }
 
 
 def _pairs(found: dict[tuple[str, float], "xr.Dataset"]) -> list[dict[str, Any]]:
@@ -156,11 +131,3 @@ def _places(found: dict[tuple[str, float], "xr.Dataset"]) -> list[dict[str, Any]
         for (metric, level), one in found.items()
         for name, row in zip(one["model"].values.tolist(), one["rank_probability"].transpose("model", "rank").values)
     ]
-
-
-def _simulated(truth: Any, number: int, seed: int) -> Any:
-    if number and truth.kind != "ratings":
-        from bayesagree.datasets.simulate import noisy_models
-
-        return noisy_models(truth, n_models=number, seed=seed)
-    raise InputError("there are no predictions: give a file of predictions, or --simulated-models N to try it out")

@@ -14,20 +14,16 @@ if TYPE_CHECKING:
 
 
 def judge(
-    verdicts: Annotated[Path, Argument(help="Verdicts on every item: columns item, judge and label or rating.")],
+    verdicts: Annotated[Path, Argument(help="Columns item, judge, and label or rating.")],
     columns: _options.Columns,
     sampling: _options.Sampling,
-    people: Annotated[
-        Path | None, Option(help="People's labels on some items: columns item, annotator, label (or rating, or rank).")
-    ] = None,
-    system: Annotated[str | None, Option(help="Column of the verdicts that names the system of an item.")] = None,
-    positive: Annotated[str | None, Option(help="The label that counts; of two labels the last by default.")] = None,
-    inclusion: Annotated[
-        str | None, Option(help="Column of the verdicts: probability that people were given the item.")
-    ] = None,
-    choose: Annotated[int | None, Option(min=1, help="Without --people: number of items for them to label.")] = None,
-    design: Annotated[str, Option(help="How to choose: random, stratified by system, doubt of the judges.")] = "random",
-    epsilon: Annotated[float, Option(help="Margin of the alternative annotator test: .2 experts, .1 crowd.")] = 0.2,
+    people: Annotated[Path | None, Option(help="Labels, ratings or ranks of people on some items.")] = None,
+    system: Annotated[str | None, Option(help="Column that names the system of an item.")] = None,
+    positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
+    inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
+    choose: Annotated[int | None, Option(min=1, help="How many items people should label.")] = None,
+    design: Annotated[str, Option(help="How to choose: random, stratified or doubt.")] = "random",
+    epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
     judge_column: Annotated[str, Option("--judge", help="Column of the verdicts that names the judge.")] = "judge",
     verdicts_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None,
     verdicts_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None,

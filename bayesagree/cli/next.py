@@ -15,9 +15,7 @@ def next(
     columns: _options.PredictionColumns,
     predictions: _options.PredictionsFile = None,
     n: Annotated[int, Option("--number", "-n", min=1, help="How many items.")] = 20,
-    goal: Annotated[
-        str | None, Option(help="decision between two models, metric of each, or certainty of items.")
-    ] = None,
+    goal: Annotated[str | None, Option(help="decision (of two models), metric or certainty.")] = None,
     plausibility: _options.PlausibilityName = None,
     missing: _options.Missing = "error",
     seed: _options.Seed = 1,

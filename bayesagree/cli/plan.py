@@ -16,16 +16,10 @@ def plan(
     columns: _options.PredictionColumns,
     predictions: _options.PredictionsFile = None,
     items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
-    annotators: Annotated[
-        str | None, Option("--n-annotators", help="Numbers of annotators per item, by default 1, 3, 5, 10.")
-    ] = None,
-    metric: Annotated[
-        str | None, Option(help="Score or coefficient of agreement, such as top_1_accuracy or phi.")
-    ] = None,
+    annotators: Annotated[str | None, Option("--n-annotators", help="Numbers of annotators per item.")] = None,
+    metric: Annotated[str | None, Option(help="Score or coefficient, such as phi.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
-    crossed: Annotated[
-        bool, Option("--crossed", help="The same annotators label every item: intervals about annotators like them.")
-    ] = False,
+    crossed: Annotated[bool, Option("--crossed", help="The same annotators label every item.")] = False,
     cost: Annotated[str | None, Option(help="Cost of an item and of a vote, such as 2,0.5.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
     seed: _options.Seed = 1,

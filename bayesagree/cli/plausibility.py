@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
-    plausibility: Annotated[
-        str | None, Option(help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene.")
-    ] = None,
+    plausibility: Annotated[str | None, Option(help="Posterior of the truth, such as dirichlet.")] = None,
     reliability: _options.Reliabilities = None,
     k: Annotated[int, Option(min=1, help="Certainty of the k most plausible labels.")] = 1,
     threshold: _options.Threshold = None,
@@ -25,8 +23,7 @@ def plausibility(
     tool: _options.Tool = None,
     contents: _options.ContentsFile = None,
     output: Annotated[
-        Path | None,
-        Option("--output", "-o", help="Keep the draws: a .nc file; or the items: .csv, .tsv, .parquet, .json, .jsonl."),
+        Path | None, Option("--output", "-o", help="Keep the draws (.nc), or the items (.csv, ...).")
     ] = None,
 ) -> None:
     """Show the annotation certainty of the items, least certain first; -o keeps the items, or the draws of the truth.

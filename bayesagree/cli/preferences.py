@@ -12,18 +12,14 @@ EFFECTS = ("auto", "common", "annotator", "none")
 
 
 def preferences(
-    file: Annotated[Path, Argument(help="Comparisons: battles of an arena, MT-Bench pairs, AlpacaEval, or a table.")],
+    file: Annotated[Path, Argument(help="Comparisons: an export of an arena, or a table.")],
     sampling: _options.Sampling,
     first: Annotated[str | None, Option(help="Column of the model that was shown first.")] = None,
     second: Annotated[str | None, Option(help="Column of the other model.")] = None,
-    winner: Annotated[
-        str | None, Option(help="Column of the winner: its name, left/right/tie, model_a, 1/0/0.5.")
-    ] = None,
+    winner: Annotated[str | None, Option(help="Column of the winner: its name, or left, right, tie.")] = None,
     annotator: Annotated[str | None, Option(help="Column of who compared.")] = None,
-    item: Annotated[str | None, Option(help="Column of what was compared, such as the prompt.")] = None,
-    covariates: Annotated[
-        str | None, Option(help="Columns of numbers, comma separated: the first minus the second.")
-    ] = None,
+    item: Annotated[str | None, Option(help="Column of what was compared.")] = None,
+    covariates: Annotated[str | None, Option(help="Columns of numbers: the first minus the second.")] = None,
     ties: Annotated[str, Option(help="Effect of ties: auto, common, annotator, none.")] = "auto",
     order: Annotated[str, Option(help="Effect of the first place: auto, common, annotator, none.")] = "auto",
     discrimination: Annotated[str, Option(help="Effect of annotators' care: auto, annotator, none.")] = "auto",
@@ -34,19 +30,16 @@ def preferences(
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
     json: _options.Json = False,
     output: _options.ResultFile = None,
-    report: Annotated[Path | None, Option(help="Also write one HTML page here, as `bayesagree report`.")] = None,
 ) -> None:
     """Show the strengths of models from comparisons, with intervals, places, ties and annotators.
 
-    Example: bayesagree preferences battles.parquet --scale arena --report page.html
+    Example: bayesagree preferences battles.parquet --scale arena
     """
     from bayesagree.annotations import Comparisons
-    from bayesagree.cli.report import comparison_page
     from bayesagree.comparisons import davidson, effect_table, preference_table
     from bayesagree.comparisons.tables import SCALES
     from bayesagree.io.exports import read_export
     from bayesagree.io.files import read_table, write_result
-    from bayesagree.report.data import ReportSource
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
@@ -69,11 +62,7 @@ def preferences(
     for name, value in how.items():
         how[name] = None if _options.one_of(value, f"--{name}", EFFECTS) == "none" else value
     how |= {"item_effects": item_effects, "likelihood": likelihood} | vars(sampling)
-    if report is None:
-        tree = davidson(found, **how)
-    else:
-        page = comparison_page(found, ReportSource(file.name), report, **how)
-        tree, notes = page.result, [*notes, *page.warnings]
+    tree = davidson(found, **how)
     if output is not None:
         write_result(tree, output)
     effect: Any = effect_table(tree, ci_prob=ci_prob)

@@ -26,9 +26,7 @@ def report(
     specification: _options.SpecificationFile = None,
     title: Annotated[str | None, Option(help="Title of the page.")] = None,
     plausibility: _options.PlausibilityName = None,
-    reliability: Annotated[
-        str | None, Option(help="Weights of an annotation, comma separated; the panel is about the first.")
-    ] = None,
+    reliability: Annotated[str | None, Option(help="Weights of an annotation; the first leads.")] = None,
     metrics: _options.Metrics = None,
     items: _options.Items = "fixed",
     least_certain: Annotated[int, Option(min=1, help="How many of the least certain items to list.")] = 50,
@@ -45,18 +43,21 @@ def report(
 
     Example: bayesagree report annotations.csv models.csv --annotators people.csv --group age -o page.html
     """
-    _require_jinja2()
+    if find_spec("jinja2") is None:
+        raise InputError("the report needs the extra report: pip install 'bayesagree[report]'")
     from bayesagree.evaluation.scoring import items_to_score
     from bayesagree.report.data import report_data
     from bayesagree.report.page import write_report
     from bayesagree.report.panel import notes, panel
     from bayesagree.report.settings import ReportSettings
+    from bayesagree.subjective.specification import EvaluationSpecification
 
     truth, models = source.read(predictions, columns)
     if truth.kind == "comparisons":
         from bayesagree.report import comparisons
 
-        page = comparison_page(truth, _origin(source), output, title, **vars(sampling))
+        page = _of_comparisons(truth, _origin(source), vars(sampling))
+        write_report(page, output, title=title)
         return _show(output, page, vars(sampling), json, list(map(str, comparisons.panel(page))))
     if threshold is None and truth.kind == "ratings":
         threshold = sum(truth.scale) / 2
@@ -80,7 +81,9 @@ def report(
     beside: dict[str, Any] = {
         "annotators": people,
         "groups": None if group is None else _options.groups_of(truth, people, group, smallest_group),
-        "specification": None if specification is None else _specification(specification),
+        "specification": None
+        if specification is None
+        else EvaluationSpecification.from_json(specification.read_text(encoding="utf-8")),
         "gold": source.gold(gold, truth.items),
     }
     total = None
@@ -102,35 +105,17 @@ def _show(output: Path, data: Any, settings: dict[str, Any], json: bool, sentenc
         echo(f"{output} is written; open it in a browser.", err=True)
 
 
-def comparison_page(
-    found: Any, source: "ReportSource", output: Path, title: str | None = None, **options: Any
-) -> "ComparisonReport":
-    """Fit strengths, and write their report with the warnings of the fit."""
-    _require_jinja2()
+def _of_comparisons(games: Any, source: "ReportSource", sampling: dict[str, Any]) -> "ComparisonReport":
+    """Fit strengths, and compute their report with the warnings of the fit."""
     from warnings import catch_warnings, simplefilter
 
     from bayesagree.comparisons import davidson
     from bayesagree.report.comparisons import comparison_report
-    from bayesagree.report.page import write_report
 
     with catch_warnings(record=True) as caught:
         simplefilter("always", UserWarning)
-        tree = davidson(found, **options)
-    warnings = tuple(dict.fromkeys(str(w.message) for w in caught))
-    data = comparison_report(found, tree, source=source, warnings=warnings)
-    write_report(data, output, title=title)
-    return data
-
-
-def _require_jinja2() -> None:
-    if find_spec("jinja2") is None:
-        raise InputError("the report needs the extra report: pip install 'bayesagree[report]'")
-
-
-def _specification(path: Path) -> Any:
-    from bayesagree.subjective.specification import EvaluationSpecification
-
-    return EvaluationSpecification.from_json(path.read_text(encoding="utf-8"))
+        tree = davidson(games, **sampling)
+    return comparison_report(games, tree, source=source, warnings=tuple(dict.fromkeys(str(w.message) for w in caught)))
 
 
 def _origin(source: _options.Source) -> "ReportSource":

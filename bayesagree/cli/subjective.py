@@ -17,28 +17,17 @@ if TYPE_CHECKING:
 def subjective(
     source: _options.Source,
     annotators: _options.AnnotatorsFile = None,
-    predictions: Annotated[
-        Path | None, Argument(help="Predictions per item, or with a column for the annotator per annotation.")
-    ] = None,
+    predictions: Annotated[Path | None, Argument(help="Predictions per item, or per item and annotator.")] = None,
     group: _options.Group = None,
     smallest_group: _options.SmallestGroup = 1,
-    bins: Annotated[int, Option(min=1, help="Without --group: bins of the annotators' disagreement rate.")] = 5,
-    metric: Annotated[str | None, Option(help="accuracy (labels), absolute_error or correlation (ratings).")] = None,
-    truth: Annotated[
-        str | None,
-        Option(help="by-group: score against the labels as each group as a whole sees them; needs --group."),
-    ] = None,
-    phi: Annotated[
-        bool, Option("--phi/--no-phi", help="For ratings: Phi within and between groups, a second for each pair.")
-    ] = True,
+    bins: Annotated[int, Option(min=1, help="Bins of disagreement, without --group.")] = 5,
+    metric: Annotated[str | None, Option(help="accuracy, absolute_error or correlation.")] = None,
+    truth: Annotated[str | None, Option(help="by-group: score against the truth of each group.")] = None,
+    phi: Annotated[bool, Option("--phi/--no-phi", help="Phi of ratings within and between groups.")] = True,
     specification: _options.SpecificationFile = None,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="Where to write the specification report (.md).")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Report on the specification (.md).")] = None,
     model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model",
-    threshold: Annotated[
-        float | None, Option(help="For ratings: turn them into the labels below and at_or_above this value.")
-    ] = None,
+    threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
     draws: _options.Draws = 1000,
     seed: _options.Seed = 1,
     json: _options.Json = False,

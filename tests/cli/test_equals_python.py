@@ -51,9 +51,9 @@ def test_agreement(document, folder, votes):
 
 
 def test_agreement_of_ratings(document, ratings):
-    words = ("ratings.csv", "--scale", "1,5", "--step", 1, "--level", "nominal", "--item-mean", "flat", "--seed", 2)
+    words = ("ratings.csv", "--scale", "1,5", "--step", 1, "--level", "nominal", "--seed", 2)
     found = {row["coefficient"]: row for row in document("agreement", *words)["agreement"]}
-    phi = ba.common_agreement(ratings, item_mean="flat", seed=2)["agreement"].to_dataset()
+    phi = ba.common_agreement(ratings, seed=2)["agreement"].to_dataset()
     assert found["phi"]["estimate"] == float(phi["mean"])
     table = ba.agreement_table(ratings, level="nominal", seed=2).set_index("coefficient")
     assert found["fleiss_kappa"]["estimate"] == table.loc["fleiss_kappa", "estimate"]
@@ -146,8 +146,7 @@ def test_report_of_comparisons(document, folder, tmp_path):
     how = ("games.csv", *OPTIONS)
     said = document("report", *how, "-o", tmp_path / "one.html")
     assert said["notes"][0].startswith("Which model is best?")
-    document("preferences", *how, "--report", tmp_path / "two.html")
-    assert (tmp_path / "one.html").read_text() == (tmp_path / "two.html").read_text()
+    assert "Which comparisons should be next?" in (tmp_path / "one.html").read_text()
 
 
 @pytest.mark.parametrize(("margin", "code"), [(-0.5, 0), (0.0, 1)])
