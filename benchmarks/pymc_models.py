@@ -3,7 +3,7 @@
     BAYESAGREE_DATA=... python benchmarks/pymc_models.py
 
 Sixty dermatology cases: Plackett-Luce by NUTS; three by PrIRN.
-Phi of 200 items with five ratings on five levels: item means sampled, and integrated out pattern by pattern. Each by
+Phi of 200 items with five ratings on five levels. Each by
 the sampler of PyMC and by nutpie where it is installed. Processor time counts all processes, compilation too.
 """
 
@@ -62,7 +62,6 @@ def by_nuts(program: str, rankings: ba.Rankings, ratings: ba.Ratings) -> list[st
     phi, four = ba.common_agreement_model, {"draws": 1000, "chains": 4} | how
     two = {"chains": 2, "tune": 400} | how
     lines = [
-        row("Phi, item means integrated out", "phi", lambda: sample_nuts(phi(ratings, collapsed=True), **four)),
         row("Phi, item means sampled", "phi", lambda: sample_nuts(phi(ratings), **four)),
         row(
             "Plackett-Luce", "worth",

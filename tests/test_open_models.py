@@ -233,34 +233,3 @@ def test_traces_feed_certainty_metrics_and_evaluate(name):
         assert np.allclose(
             whole["posterior"]["top_1_accuracy"].values[:, :, 0], found.transpose("chain", "draw", "model")
         )
-
-
-@pytest.mark.parametrize("likelihood", ["binned", "inflated"])
-@pytest.mark.parametrize("item_mean", ["hierarchical", "flat"])
-def test_collapsed_phi_has_the_evidence_of_the_exact_engine(likelihood, item_mean):
-    """The log likelihood with item means integrated out, at three points, to the tolerance of the rule."""
-    from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
-    from bayesagree.agreement._exact.problem import prepare
-
-    ratings = ba.Ratings.from_matrix([[1, 2, 2], [4, 5, 5], [3, 3, 4], [1, 2, 2], [1, 5, 5]], scale=(1, 5), step=1)
-    model = ba.common_agreement_model(ratings, item_mean=item_mean, likelihood=likelihood, collapsed=True)
-    function = model.compile_fn(model.potentials, inputs=model.free_RVs, on_unused_input="ignore", point_fn=False)
-    problem = prepare(ratings, item_mean=item_mean, likelihood=likelihood)
-    for phi, m, s in ((0.1, 0.5, 0.5), (0.9, 0.3, 0.2), (-0.5, 0.6, 0.9)):
-        given = {
-            "phi": phi,
-            "mean_location": m,
-            "mean_spread": s,
-            "root_low_end_share": 0.4,
-            "root_high_end_share": 0.2,
-        }
-        found = function(*(np.array(given[v.name]) for v in model.free_RVs))[0]
-        means = problem.means if likelihood == "binned" else problem.means.with_ends((0.16, 0.04))
-        precision = 2 * (1 - np.log2(1 - phi))
-        evidence = means.pattern_evidence(precision, (m, s) if isinstance(means, HierarchicalMeans) else None)
-        assert found == pytest.approx(problem.patterns.weight @ evidence, abs=1e-6)
-
-
-def test_what_cannot_be_collapsed_is_refused():
-    with pytest.raises(ba.InputError, match="collapsed=True is for"):
-        ba.common_agreement_model(RATINGS, annotator_effects="shift", collapsed=True)

@@ -1,9 +1,4 @@
-"""Likelihoods of Phi for PyMC: interval-censored Beta, outright answers at both ends, item means integrated out.
-
-Without item means a distinct pattern of ratings is integrated once, by the trapezoidal rule of the exact engine
-(`_exact.item_means`): nodes logit(mu) = 2 sinh(z), their step set by the narrowest likelihood and the prior. Where the
-nodes stand does not change the integral, so that they have no derivative.
-"""
+"""Likelihoods of Phi for PyMC: interval-censored Beta, and outright answers at both ends."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +9,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike, NDArray
-from pytensor.gradient import disconnected_grad, grad_not_implemented
+from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
 
@@ -22,20 +17,7 @@ from bayesagree._inference.kernel_ops import KernelOp
 from bayesagree._inference.random_draws import draw_beta
 from bayesagree._numerics.beta import SMALLEST, of_shapes, tails_with_slopes
 from bayesagree._numerics.vectors import copy_to
-from bayesagree.agreement._exact.item_means import PER_DEVIATION, PER_WIDTH, TAIL, WIDEST
-from bayesagree.agreement._exact.patterns import RatingCounts
 from bayesagree.errors import InputError
-
-# Nodes at most, for item likelihoods with a standard deviation of .003 in logit(mu): Phi above .99999.
-MOST_NODES = 3000
-# PyTensor's elementwise functions, which are typed as if they returned nothing.
-tensors: Any = pt
-# m and s of flat item means: Beta(1, 1).
-FLAT = 0.5, 3.0**-0.5
-# m and s stop so far from 0 and 1, to which a sampler's transformations may round.
-EDGE = 1e-12
-# Least log probability of a level, which would be 0 times minus infinity in patterns that do not have it.
-NEVER = -1e6
 
 
 @numba.njit(cache=True, nogil=True)
@@ -258,49 +240,3 @@ def _log(x: Any) -> Any:
 def _log_sum(first: Any, second: Any) -> Any:
     """Return log(exp(first) + exp(second))."""
     return pm.math.logaddexp(first, second)
-
-
-def add_collapsed_likelihood(
-    counts: RatingCounts, precision: Any, hyper: tuple[Any, Any] | None, shares: list[Any]
-) -> None:
-    """Add the log likelihood of all ratings to the model; `hyper` are m and s, None for flat means."""
-    seen = pm.Data("observed_patterns", counts.counts.toarray().astype(float), dims=("pattern", "level"))
-    weight = pm.Data("items_of_pattern", counts.weight.astype(float), dims="pattern")
-    edges = np.linspace(0, 1, counts.values.size + 1)
-    whole = collapsed_log_likelihood(seen, weight, precision, hyper or FLAT, shares, edges)
-    pm.Potential("log_likelihood", whole)
-
-
-def collapsed_log_likelihood(
-    patterns: Any, weight: Any, precision: Any, hyper: tuple[Any, Any], shares: list[Any], edges: Any
-) -> Any:
-    """Return the log likelihood of all ratings on levels.
-
-    `patterns`, shape (pattern, level), counts the ratings on each level; `weight` the items that have the pattern.
-    """
-    m, s = (tensors.clip(value, EDGE, 1 - EDGE) for value in hyper)
-    at, log_weight = _nodes(precision, m, s, patterns.sum(axis=1).max())
-    log_prior = log_weight - (1 / s**2 - 1) * (tensors.softplus(at) - m * at)
-    log_prior -= tensors.logsumexp(log_prior)
-    alpha, beta = (tensors.sigmoid(side * at)[:, None] * precision for side in (1, -1))
-    level = tensors.arange(edges.size - 1)
-    if shares:
-        log_p = inflated_log_probability(level, alpha, beta, (shares[0], shares[1]), edges)
-    else:
-        log_p = log_probability_of_bins(level, alpha, beta, edges)
-    of_node = patterns @ tensors.maximum(log_p, NEVER).T + log_prior
-    return tensors.dot(weight, tensors.logsumexp(of_node, axis=1))
-
-
-def _nodes(precision: Any, m: Any, s: Any, most: Any) -> tuple[Any, Any]:
-    """Return the nodes and the logarithms of their weights, of which there are as many as the parameters need."""
-    t, centre = 1 / s**2 - 1, tensors.log(m) - tensors.log1p(-m)
-    width = tensors.minimum(s / tensors.sqrt(m * (1 - m)), 2.0)
-    step = tensors.minimum(
-        PER_DEVIATION / tensors.sqrt(most * (precision + 1)), width / (PER_WIDTH * tensors.sqrt(4 + centre**2))
-    )
-    first = tensors.arcsinh((centre - WIDEST * width - TAIL / (m * t)) / 2)
-    last = tensors.arcsinh((centre + WIDEST * width + TAIL / ((1 - m) * t)) / 2)
-    step = tensors.maximum(tensors.minimum(0.15, step), (last - first) / MOST_NODES)
-    z = disconnected_grad(step * tensors.arange(tensors.floor(first / step), tensors.ceil(last / step) + 1))
-    return 2 * tensors.sinh(z), disconnected_grad(tensors.log(2 * step * tensors.cosh(z)))

@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.results import result_tree
 from bayesagree.agreement._exact.likelihood import Kind, intervals
-from bayesagree.agreement._exact.patterns import RatingCounts
 from bayesagree.agreement._exact.problem import MeanPrior
 from bayesagree.agreement.annotator_effects import LEVELS, AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
-from bayesagree.agreement.summary import SAMPLE, Request, phi_summary
+from bayesagree.agreement.summary import Request, phi_summary
 from bayesagree.annotations import Ratings
 
 if TYPE_CHECKING:
@@ -86,25 +84,6 @@ def build_model(
     return model
 
 
-def collapsible(ratings: Ratings, means: MeanPrior, effects: str) -> bool:
-    """Whether the item means can be integrated out pattern by pattern."""
-    return ratings.step is not None and means.of_item is None and effects == "none"
-
-
-def build_collapsed_model(counts: RatingCounts, means: MeanPrior, kind: Kind, prior: AgreementPrior) -> "pm.Model":
-    """Build the model of ratings on levels without item means, one row of `observed_patterns` per distinct pattern."""
-    import pymc as pm
-
-    from bayesagree.agreement._pymc_likelihoods import add_collapsed_likelihood
-
-    coords = {"pattern": np.arange(counts.weight.size), "level": counts.values}
-    with pm.Model(coords=coords) as model:
-        precision = _precision(prior, OwnParts())
-        hyper = _location_and_spread(prior) if means.hierarchical else None
-        add_collapsed_likelihood(counts, precision, hyper, _end_shares() if kind == "inflated" else [])
-    return model
-
-
 def _precision(prior: AgreementPrior, own: OwnParts) -> Any:
     """Return the precision that belongs to Phi."""
     import pymc as pm
@@ -138,20 +117,15 @@ def _end_shares() -> list[Any]:
     return [pm.Deterministic(name, root**2) for name, root in zip(END_SHARES, roots)]
 
 
-def _location_and_spread(prior: AgreementPrior) -> tuple[Any, Any]:
+def _hierarchical_means(prior: AgreementPrior) -> Any:
     import pymc as pm
+
+    from bayesagree._inference.random_draws import beta_variable
 
     m, s = (
         pm.Uniform(name, 0, 1) if shapes == (1, 1) else pm.Beta(name, *shapes)
         for name, shapes in (("mean_location", prior.mean_location), ("mean_spread", prior.mean_spread))
     )
-    return m, s
-
-
-def _hierarchical_means(prior: AgreementPrior) -> Any:
-    from bayesagree._inference.random_draws import beta_variable
-
-    m, s = _location_and_spread(prior)
     t: Any = s**-2 - 1
     return beta_variable("unit_item_mean", m * t, (1 - m) * t, dims="item")
 
@@ -223,23 +197,3 @@ def sample_tree(model: "pm.Model", request: Request) -> xr.DataTree:
     library = str(posterior.attrs.get("inference_library", "pymc"))
     coords = {name: posterior[name].values for name in ("item", "annotator") if name in posterior}
     return result_tree(groups, coords, sampler=library, **options)
-
-
-def mixed_tree(
-    first: xr.DataTree, second: xr.DataTree | None, outright: NDArray[np.bool_], share: float, ci_prob: float
-) -> xr.DataTree:
-    """Return one result with the draws of the second where `outright`, shape (chain, draw); elsewhere no outright ends.
-
-    `share` is the probability of the second, and without it there are none.
-    """
-    mixed = {}
-    chosen = xr.DataArray(outright, dims=SAMPLE)
-    for group in ("posterior", "sample_stats"):
-        one = first[group].to_dataset()
-        nothing = {name: (SAMPLE, np.zeros(outright.shape)) for name in END_SHARES}
-        one = one.assign(nothing) if group == "posterior" else one
-        mixed[group] = one if second is None else xr.where(chosen, second[group].to_dataset(), one, keep_attrs=True)
-    tree = xr.DataTree.from_dict({**{name: node.to_dataset() for name, node in first.children.items()}, **mixed})
-    tree.attrs = first.attrs
-    tree["agreement"] = xr.DataTree(phi_summary(tree, ci_prob=ci_prob).assign(prob_inflated=share))
-    return tree

@@ -22,7 +22,6 @@ from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.outright_ends import joint_posterior
-from bayesagree.agreement._exact.patterns import collapse
 from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effects, warn_of_levels
@@ -82,7 +81,8 @@ def common_agreement(
     draws, chains, seed
         Draws of the posterior; same seed, same draws.
     engine
-        ``"exact"``: quadrature and independent draws. ``"nuts"``: PyMC, always with annotator effects.
+        ``"exact"``: quadrature and independent draws. ``"nuts"``: PyMC, always with annotator effects; it samples one
+        reading of answers at the ends, not ``"averaged"``.
     sampler
         Further arguments of `pymc.sample` for NUTS, such as ``{"target_accept": 0.95}``.
     keep_item_means
@@ -147,7 +147,7 @@ def common_agreement(
     request = Request(shape, ci_prob, keep_item_means, options, sampler)
     if engine == "nuts":
         given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}
-        tree = _sampled_tree(ratings, problem, given, request)
+        tree = parts.sample_tree(common_agreement_model(ratings, likelihood=problem.kind, **given), request)
     else:
         tree = _exact_tree(problem, request)
     claim = decision(*(float(tree["agreement"][end]) for end in ("lower", "upper")))
@@ -167,7 +167,6 @@ def common_agreement_model(
     phi: Callable[[], Any] | None = None,
     mean: Callable[[Any, Any, Any], Any] | None = None,
     precision: Callable[[Any, Any, Any], Any] | None = None,
-    collapsed: bool = False,
 ) -> "pm.Model":
     """Return the common-agreement model in PyMC, to sample it, replace a part of it or join it with another model.
 
@@ -190,10 +189,6 @@ def common_agreement_model(
     precision
         Function of the precision of `phi`, the number of the item and that of the annotator that returns the
         precision of each annotation.
-    collapsed
-        Whether the item means are integrated out, by quadrature once for each distinct pattern of ratings: three
-        variables to sample in place of one per item. For levels (`step`), hierarchical or flat means and no parts of
-        your own but `prior`; the model then has no `item_mean` and no `rating`.
 
     Returns
     -------
@@ -231,36 +226,12 @@ def common_agreement_model(
     means = checked_prior(ratings, "hierarchical" if callable(item_mean) else item_mean, truth_sd, likelihood)
     if likelihood == "averaged":
         raise InputError(
-            "likelihood='averaged' is two models: build 'binned' and 'inflated', or common_agreement(engine='nuts')"
+            "likelihood='averaged' is two models, and NUTS cannot move between them: pass likelihood='binned' or "
+            "'inflated'"
         )
     check_effects(annotator_effects, ratings, likelihood)
-    if collapsed:
-        if any((callable(item_mean), phi, mean, precision)) or not parts.collapsible(ratings, means, annotator_effects):
-            raise InputError(
-                "collapsed=True is for ratings on levels, hierarchical or flat item means, no annotator effects and no "
-                "functions of your own"
-            )
-        return parts.build_collapsed_model(collapse(ratings), means, likelihood, prior or AgreementPrior())
     own = parts.OwnParts(phi, own_means, mean, precision)
     return parts.build_model(ratings, means, likelihood, annotator_effects, prior or AgreementPrior(), own)
-
-
-def _sampled_tree(ratings: Ratings, problem: Problem, given: dict[str, Any], request: Request) -> xr.DataTree:
-    """Return NUTS draws of the model, of averaged readings of both models mixed by the exact engine's evidence."""
-    means = checked_prior(ratings, given["item_mean"], given["truth_sd"], problem.kind)
-    collapsed = not request.keep_item_means and parts.collapsible(ratings, means, given["annotator_effects"])
-
-    def sampled(kind: Kind) -> xr.DataTree:
-        model = common_agreement_model(ratings, likelihood=kind, collapsed=collapsed, **given)
-        return parts.sample_tree(model, request)
-
-    if request.options["settings"]["likelihood"] != "averaged":
-        return sampled(problem.kind)
-    joint = joint_posterior(problem.means, problem.kind)
-    limits.warn_of_readings(joint)
-    outright = np.random.default_rng(seed_sequence(request.options["seed"])).random(request.shape) < joint.prob_inflated
-    trees = sampled("binned"), sampled("inflated") if joint.inflated is not None else None
-    return parts.mixed_tree(*trees, outright, joint.prob_inflated, request.ci_prob)
 
 
 def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:

@@ -5,14 +5,12 @@ import pandas as pd
 import pytest
 from _errors_of_draws import SIGMAS
 
-from bayesagree import plan
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, codes_of_annotators, pair_values
+from bayesagree.agreement._annotator_variance import annotator_variance, codes_of_annotators, pair_values
 from bayesagree.agreement._items import items_of
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
-from bayesagree.planning.designs import _over_annotators
 
 A = formula.agreement_weights("linear", np.arange(3.0))
 FORMULAS = {
@@ -61,30 +59,6 @@ def _item_variance(code, name):
     return pair_values(code, 3, name, A)[1].mean()
 
 
-@pytest.mark.parametrize("name", FORMULAS)
-def test_values_of_pairs_move_as_the_coefficient_without_an_annotator(name):
-    code = crossed(200, 25, np.random.default_rng(2))
-    value, _, member = pair_values(code, 3, name, A)
-    every = coefficient(code, name)
-    for k in range(25):
-        moved = value[member[:, k] == 0].mean() - value.mean()
-        assert abs(moved - (coefficient(np.delete(code, k, axis=1), name) - every)) < 0.1 * abs(moved) + 2e-3
-
-
-def test_names_of_annotators_and_missing_labels():
-    rng = np.random.default_rng(3)
-    code = crossed(300, 8, rng)
-    once, twice = (
-        variance_of(Labels.from_matrix(c, labels=[0, 1, 2]), "fleiss_kappa", rng) for c in (code, code[:, ::-1])
-    )
-    np.testing.assert_allclose(once, twice, rtol=1e-9)
-    sparse = code.astype(object)
-    sparse[rng.random(code.shape) < 0.05] = None
-    fewer = variance_of(Labels.from_matrix(sparse, labels=[0, 1, 2]), "fleiss_kappa", rng)
-    assert 0.7 < fewer.of(5) / once.of(5) < 1.4
-    assert once.of(5) > once.of(10) > 0
-
-
 def test_equal_annotators_add_nothing_much_and_a_sample_is_wider():
     rng = np.random.default_rng(4)
     truth = rng.integers(3, size=(500, 1))
@@ -121,25 +95,6 @@ def test_annotators_who_are_too_few_or_do_not_return():
     assert "about these annotators" in found.loc["phi", "note"]
 
 
-@pytest.mark.long
-def test_plan_of_a_crossed_study():
-    pilot = Labels.from_matrix(crossed(60, 6, np.random.default_rng(5)))
-    design = {"items": [50, 400], "annotators": [4, 8], "metric": "fleiss_kappa", "replicates": 2, "seed": 1}
-    apart, together = plan(pilot, **design)["width"], plan(pilot, crossed=True, **design)["width"]
-    assert (together > apart).all()
-    added = np.sqrt(together**2 - apart**2)
-    np.testing.assert_allclose(added.sel(items=50), added.sel(items=400))  # more items do not narrow this part
-    assert (added.sel(annotators=8) < added.sel(annotators=4)).all()
-    with pytest.raises(InputError, match="annotators=3: with crossed=True 4 or more"):
-        plan(pilot, crossed=True, **design | {"annotators": [3]})
-    with pytest.raises(InputError, match="metric is one of"):
-        plan(Ratings.from_matrix([[0, 1]] * 5, scale=(0, 2)), crossed=True, **design | {"metric": "phi"})
-
-
-def test_every_coefficient_with_a_variance_has_a_test():
-    assert set(FORMULAS) | {"gwet_ac1"} == set(CHANCE)
-
-
 def test_weights_by_their_definitions():
     """Gwet, Handbook of inter-rater reliability, of four values that no two pairs of which lie alike."""
     x = np.array([1.0, 2.0, 4.5, 9.0])
@@ -172,15 +127,3 @@ def test_weights_by_their_definitions():
     for kind, weight in kinds.items():
         expected = [[weight(a, b) for b in x] for a in x]
         np.testing.assert_allclose(formula.agreement_weights(kind, x), expected, atol=1e-12, err_msg=kind)
-
-
-@pytest.mark.parametrize("metric", ["fleiss_kappa", "gwet_ac1"])
-def test_width_that_annotators_add_to_a_plan_is_of_a_t_distribution(metric):
-    labels, votes = Labels.from_matrix(crossed(60, 6, np.random.default_rng(5))), np.array([4, 9])
-    found = _over_annotators(labels, metric, votes, np.random.default_rng(1))
-    n_values = labels.categories.size
-    items = items_of(labels)
-    code = codes_of_annotators(items, np.random.default_rng(1))
-    variance = annotator_variance(code, n_values, metric, np.eye(n_values)).of(votes)
-    # Quantiles of t with 3 and with 8 degrees of freedom.
-    np.testing.assert_allclose(found, 2 * np.array([3.182446305, 2.306004135]) * np.sqrt(variance), rtol=1e-8)

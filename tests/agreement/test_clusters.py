@@ -31,10 +31,6 @@ def test_clusters_of_equal_items_count_as_one_item():
     assert copied.loc["percent_agreement", "estimate"] == pytest.approx(one.loc["percent_agreement", "estimate"])
 
 
-def test_an_item_in_each_cluster_is_as_no_cluster():
-    np.testing.assert_allclose(width(table(ANSWERS, cluster=np.arange(60))), width(table(ANSWERS)), rtol=0.1)
-
-
 def test_clusters_of_a_difference():
     """Copies of items in clusters tell no more about two crowds than the items; without a cluster, they seem to."""
     other = np.where(RNG.random((60, 3)) < 0.5, TRUTH, RNG.integers(0, 3, (60, 3)))
@@ -58,22 +54,6 @@ def test_items_of_one_set_alone_have_clusters_too():
     del documents[59]
     with pytest.raises(InputError, match="cluster= names no group for the items 59"):
         agreement_difference(first, second, cluster=documents)
-
-
-def test_names_of_clusters_do_not_matter():
-    cluster = RNG.integers(0, 12, 60)
-    mapping = {item: f"document {number}" for item, number in enumerate(cluster.tolist())}
-    np.testing.assert_allclose(
-        width(table(ANSWERS, cluster=cluster)), width(table(ANSWERS, cluster=mapping)), rtol=0.15
-    )
-
-
-def test_unanswered_items_and_missing_answers():
-    answers = ANSWERS.copy()
-    answers[RNG.random(answers.shape) < 0.4] = np.nan
-    answers[0] = 1, np.nan, np.nan
-    found = table(answers, cluster=np.repeat(np.arange(20), 3))
-    assert (width(found) > 0).all()
 
 
 def test_phi_states_that_its_items_are_independent():

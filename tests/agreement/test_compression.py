@@ -31,19 +31,6 @@ def test_few_weighted_patterns_stand_for_many_continuous_items(item_mean, phi):
         assert few == pytest.approx(everything, abs=1e-6)
 
 
-def test_fine_grids_of_sharp_ratings_are_compressed_without_loss():
-    """Intervals of 1/5200 and a precision of hundreds: the second derivative of the density is no small correction."""
-    rng = np.random.default_rng(0)
-    mean = rng.uniform(0.02, 0.98, (2000, 1))
-    x = np.round(rng.beta(300 * mean, 300 * (1 - mean), (2000, 10)) * 5200) / 5200
-    x[0, 0] = 0.0
-    x[::3, 7:] = np.nan
-    means = prepare(Ratings.from_matrix(x, scale=(0, 1)), item_mean="flat").means
-    for precision in (100.0, 300.0):
-        few, everything = evidence_of_few_and_of_all(means, precision)
-        assert few == pytest.approx(everything, abs=1e-6)
-
-
 @pytest.mark.parametrize("truth_sd", [0.1, 0.02, 0.002])
 def test_truths_that_contradict_continuous_ratings(truth_sd):
     """Evidence of exp(-thousands) an item, and a rating of 0 beside others: finite, and the sum over all items."""
@@ -56,18 +43,6 @@ def test_truths_that_contradict_continuous_ratings(truth_sd):
     for precision in (0.5, 4.0):
         few, everything = evidence_of_few_and_of_all(means, precision)
         assert few == pytest.approx(everything, rel=1e-9)
-
-
-@pytest.mark.parametrize("phi", [-0.3, 0.4])
-def test_bins_near_the_ends_are_small_corrections_of_many_items(phi):
-    """Of so many items only the bins next to an end are apart; the log evidence moves by less than 1e-8 an item."""
-    ratings = simulate.ratings(n_items=12_000, ratings_per_item=3, phi=phi, n_levels=None, seed=4).ratings
-    means = prepare(ratings, item_mean="flat").means
-    assert means.like.bin_width == 1e-6
-    assert means.compressed[0].weight.size < 2000
-    for precision in (0.5, 3.0):
-        few, everything = evidence_of_few_and_of_all(means, precision)
-        assert few == pytest.approx(everything, abs=1e-8 * 12_000)
 
 
 def test_one_rating_of_1e_124_does_not_blur_the_other_items():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, agreement_difference, agreement_table, simulate
+from bayesagree import InputError, Labels, agreement_difference, agreement_table
 
 
 def crowd(truth, share, rng, n_annotators=3, items=None):
@@ -68,38 +68,6 @@ def test_what_one_set_lacks_is_said_by_name():
     assert found.loc["phi", "note"].startswith("first: needs ratings")
 
 
-def test_phi_of_two_crowds():
-    agreeing, random = (simulate.ratings(n_items=40, ratings_per_item=5, phi=phi, seed=1).ratings for phi in (0.8, 0.0))
-    found = agreement_difference(agreeing, random, level="interval", seed=1).set_index("coefficient").loc["phi"]
-    assert found["lower"] > 0
-    assert found["prob_positive"] == 1
-    assert found["ci_kind"] == "hdi"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("same_items", "repeats"),
-    [(True, 30), *(pytest.param(same, 100, marks=pytest.mark.slow) for same in (True, False))],
-)
-def test_interval_covers_the_difference_of_two_populations(same_items, repeats):
-    """Two crowds of known skill: agreement of a pair is s^2 + (1 - s^2) / 3, kappa s^2."""
-    covered = {"percent_agreement": 0, "fleiss_kappa": 0}
-    truth_of = {"percent_agreement": (0.8**2 - 0.6**2) * 2 / 3, "fleiss_kappa": 0.8**2 - 0.6**2}
-    for seed in range(repeats):
-        rng = np.random.default_rng(seed)
-        one, two = rng.integers(3, size=(2, 120))
-        other = one if same_items else two
-        items = None if same_items else [f"j{k}" for k in range(120)]
-        crowds = crowd(one, 0.8, rng), crowd(other, 0.6, rng, items=items)
-        found = agreement_difference(*crowds, level="nominal", seed=seed)
-        rows = found.set_index("coefficient")
-        for name, value in truth_of.items():
-            covered[name] += rows.loc[name, "lower"] <= value <= rows.loc[name, "upper"]
-    # Four Monte-Carlo errors of a share of .95.
-    for name in covered:
-        assert abs(covered[name] / repeats - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats), name
-
-
 def test_other_objects_and_levels_are_refused():
     labels = Labels.from_matrix([["a", "b"]])
     with pytest.raises(InputError, match="expected Labels or Ratings"):
@@ -117,14 +85,3 @@ def test_two_unanimous_crowds_may_differ():
     for name in ("percent_agreement", "fleiss_kappa", "cohen_kappa"):
         assert found.loc[name, "estimate"] == 0
         assert found.loc[name, "lower"] < -0.05 < 0.05 < found.loc[name, "upper"]
-
-
-def test_a_difference_of_levels_is_that_of_nominal_labels():
-    rows, names = [["low", "mid"], ["high", "high"], ["mid", "mid"], ["low", "low"]], ["low", "mid", "high"]
-    graded, plain = Labels.from_matrix(rows, labels=names, ordered=True), Labels.from_matrix(rows)
-    found = agreement_difference(graded, plain, seed=1).set_index("coefficient")
-    assert found.loc["fleiss_kappa", "estimate"] == pytest.approx(0)
-    assert found.loc["fleiss_kappa", "note"] == ""
-    assert found.loc["alpha_ordinal", "note"].startswith("second: the labels have no order")
-    both = agreement_difference(graded, graded, seed=1).set_index("coefficient")
-    assert both.loc["fleiss_kappa", "note"] == "ordinal weights"

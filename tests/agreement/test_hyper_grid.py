@@ -54,14 +54,3 @@ def test_few_items_with_many_ratings():
     means = prepare(given).means
     coarse, fine = (means.log_evidence(6.0, level) for level in (0, 3))
     assert abs(coarse - fine) < 1e-6
-
-
-def test_nodes_of_the_last_grid_do_not_move_the_evidence():
-    """A grid starts with the nodes that the one before needed, whatever lay there: here a funnel, then none."""
-    given = simulate.ratings(n_items=14, ratings_per_item=30, phi=0.4, n_levels=11, seed=1).ratings
-    after, fresh = prepare(given).means, prepare(given).means
-    assert isinstance(after, HierarchicalMeans)
-    after.enough[0] = (60, 60)
-    after.log_evidence(40.0, 0)
-    assert max(after.enough[0]) < 60
-    assert after.log_evidence(3.0, 0) == pytest.approx(fresh.log_evidence(3.0, 0), abs=1e-6)

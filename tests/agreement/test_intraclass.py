@@ -91,8 +91,3 @@ def test_table_shows_all_six():
 def test_refused(given):
     with pytest.raises(InputError, match="needs two items"):
         icc(Ratings.from_matrix(given, scale=(0, 5)))
-
-
-def test_unknown_kind():
-    with pytest.raises(InputError, match="is not one of '1,1'"):
-        icc(COMPLETE, kind="4,1")

@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from _phi import posterior_of
 from scipy.integrate import quad
 from scipy.special import betainc, betaincc, betaln, expit
 
-from bayesagree import simulate
-from bayesagree.agreement._exact import likelihood as module
 from bayesagree.agreement._exact.likelihood import end_bins
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
@@ -46,29 +43,6 @@ def test_bins_next_to_an_end_have_their_integral(shapes, bounds):
     assert mirrored == pytest.approx(np.log(mass), abs=1e-15 * (1 + a) / (high - low) + 1e-9)
 
 
-def test_density_and_fine_bins_agree():
-    """Ratings inside the scale: density, and the same with one rating on the end of 400 items, hardly differ."""
-    x = simulate.ratings(n_items=400, ratings_per_item=5, phi=0.6, n_levels=None, item_mean=0.5, seed=3).ratings
-    inside = posterior_of(x).summary()
-    values = np.round(x.unit().reshape(400, 5), 6)
-    values[0, 0] = 1.0
-    binned = posterior_of(Ratings.from_matrix(values, scale=(0, 1))).summary()
-    assert abs(binned.mean - inside.mean) < inside.sd
-
-
-def test_values_nearer_than_a_millionth_of_the_scale_are_the_same_value():
-    """A slider's ends and floats beside them: few intervals, and the answer of the values that were meant."""
-    rng = np.random.default_rng(8)
-    meant = np.round(rng.beta(0.3, 0.3, (60, 5)), 6)
-    meant[0, 0] = 0.0
-    blurred = np.clip(meant + rng.uniform(-1e-9, 1e-9, meant.shape), 0, 1)
-    blurred[0, 0] = 0.0
-    exact, read = (prepare(Ratings.from_matrix(x, scale=(0, 1)), item_mean="flat").means for x in (meant, blurred))
-    assert exact.like.low.size == read.like.low.size <= 62
-    for precision in (0.5, 3.0, 20.0):
-        assert read.log_evidence(precision, 2) == pytest.approx(exact.log_evidence(precision, 2), rel=1e-9)
-
-
 def fine_ratings():
     """Sharp ratings on a grid of 1/6000, some within 3000 widths of an end, one on it."""
     rng = np.random.default_rng(0)
@@ -93,14 +67,3 @@ def test_narrow_intervals_have_their_probability():
     found = like.weight @ like.table(precision, at) + like.log_width
     # Without the second derivative these sums are off by 7e-4 to 8e-3.
     np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("item_mean", ["flat", "hierarchical"])
-def test_evidence_of_narrow_intervals_is_that_of_bins(item_mean, monkeypatch):
-    """Whether an interval counts as a bin or as density times width is no part of the answer."""
-    narrow = prepare(fine_ratings(), item_mean=item_mean).means
-    monkeypatch.setattr(module, "FINE", 0.0)
-    bins = prepare(fine_ratings(), item_mean=item_mean).means
-    assert bins.like.densities == 0
-    for precision in (3.0, 100.0, 300.0):
-        assert narrow.log_evidence(precision, 2) == pytest.approx(bins.log_evidence(precision, 2), abs=1e-5)

@@ -26,15 +26,6 @@ def test_draws_follow_the_exact_posterior():
     np.testing.assert_array_equal(draws, again["posterior"]["phi"].values.ravel())
 
 
-def test_item_means_have_their_exact_expectation():
-    """Under flat means, one item: E[mu | ratings] from adaptive quadrature at a precision integrated over."""
-    rows = [[0, 1, 1, 0], [3, 4, 3, 3], [2, 2, 1, 3]]
-    tree = common_agreement(levels(rows, 5), item_mean="hierarchical", keep_item_means=True, draws=100, seed=2)
-    means = tree["posterior"]["item_mean"].mean(("chain", "draw")).values
-    assert means[0] < means[2] < means[1]
-    assert ((means >= 0) & (means <= 4)).all()
-
-
 def test_known_truth_tells_agreement_around_it_from_agreement_elsewhere():
     x = [[3, 3, 4, 3], [0, 1, 0, 0], [2, 2, 2, 3]]
     near = common_agreement(levels(x, 5), item_mean={0: 3, 1: 0, 2: 2}, truth_sd=0.2, seed=1)["agreement"]

@@ -10,12 +10,10 @@ from scipy.special import betainc
 from scipy.stats import beta as beta_distribution
 
 from bayesagree import simulate
-from bayesagree.agreement._exact.compression import NODES, compressed, similar
 from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.prior import AgreementPrior
-from bayesagree.annotations import Ratings
 
 
 @pytest.mark.parametrize(("precision", "phi"), [(2, 0), (4, 0.5), (6, 0.75)])
@@ -32,15 +30,6 @@ def test_posterior_of_a_small_problem_is_its_integral():
     mass = mass * [np.prod([brute_force(row, 5, p) for row in rows]) for p in precision]
     found = posterior_of(levels(rows, 5), item_mean="flat").summary()
     assert found.mean == pytest.approx(mass @ phi / mass.sum(), abs=1e-6)
-
-
-def test_mode_is_the_maximum_of_the_density_of_phi():
-    """Not of the density of log p, which has another maximum: the evidence times a flat prior of Phi, from scipy."""
-    rows = [[0, 1, 1], [2, 4, 4], [3, 3, 2]]
-    mode = posterior_of(levels(rows, 5), item_mean="flat").summary().map
-    phi = np.concatenate([np.linspace(-0.2, 0.9, 23), np.linspace(mode - 0.03, mode + 0.03, 25)])
-    evidence = [np.sum([np.log(brute_force(row, 5, p)) for row in rows]) for p in precision_of(phi)]
-    assert mode == pytest.approx(phi[np.argmax(evidence)], abs=0.005)
 
 
 EXTREMES = [
@@ -72,14 +61,6 @@ def test_reaches_its_accuracy_over_the_whole_range(phi, raters, n_levels, item_m
         assert abs(summary.mean - phi) < 5 * summary.sd + 1e-3
 
 
-def test_unequal_raters_and_lonely_items():
-    rng = np.random.default_rng(2)
-    x = rng.integers(0, 5, (60, 40)).astype(float)
-    x[np.arange(40)[None] >= rng.integers(1, 41, 60)[:, None]] = np.nan
-    x[0, 1:] = np.nan
-    assert posterior_of(Ratings.from_matrix(x, scale=(0, 4), step=1)).interval_error < 1e-4
-
-
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_reversing_items_changes_nothing(seed):
@@ -93,16 +74,6 @@ def test_reversing_items_changes_nothing(seed):
             assert a.log_evidence(precision, 0) == pytest.approx(b.log_evidence(precision, 0), abs=1e-10)
     a, b = (prepare(levels(v, 5)).means for v in (x, 4 - x))
     assert a.log_evidence(2.0, 1) == pytest.approx(b.log_evidence(2.0, 1), abs=1e-6)
-
-
-def test_reversing_every_item_and_its_truth_changes_nothing():
-    rng = np.random.default_rng(4)
-    x = rng.integers(0, 5, (8, 4)).astype(float)
-    truth = dict(enumerate(rng.integers(0, 5, 8).astype(float)))
-    mirrored = {k: 4 - v for k, v in truth.items()}
-    a = posterior_of(levels(x, 5), item_mean=truth, truth_sd=0.5)
-    b = posterior_of(levels(4 - x, 5), item_mean=mirrored, truth_sd=0.5)
-    assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -144,11 +115,3 @@ def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
     found = phi_maximum_likelihood(prepare(levels(rows, 5)).like)
     # Each mean is the top of a parabola through three nodes, which moves Phi by 3e-4 here.
     assert found == pytest.approx(float(phi_of(np.exp(best.x[0]))), abs=1e-3)
-
-
-@pytest.mark.parametrize("phi", [-0.3, 0.4, 0.95])
-def test_maximum_likelihood_of_compressed_items_is_that_of_all(phi):
-    like = prepare(simulate.ratings(n_items=2000, ratings_per_item=4, phi=phi, n_levels=None, seed=4).ratings).like
-    few = compressed(like, similar(like), NODES)
-    assert few.weight.size < 0.6 * like.weight.size
-    assert phi_maximum_likelihood(few) == pytest.approx(phi_maximum_likelihood(like), abs=1e-6)

@@ -3,11 +3,10 @@
 import numpy as np
 import pymc as pm
 import pytest
-import scipy as sp
 from scipy.stats import beta
 
 from bayesagree.agreement import BinnedBeta
-from bayesagree.agreement._pymc_likelihoods import bins_log_probability, collapsed_log_likelihood
+from bayesagree.agreement._pymc_likelihoods import bins_log_probability
 from bayesagree.errors import InputError
 
 EDGES = np.linspace(0, 1, 6)
@@ -46,12 +45,6 @@ def test_gradient_is_the_slope_of_the_probability():
     np.testing.assert_allclose(by_b * b, slope(lambda e: log_p(a, b * (1 + e))), rtol=1e-5, atol=1e-6)
 
 
-def test_probabilities_of_all_bins_sum_to_one():
-    a, b, _ = shapes(3)
-    total = sum(np.exp(bins_log_probability(np.full(a.size, k), a, b, EDGES)[0]) for k in range(5))
-    np.testing.assert_allclose(total, 1, atol=1e-10)
-
-
 @pytest.mark.nuts
 def test_random_draws_follow_the_probabilities():
     draws = pm.draw(BinnedBeta.dist(2.0, 3.0, EDGES), draws=4000, random_seed=1)
@@ -75,22 +68,3 @@ def test_log_probability_in_a_model():
 def test_edges_that_are_no_bins_are_refused():
     with pytest.raises(InputError, match="edges"):
         BinnedBeta.dist(1.0, 1.0, [0.0, 0.5])
-
-
-@pytest.mark.parametrize(("precision", "m", "s"), [(4.0, 0.4, 0.3), (1.2, 0.7, 0.5), (15.0, 0.5, 0.2)])
-def test_item_means_are_integrated_out(precision, m, s):
-    """Patterns of ratings on three levels: an integral over the item mean, a Beta variable."""
-    pytensor = pytest.importorskip("pytensor")
-    counts, weight = np.array([[3.0, 1, 0], [0, 2, 2], [1, 0, 0]]), np.array([1.0, 2, 3])
-    edges, prior = np.linspace(0, 1, 4), sp.stats.beta(m * (s**-2 - 1), (1 - m) * (s**-2 - 1))
-
-    def of_pattern(mean, pattern):
-        shares = np.diff(sp.special.betainc(mean * precision, (1 - mean) * precision, edges))
-        return np.prod(shares**pattern) * prior.pdf(mean)
-
-    integrals = [sp.integrate.quad(of_pattern, 0, 1, (row,), epsabs=1e-12, limit=200)[0] for row in counts]
-    given = (pytensor.tensor.constant(value) for value in (counts, weight, precision, m, s))
-    patterns, times, precise, *hyper = given
-    found = collapsed_log_likelihood(patterns, times, precise, tuple(hyper), [], edges)
-    mode = pytensor.compile.Mode(linker="py", optimizer=None)
-    assert float(found.eval(mode=mode)) == pytest.approx(weight @ np.log(integrals), rel=1e-6)

@@ -28,14 +28,6 @@ def test_the_interval_within_one_group_is_that_of_its_labels():
     assert [found[end].item() for end in ("lower", "upper")] == pytest.approx(known[["lower", "upper"]], abs=0.04)
 
 
-def test_camps_agree_within_and_not_between():
-    ratings = Ratings.from_matrix([[1, 1, 5, 5], [5, 5, 1, 1], [1, 1, 5, 5]], scale=(1, 5), step=1)
-    people = Annotators.from_table(pd.DataFrame({"annotator": range(4), "camp": list("xxyy")}))
-    alpha = group_agreement(ratings, people, ["camp"])["alpha"]
-    assert alpha.sel(group="x", other_group="x") == 1
-    assert alpha.sel(group="x", other_group="y") < -0.5
-
-
 @pytest.mark.long
 def test_within_a_group_phi_is_that_of_its_ratings():
     rng = np.random.default_rng(4)

@@ -158,11 +158,6 @@ def test_scores_lie_between_0_and_1_and_ignore_row_order(case):
         assert ((scores[name] >= -1e-12) & (scores[name] <= 1 + 1e-12)).all()
 
 
-def test_open_tasks_leave_label_quality_at_1():
-    scores = crowdtruth(votes(["a", "a", "b"], ["c", "d", "d"]), closed=False)
-    assert scores["aqs"].values.tolist() == [1] * 4
-
-
 def test_an_item_with_one_judgment_has_no_quality_and_counts_for_nothing():
     with pytest.warns(UserWarning, match="1 items have fewer than two annotators.*'lonely'"):
         scores = crowdtruth(Labels.from_matrix([["a", "a"], ["b", None]], items=["both", "lonely"]))

@@ -51,14 +51,6 @@ def test_a_tie_between_labels_that_are_not_ones_own_does_not_count():
         assert np.isnan(rate).all()
 
 
-def test_an_annotator_without_majority_has_no_rate():
-    labels = Labels.from_matrix([["a", "b", None], ["a", "a", "a"]])
-    with pytest.warns(UserWarning, match="2 annotators have no item"):
-        rate = disagreement_rate(Labels.from_matrix([["a", "b"]]), ties="exclude")
-    assert np.isnan(rate).all()
-    assert disagreement_rate(labels).values.tolist() == [0, 0, 0]
-
-
 def test_four_readings_of_the_toxicity_scale():
     ratings = Ratings.from_matrix([[-2, -1, 0, 1, 2]], scale=(-2, 2), step=1)
     sizes = {n: recode(ratings, setup).counts().tolist()[0] for n, setup in SETUPS.items()}

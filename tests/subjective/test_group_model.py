@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from _errors_of_draws import assert_same_mean
 from _paths import ROOT
-from scipy.stats import beta, betabinom, norm
+from scipy.stats import beta, betabinom
 
 from bayesagree import Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
@@ -105,17 +105,6 @@ def test_one_group_equals_quadrature(prior):
     assert abs(draws.mean() - mean) < 4.5 * draws.std() / 200 + 1 / 400
 
 
-def test_small_groups_are_drawn_to_the_others():
-    rng = np.random.default_rng(5)
-    group = np.repeat(np.arange(6), [400, 400, 400, 400, 400, 3])
-    total = np.full(group.size, 10)
-    agree = np.where(group == 5, 2, rng.binomial(10, 0.7, group.size))
-    posterior = beta_binomial_posterior(agree, total, group, 6, GroupPrior().shapes())
-    mean = posterior.sample(4000, rng)["performance"].mean(axis=0)
-    assert mean[:5] == pytest.approx([0.7] * 5, abs=0.03)
-    assert 0.2 < mean[5] < 0.65
-
-
 def test_probabilities_of_being_served_worse(uneven):
     tree = group_posterior(*uneven, by=["gender"], seed=1)
     worse = prob_worse(tree)
@@ -141,12 +130,3 @@ def test_minimum_group_size_gives_the_stated_precision(uneven):
     means = rng.binomial(10, rng.beta(mu * phi, (1 - mu) * phi, (4000, n))).mean(axis=1) / 10
     assert np.mean(np.abs(means - mu) < 0.05) == pytest.approx(0.95, abs=0.02)
     assert (minimum_group_size(tree, half_width=0.1) < size).all()
-
-
-def test_group_size_counts_the_labels_of_one_annotator_as_alike(uneven):
-    tree = group_posterior(*uneven, by=["gender"], seed=1)
-    mean = tree["posterior"]["performance"]
-    z = norm.ppf(0.975)
-    alone = np.ceil((mean * (1 - mean)).mean(("chain", "draw")) * (z / 0.05) ** 2)
-    one = minimum_group_size(tree, half_width=0.05, labels_per_annotator=1)  # one label each: nothing to be alike
-    np.testing.assert_array_equal(one, alone.transpose("model", "group"))

@@ -6,7 +6,6 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, Ratings
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.annotations.groups import Groups
 from bayesagree.subjective.disagreement import disagreement_rate
 from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
 
@@ -25,16 +24,6 @@ def test_group_table(four):
     assert float(result["dispersion"].sel(model="A")) == pytest.approx(1 - np.std(known))
     without = left_out(result)["dispersion"].sel(model="A")
     assert float(without.sel(left_out="f")) == pytest.approx(1)
-
-
-def test_the_oracle_is_perfect_and_even(four):
-    labels, people, _ = four
-    index = pd.MultiIndex.from_arrays([labels.items[labels.item_index], labels.annotators[labels.annotator_index]])
-    oracle = {"oracle": pd.Series(labels.categories[labels.label_index], index=index)}
-    groups = Groups.by_features(labels, people, ["gender"]).without(["x"])
-    result = group_performance(labels, oracle, groups)
-    assert float(result["mean_performance"][0]) == 1
-    assert float(result["dispersion"][0]) == 1
 
 
 def test_built_in_metrics_equal_functions():

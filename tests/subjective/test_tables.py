@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayesagree import InputError, Labels, Predictions, Ratings
+from bayesagree import Labels, Predictions, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.subjective import tables
@@ -75,20 +75,3 @@ def test_agreement_of_every_two_groups(votes, groups):
     np.testing.assert_allclose(with_phi["Phi"], draws.mean(axis=(0, 1))[[0, 0, 1], [0, 1, 1]])
     assert (with_phi["lower"] < with_phi["Phi"]).all()
     assert (with_phi["Phi"] < with_phi["upper"]).all()
-
-
-def test_groups_by_disagreement_score_other_items(votes):
-    groups, left = tables.disagreement_groups(votes, bins=2, rate_share=0.4, seed=1)
-    assert groups.names.size == 2
-    assert left.items.size == 15
-    _, everything = tables.disagreement_groups(votes, bins=2)
-    assert everything is votes
-    with pytest.raises(InputError, match="rate_share=1 is not between"):
-        tables.disagreement_groups(votes, rate_share=1)
-
-
-def test_ratings_need_a_threshold_to_become_labels():
-    rated = Ratings.from_matrix([[1, 5], [4, 2]], scale=(1, 5))
-    assert tables.as_labels(rated, 3).categories.size == 2
-    with pytest.raises(InputError, match="pass threshold=c"):
-        tables.as_labels(rated, None)
