@@ -18,8 +18,16 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import MARKERS, Panels, new_panels
 from bayesagree.plots.subjective import plot_annotator_quality, plot_disagreement_by_quality
 from bayesagree.subjective.crowd_quality import Judgments, Quality, crowdtruth
-from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
+from bayesagree.subjective.disagreement import disagreement_rate, recode
 from studies._command import Figures, flat, run, save_figures
+
+# The four ways in which the paper reads its scale of toxicity, for `recode`.
+SETUPS: dict[int, dict[int, Any]] = {
+    1: {-2: "toxic", -1: "toxic", 0: "non-toxic", 1: "non-toxic", 2: "non-toxic"},
+    2: {-2: "toxic", -1: "toxic", 0: "toxic", 1: "non-toxic", 2: "non-toxic"},
+    3: {-2: "toxic", -1: "toxic", 0: "neutral", 1: "non-toxic", 2: "non-toxic"},
+    4: {-2: -2, -1: -1, 0: 0, 1: 1, 2: 2},
+}
 
 SHARES = (0.15, 0.2)
 """Disagreement rates whose exceedance the paper reports."""

@@ -19,14 +19,6 @@ from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, one_of, require, shorten, warn
 
-# The four ways in which the paper reads its scale of toxicity, for `recode`.
-SETUPS: dict[int, dict[int, Any]] = {
-    1: {-2: "toxic", -1: "toxic", 0: "non-toxic", 1: "non-toxic", 2: "non-toxic"},
-    2: {-2: "toxic", -1: "toxic", 0: "toxic", 1: "non-toxic", 2: "non-toxic"},
-    3: {-2: "toxic", -1: "toxic", 0: "neutral", 1: "non-toxic", 2: "non-toxic"},
-    4: {-2: -2, -1: -1, 0: 0, 1: 1, 2: 2},
-}
-
 
 def disagreement_rate(
     labels: Labels,
@@ -82,16 +74,16 @@ def disagreement_rate(
     require(labels, Labels, "labels")
     one_of(ties, "ties", ("full", "exclude"))
     require_one_each(labels, "the disagreement rate")
-    counts = labels.counts()
-    item, chosen = labels.item_index, labels.label_index
-    mine = counts[item, chosen]
-    others, second = _largest_others(counts, item, mine)
-    mine = mine if own_vote else mine - 1
-    counted = (np.maximum(mine, others) > 0) & _counts(labels, items)[item]
+    counts, item = labels.counts(), labels.item_index
+    mine = counts[item, labels.label_index] - (not own_vote)
+    others = counts[item]
+    others[np.arange(item.size), labels.label_index] = 0
+    second, largest = np.sort(np.pad(others, ((0, 0), (1, 0))), axis=1)[:, -2:].T
+    counted = (np.maximum(mine, largest) > 0) & _counts(labels, items)[item]
     if ties == "exclude":
-        counted &= (mine > others) | ((others > mine) & (others > second))
+        counted &= (mine > largest) | ((largest > mine) & (largest > second))
     n = np.bincount(labels.annotator_index[counted], minlength=labels.annotators.size)
-    differs = np.bincount(labels.annotator_index[counted], (mine < others)[counted], labels.annotators.size)
+    differs = np.bincount(labels.annotator_index[counted], (mine < largest)[counted], labels.annotators.size)
     if (n == 0).any():
         nobody = labels.annotators[n == 0]
         reason = "annotators have no item with a majority to differ from, their rate is NaN"
@@ -114,7 +106,7 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     Examples
     --------
     >>> ratings = Ratings.from_matrix([[-2, 0, 1]], scale=(-2, 2), step=1)
-    >>> recode(ratings, SETUPS[3]).counts().tolist()
+    >>> recode(ratings, {-2: "toxic", 0: "neutral", 1: "non-toxic"}).counts().tolist()
     [[1, 1, 1]]
     >>> recode(ratings, 0).labels[recode(ratings, 0).label_index].tolist()
     ['below', 'at_or_above', 'at_or_above']
@@ -158,11 +150,6 @@ def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> 
     return annotations.select(left[annotations.item_index])
 
 
-def annotator_count(labels: Labels | Ratings) -> NDArray[np.int64]:
-    """Count the annotations of each annotator, shape (annotator,)."""
-    return np.bincount(labels.annotator_index, minlength=labels.annotators.size)
-
-
 def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArray[np.bool_]:
     """Return which items are among those named, shape (item,)."""
     if items is None:
@@ -176,16 +163,6 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArr
     chosen = np.zeros(annotations.items.size, np.bool_)
     chosen[position] = True
     return chosen
-
-
-def _largest_others(
-    counts: NDArray[np.int64], item: NDArray[np.integer], mine: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the two largest counts among the labels of its item other than its own, for each annotation."""
-    third, second, first = np.sort(np.pad(counts, ((0, 0), (2, 0))), axis=1)[:, -3:].T
-    leads, follows = mine == first[item], mine == second[item]
-    largest = np.where(leads, second[item], first[item])
-    return largest, np.where(leads | follows, third[item], second[item])
 
 
 def require_one_each(annotations: Labels | Ratings, what: str) -> None:

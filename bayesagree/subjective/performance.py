@@ -320,14 +320,12 @@ def _annotator_values(
     function: Callable[[NDArray[Any], NDArray[Any]], float], rows: ModelRows, annotations: Labels | Ratings
 ) -> Floats:
     values = np.full((rows.models.size, annotations.annotators.size), np.nan)
-    labels = annotations.categories if annotations.kind == "labels" else None
+    known = annotations.categories if isinstance(annotations, Labels) else None
     for m, (predicted, present) in enumerate(zip(rows.predicted, rows.present)):
-        kept = np.flatnonzero(present)
-        order = kept[np.argsort(annotations.annotator_index[kept], kind="stable")]
-        who, first = np.unique(annotations.annotator_index[order], return_index=True)
-        for j, part in zip(who, np.split(order, first[1:])):
-            pair = rows.answer[part], predicted[part]
-            values[m, j] = function(*(pair if labels is None else (labels[codes] for codes in pair)))
+        for j in np.unique(annotations.annotator_index[present]):
+            mine = present & (annotations.annotator_index == j)
+            pair = rows.answer[mine], predicted[mine]
+            values[m, j] = function(*(pair if known is None else (known[codes] for codes in pair)))
     return values
 
 

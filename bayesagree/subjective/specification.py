@@ -119,24 +119,31 @@ class SpecificationReport:
 
     def to_markdown(self) -> str:
         """Write the seven points as a page."""
-        d, of = self.declared, dict(iter(self.distributions.groupby("kind")))
-        shares = {kind: markdown_table(of[kind].drop(columns="kind")) if kind in of else "" for kind in _KINDS}
-        features = (f"{k}: {', '.join(getattr(d, k)) or 'none'}" for k in ("protected", "similarity", "representative"))
-        number = f"at least {d.labels_per_item} labels per item, {d.labels_per_group_and_item} from each group"
+        page, of = ["# Evaluation specification"], dict(iter(self.distributions.groupby("kind")))
+        for title, names in _POINTS.items():
+            page += [f"## {title}", "\n".join(f"- {name}: {_text(getattr(self.declared, name))}" for name in names)]
+            if (kind := names[0].removesuffix("s")) in of:
+                page.append(markdown_table(of[kind].drop(columns="kind")))
         gaps = "\n".join(f"- {gap}" for gap in self.gaps) or "none found"
-        sections = {
-            "1. Bias": (d.bias_definition, f"{d.fairness} fairness; metrics: {', '.join(d.metrics)}"),
-            "2. Features of annotators": ("; ".join(features),),
-            "3. Annotators": (d.annotators_reason, shares["annotator"]),
-            "4. Items": (d.items_reason, shares["item"]),
-            "5. Labels": (number, shares["label"]),
-            "6. Collection": (d.collection or "not stated",),
-            "7. Report": ("Gaps:", gaps, "Groups:", markdown_table(self.groups.reset_index())),
-        }
-        page = ["# Evaluation specification"]
-        for title, content in sections.items():
-            page += [f"## {title}", *filter(None, content)]
-        return "\n\n".join(page) + "\n"
+        return "\n\n".join([*page, "Gaps:", gaps, "Groups:", markdown_table(self.groups.reset_index())]) + "\n"
+
+
+# What stands under each of the seven points.
+_POINTS = {
+    "1. Bias": ("bias_definition", "fairness", "metrics"),
+    "2. Features of annotators": ("protected", "similarity", "representative"),
+    "3. Annotators": ("annotators", "annotators_reason"),
+    "4. Items": ("items", "items_reason"),
+    "5. Labels": ("labels", "labels_per_item", "labels_per_group_and_item"),
+    "6. Collection": ("collection",),
+    "7. Report": ("smallest_group",),
+}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_text(of)}" for name, of in value.items()) or "not stated"
+    return ", ".join(value) or "none" if isinstance(value, tuple) else str(value) or "not stated"
 
 
 def check_specification(
@@ -227,9 +234,6 @@ def individual_unfairness(
     pairs = known.sum(axis=1)
     mean = np.divide(np.nansum(gaps, axis=1), pairs, out=np.full(pairs.size, np.nan), where=pairs > 0)
     return xr.DataArray(mean, {"model": performance["model"]}, ("model",), "individual_unfairness")
-
-
-_KINDS = ("annotator", "item", "label")
 
 
 def _shares(kind: str, feature: str, values: Any, target: Shares, known: Sequence[str] = ()) -> pd.DataFrame:

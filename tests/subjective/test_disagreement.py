@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from bayesagree import InputError, Labels, Ratings
 from bayesagree.annotations.groups import Groups
-from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode, without_items
+from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
 from bayesagree.subjective.performance import group_performance
+from studies.crowd import SETUPS
 from studies.groups import dispersion_null
 
 
