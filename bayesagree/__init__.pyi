@@ -26,7 +26,7 @@ from .comparisons import davidson, davidson_model
 from .conformal.calibration import conformalize
 from .datasets import simulate
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
-from .evaluation import assert_better, compare, evaluate
+from .evaluation import assert_better, compare, evaluate, human_baseline
 from .io.exports import read_annotations
 from .io.files import read_predictions, read_result, write_result
 from .io.outputs import write_table
@@ -100,6 +100,7 @@ __all__ = [
     "evaluate",
     "compare",
     "assert_better",
+    "human_baseline",
     "score",
     "make_scorer",
     "auc",

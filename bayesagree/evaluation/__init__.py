@@ -3,6 +3,7 @@
 - `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
 - `comparison`: probabilities that one model is better, ranks, practical equivalence.
 - `gold`: items whose label is known, and whether gold contradicts the annotators.
+- `humans`: every annotator scored against the truth without that annotator's votes.
 - `gates`: a claim that must hold, for continuous integration.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
 - `_passes`: what `evaluate` does with its arguments, for one test set or the mean over batches of items; `_sums`,

@@ -46,6 +46,8 @@ FIXED, LEAST_SD = 6.0, 2**0.5
 SD_PER_ITEM = 5e-4
 # Chance with which an independent model equals an annotator so often; share of a planted copy that is replaced.
 BY_CHANCE, REPLACED = 1e-4, 0.5
+# Standard deviation of annotators' rates of agreement with a model.
+UNEVEN = 0.1
 # Ratings of an annotator from which the habit of rating high or low is taken off.
 HABIT = 10
 
@@ -57,13 +59,15 @@ class Independence:
     """What annotations say of whether models are independent of them.
 
     `z` and `closeness` (model,) as in the module, NaN where there is too little; `annotator`: whom a model equals, or
-    None; `seen`: smallest z of a planted model; `votes_z`: largest z of the votes themselves.
+    None; `uneven` (model,): whether a few annotators of everything hit so differently that z means nothing; `seen`:
+    smallest z of a planted model; `votes_z`: largest z of the votes themselves.
     """
 
     models: NDArray[Any]
     z: Floats
     closeness: Floats
     annotator: list[Any]
+    uneven: Bools
     seen: float
     votes_z: float
 
@@ -73,7 +77,7 @@ class Independence:
         named = np.array([one is not None for one in self.annotator], bool)
         own = self.votes_z if self.votes_z > UNSURE else 0.0
         odd = (self.z - own > SURE) | (self.closeness < CLOSE)
-        return named | (odd & (own <= FIXED))
+        return named | (odd & (own <= FIXED) & ~self.uneven)
 
     @cached_property
     def unsure(self) -> Bools:
@@ -227,12 +231,13 @@ def independence(annotations: Annotations, predictions: Predictions) -> Independ
     >>> independence(Labels.from_matrix(votes), models).dependent.tolist()
     [True, False]
     """
-    votes, annotator, cases, model = _Votes.of(annotations), [], [], []
+    votes, annotator, uneven, cases, model = _Votes.of(annotations), [], [], [], []
     n = votes.sum()
     for m, (given, looks) in enumerate(_hits(annotations, predictions, votes)):
         cases += [_Hits(np.where(given, n, 0), votes.sum(hit)) for hit in looks]
         model += [m] * len(looks)
         who = _named(votes, looks[0] & given[votes.item], n, votes.sum(looks[0]))
+        uneven.append(any(_uneven(votes, hit) for hit in looks))
         annotator.append(None if who is None else annotations.annotators[who])
     planted, own = votes.planted(), votes.own()
     found = _z([*cases, *planted, *own])
@@ -240,7 +245,15 @@ def independence(annotations: Annotations, predictions: Predictions) -> Independ
     np.fmax.at(z, model, found[: len(cases)])
     close, seen = _closeness(annotations, predictions, votes, n)
     seen = np.fmin(seen, np.min(found[len(cases) :][: len(planted)]))
-    return Independence(predictions.models, z, close, annotator, float(seen), float(np.fmax.reduce(found[-len(own) :])))
+    return Independence(
+        predictions.models,
+        z,
+        close,
+        annotator,
+        np.array(uneven),
+        float(seen),
+        float(np.fmax.reduce(found[-len(own) :])),
+    )
 
 
 def _hits(annotations: Any, predictions: Predictions, votes: _Votes) -> Iterator[tuple[Bools, list[Bools]]]:
@@ -319,6 +332,17 @@ def _fitted(histograms: Floats) -> Floats:
         weight = np.where((height(far) >= height(two))[:, None], far, two)
     fitted = weight @ binomial
     return fitted / fitted.sum(axis=1, keepdims=True)
+
+
+def _uneven(votes: _Votes, hit: Bools) -> bool:
+    """Return whether the annotators of a quarter of the items or more hit at rates whose sd is above `UNEVEN`."""
+    who = votes.annotator[votes.annotator >= 0]
+    size, hits = np.bincount(who), np.bincount(who, hit[votes.annotator >= 0])
+    panel = size >= max(FEWEST_ITEMS, votes.n_items / 4)
+    if panel.sum() < 2:
+        return False
+    rate = hits[panel] / size[panel]
+    return bool(rate.var(ddof=1) - (rate * (1 - rate) / size[panel]).mean() > UNEVEN**2)
 
 
 def _named(votes: _Votes, hit: Bools, n: NDArray[Any], x: NDArray[Any]) -> int | None:
