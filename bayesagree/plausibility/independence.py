@@ -355,6 +355,8 @@ def _named(votes: _Votes, hit: Bools, n: NDArray[Any], x: NDArray[Any]) -> int |
     others = np.bincount(who, (x[item] - hit) / (n[item] - 1)) / np.maximum(size, 1)
     rate = np.where(size >= FEWEST_ITEMS / 2, equal / np.maximum(size, 1), 0.0)
     best = int(np.argmax(rate))
+    if rate[best] == 0:
+        return None  # nobody has labelled enough items
     # An able annotator agrees with an able model more than the average does, but not more than the next best.
     against = max(others[best], np.delete(rate, best).max(initial=0.0))
     expected = against if equal[best] == size[best] else (1 + against) / 2
