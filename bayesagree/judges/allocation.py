@@ -17,7 +17,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, one_of, positive_int
 from bayesagree.judges._panel import probabilities_of, verdict_values
 
 # Judges that agree may all be wrong: an item of which nobody doubts is chosen with a quarter of the chance of an even
@@ -79,6 +79,7 @@ def label_allocation(
     >>> found["inclusion"][:2].round(2).tolist(), int(found["chosen"].sum())
     ([0.1, 0.4], 5)
     """
+    one_of(design, "design", ("random", "stratified", "doubt"))
     size = verdicts.items.size
     if positive_int(n, "n") > size:
         raise InputError(f"n={n} items are requested, there are {size}")

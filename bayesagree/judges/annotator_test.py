@@ -31,7 +31,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive, positive_int, shorten, warn
+from bayesagree.errors import InputError, positive, positive_int, require, shorten, warn
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.
@@ -127,6 +127,8 @@ def alternative_annotator_test(
     >>> float(found["winning_rate"].sel(model="judge")), bool(found["prob_passes"] > 0.99)
     (1.0, True)
     """
+    require(labels, (Labels, Ratings, Rankings), "labels")
+    require(judges, Predictions, "judges")
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
     wins = _wins(labels, judges)

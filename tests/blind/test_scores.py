@@ -87,17 +87,6 @@ def test_draws_of_sampling_spread_as_its_score_does(leave_one_out):
     assert (np.abs(np.log(ratio)) < SIGMAS * 0.115).all()
 
 
-def test_fixed_items_leave_only_the_uncertainty_of_the_truth():
-    systems, _, _ = simulated()
-    fixed = blind_posterior(systems, method="majority", items="fixed", metrics=("accuracy",), draws=20, seed=1)
-    assert np.ptp(fixed["posterior"]["accuracy"].values.reshape(80, 4), axis=0).max() == 0
-    truth = blind_posterior(systems, items="fixed", metrics=("accuracy",), draws=100, seed=1)
-    more = blind_posterior(systems, items="bootstrap", metrics=("accuracy",), draws=100, seed=1)
-    spread = [t["posterior"]["accuracy"].std(("chain", "draw")).values for t in (truth, more)]
-    assert (spread[0] > 0).all()
-    assert (spread[1] > spread[0]).all()
-
-
 def test_errors():
     systems, crowd, _ = simulated(n_items=20)
     alone = Predictions.from_labels({"a": [0, 1]})

@@ -94,15 +94,6 @@ def test_the_order_of_items_and_labels_changes_nothing():
         np.testing.assert_array_equal(one.predict_set(predictions), found)
 
 
-def test_more_coverage_makes_larger_sets():
-    truth, predictions = cases.items(200)
-    size = [
-        conformalize(truth, predictions, coverage=c).predict_set(predictions).values.sum()
-        for c in (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
-    ]
-    assert size == sorted(size)
-
-
 def test_labels_their_shares_and_their_posterior_agree():
     rng = np.random.default_rng(5)
     truth, predictions = cases.items(60)
@@ -119,13 +110,6 @@ def test_labels_their_shares_and_their_posterior_agree():
     drawn = xr.DataTree.from_dict({"posterior": tree["posterior"].to_dataset()})
     p, q = conformalize(drawn, predictions).p_values(predictions), of_posterior.p_values(predictions)
     assert float(np.abs(p - q).max()) < 0.05
-
-
-def test_items_without_a_truth_do_not_calibrate_and_get_sets():
-    truth, predictions = cases.items(60)
-    some = conformalize(truth[:40], predictions)
-    assert some.calibration["constant_data"].sizes["item"] == 40
-    assert some.predict_set(predictions).sizes["item"] == 60
 
 
 def test_groups_have_thresholds_of_their_own():
@@ -202,12 +186,6 @@ def test_fewer_items_than_one_over_alpha_have_full_sets():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         conformalize(truth, predictions)
-
-
-def test_small_groups_are_named():
-    truth, predictions = cases.items(40)
-    with pytest.warns(UserWarning, match="3 calibration items of group 'rare'"):
-        conformalize(truth, predictions, by={i: "rare" if i < 3 else "often" for i in range(40)})
 
 
 def test_labels_that_calibration_never_saw():

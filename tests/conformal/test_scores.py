@@ -1,12 +1,10 @@
 """Conformity scores beside their definitions, label by label."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesagree import InputError
-from bayesagree.conformal.scores import aps, margin, probability, raps
+from bayesagree.conformal.scores import aps, margin, raps
 
 TABLES = st.integers(0, 10_000).map(
     # Sixths, so that labels tie.
@@ -36,21 +34,3 @@ def test_margin_is_the_lead_over_the_best_other_label(p):
 def test_the_order_of_labels_changes_nothing(p, order):
     for score in (aps, raps, margin):
         np.testing.assert_allclose(score(p[:, order]), score(p)[:, order], atol=1e-12)
-
-
-def test_a_margin_needs_two_labels():
-    with pytest.raises(InputError, match="there is one label"):
-        margin(np.ones((3, 1)))
-
-
-def test_margin_is_to_the_best_of_the_others():
-    scores = np.random.default_rng(1).dirichlet(np.ones(600), 3)
-    others = [[max(np.delete(row, k)) for k in range(600)] for row in scores]
-    np.testing.assert_allclose(margin(scores), scores - others)
-
-
-@pytest.mark.parametrize("score", [probability, aps, raps, margin])
-@pytest.mark.parametrize("scores", [np.array([0.2, 0.8]), np.ones((2, 2, 2))])
-def test_scores_are_numbers_of_items_and_labels(score, scores):
-    with pytest.raises(InputError, match=r"pass numbers \(item, category\)"):
-        score(scores)

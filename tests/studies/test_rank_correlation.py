@@ -56,14 +56,6 @@ def test_triangle_test_is_antisymmetric(r_xy, r_xz, n):
     assert 0 <= p <= 1
 
 
-def test_triangle_test_does_not_exist_for_perfect_correlations():
-    with pytest.warns(UserWarning, match="two are perfect"):
-        assert np.isnan(williams_test(1.0, -1.0, -1.0, 5)).all()
-    with pytest.warns(UserWarning, match="one is missing"):
-        assert np.isnan(williams_test(np.nan, 0.5, 0.5, 9)).all()
-    assert williams_test(0.5, 0.5, 1.0, 9) == (0.0, 1.0)
-
-
 def test_swaps_are_counted_among_all_pairs():
     case = GOLDEN["swap_rate"]
     actual = np.arange(10.0)
