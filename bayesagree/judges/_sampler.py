@@ -57,7 +57,7 @@ class Votes:
         # Scale of each coefficient; those of known standard deviation take the last, which is 1.
         self.scaled = np.where(data.scale_index < 0, data.scale_prior.size, data.scale_index)
         rows = np.column_stack([data.columns, data.votes, data.positive])
-        rows, self.alike = np.unique(rows, axis=0, return_counts=True)
+        rows, self.alike = np.unique(rows.astype(np.float64), axis=0, return_counts=True)
         self.columns, self.votes, self.positive = np.ascontiguousarray(rows[:, :-2]), rows[:, -2], rows[:, -1]
         self.kinds, self.kind = np.unique(rows[:, -2:], axis=0, return_inverse=True)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
-from bayesagree._numerics.types import Codes, Floats
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -126,7 +126,7 @@ def worth_of(n_judges: int, correlation: Any) -> Any:
     return np.where(share <= 0, np.inf, n_judges / np.where(share > 0, share, np.nan))
 
 
-def _errors(verdict: Codes, evidence: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _errors(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return draws of the correlations of errors and of the error rates, items weighted by a Bayesian bootstrap."""
     n_items, n_judges = verdict.shape
     correlation, rate = np.full((n_draws, n_judges, n_judges), np.nan), np.empty((n_draws, n_judges))
@@ -145,7 +145,7 @@ def _errors(verdict: Codes, evidence: Floats, n_draws: int, rng: np.random.Gener
     return correlation, rate
 
 
-def _truths(verdict: Codes, evidence: Floats, n_draws: int, rng: np.random.Generator) -> Iterator[Codes]:
+def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator) -> Iterator[Integers]:
     """Yield true labels of the items, drawn anew.
 
     The evidence on an item is combined with that on other items that have the same pattern of verdicts, whose joint
@@ -164,7 +164,7 @@ def _truths(verdict: Codes, evidence: Floats, n_draws: int, rng: np.random.Gener
         yield truth
 
 
-def _single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], Codes, NDArray[Any]]:
+def _single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], Integers, NDArray[Any]]:
     """Return items, judges, the label each judge gave each item (item, judge), and the labels."""
     if isinstance(judges, Predictions):
         items, names, verdict = judges.items, judges.models, judges.hard_labels().T.astype(np.int64)
