@@ -33,7 +33,8 @@ from .io.outputs import write_table
 from .judges.annotator_test import alternative_annotator_test
 from .judges.model import corrected_rate_model
 from .judges.rate import corrected_rate
-from .metrics import auc, make_scorer, score
+from .metrics import auc, score
+from .metrics.sklearn_scorer import make_scorer
 from .planning.designs import plan
 from .planning.next_items import annotate_next
 from .plausibility import certainty

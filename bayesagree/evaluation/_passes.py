@@ -113,7 +113,8 @@ class Evaluation:
             groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
         seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
         settings |= {name: doubted for name in ("left_out", "unsure") if (doubted := getattr(fitted, name))}
-        return result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
+        engine = getattr(posterior, "engine", "exact")
+        return result_tree(groups, coords, model=posterior.name, engine=engine, seed=seed, settings=settings)
 
     def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
         """Return the posterior, and why it was chosen if it was."""

@@ -226,7 +226,9 @@ def auc(
     ----------
     Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
     """
-    if multiclass is None and labels.categories.size != 2:
+    if multiclass is not None:
+        one_of(multiclass, "multiclass", ("one_vs_rest", "hand_till"))
+    elif labels.categories.size != 2:
         raise InputError(
             f"auc without multiclass= needs two labels, got {labels.categories.size} ({shorten(labels.categories)}); "
             "pass multiclass='one_vs_rest' or 'hand_till'"

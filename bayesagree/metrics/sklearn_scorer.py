@@ -12,7 +12,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, labels_of, of_items
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import AnyMetric, Metric
@@ -140,6 +140,7 @@ def make_scorer(
     >>> bool(cross_val_score(LogisticRegression(), X, majority, scoring=scorer, cv=3).mean() > 0.7)
     True
     """
+    one_of(statistic, "statistic", ("mean", "lower", "upper"))
     if (truth is None) == (labels is None):
         raise InputError("make_scorer takes a truth, or the labels of the votes that each call of the scorer gets")
     options = {"truth_is": truth_is, "thin": thin}

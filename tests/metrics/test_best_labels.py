@@ -11,17 +11,11 @@ from metrics._truths import estimate
 
 from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, majority_vote
 from bayesagree.draws.blocks import DrawBlock
-from bayesagree.metrics import (
-    accuracy_given_risk,
-    annotator_overlap,
-    expected_top_k_accuracy,
-    partial_average_overlap,
-    per_item,
-    score,
-    top_k_accuracy,
-)
+from bayesagree.metrics import accuracy_given_risk, per_item, score, top_k_accuracy
 from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics.partial_rankings import annotator_overlap, partial_average_overlap
 from bayesagree.metrics.registry import Metric
+from bayesagree.metrics.uncertainty_adjusted import expected_top_k_accuracy
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
 

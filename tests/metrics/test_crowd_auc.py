@@ -1,6 +1,5 @@
 """DGT, SGT, PGT and their multi-label forms against a plain reading of the paper's algorithms."""
 
-import warnings
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +10,6 @@ from sklearn.metrics import roc_auc_score
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import crowdsourced_binary
-from bayesagree.errors import InputError
 from bayesagree.metrics.concordant_pairs import concordance
 from bayesagree.metrics.crowd_auc import auc
 
@@ -74,16 +72,6 @@ def test_dgt_throws_one_coin_per_tie_for_all_models_or_one_per_model():
     np.testing.assert_array_equal(
         auc(labels, predictions, method="dgt", seed=3), auc(labels, predictions, method="dgt", seed=3)
     )
-
-
-def test_perfect_crowd_makes_all_methods_the_ordinary_area():
-    rng = np.random.default_rng(2)
-    truth, scores = rng.integers(0, 2, 80), rng.random((3, 80))
-    labels = Labels.from_matrix(np.repeat(truth[:, None], 4, axis=1))
-    predictions = Predictions.from_scores({str(m): np.column_stack([1 - q, q]) for m, q in enumerate(scores)})
-    expected = [roc_auc_score(truth, q) for q in scores]
-    for method in ("dgt", "sgt", "pgt"):
-        np.testing.assert_allclose(auc(labels, predictions, method=method, seed=0), expected, rtol=1e-12)
 
 
 def test_order_of_rows_changes_nothing(problem):
@@ -159,22 +147,6 @@ def test_hand_till_of_known_labels_equals_sklearn():
         assert found.mean().item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr"), abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["dgt", "pgt", "sgt"])
-def test_a_label_that_nobody_used_has_no_part_in_hand_till(method):
-    rng = np.random.default_rng(6)
-    matrix = rng.integers(0, 2, (30, 3))
-    scores = rng.dirichlet(np.ones(4), 30)
-    labels = Labels.from_matrix(matrix, labels=range(4))
-    predictions = Predictions.from_scores({"A": scores})
-    with pytest.warns(UserWarning, match=r"no AUC for the labels \(0, 2\), .* \(2, 3\)"):
-        found = auc(labels, predictions, method=method, seed=0, multiclass="hand_till")
-    pairs = {"A": scores[:, :2]}
-    first = auc(
-        Labels.from_matrix(matrix), Predictions.from_scores(pairs), method=method, seed=0, multiclass="hand_till"
-    )
-    assert found.item() == pytest.approx(first.item(), abs=1e-12)
-
-
 def test_uninformative_items_and_annotators_are_named():
     labels = Labels.from_matrix([[0, 0], [1, 0], [np.nan, np.nan]], items=["x", "y", "z"], annotators=["p", "q"])
     predictions = Predictions.from_labels({"A": [0, 1, 1]}, items=["x", "y", "z"], labels=[0, 1])
@@ -194,38 +166,6 @@ def test_an_area_that_does_not_exist_is_nan_with_its_cause():
             assert np.isnan(auc(labels, predictions, method=method, seed=0)).all()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"method": "xgt"}, "method='xgt'"),
-        ({"ties": "best"}, "ties='best'"),
-        ({"prior": -1}, "prior=-1"),
-        ({"method": "sgt"}, "counts"),
-        ({"weights": {"a": 1}}, "counts"),
-    ],
-)
-def test_input_errors(change, message):
-    labels = Labels.from_counts([[3, 0], [0, 2]], labels=[0, 1])
-    predictions = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
-    with pytest.raises(InputError, match=message):
-        auc(labels, predictions, **change)
-
-
-def test_more_input_errors():
-    three = Labels.from_counts([[1, 1, 1]], labels=[0, 1, 2])
-    with pytest.raises(InputError, match="one_vs_rest"):
-        auc(three, Predictions.from_labels({"A": [0]}, labels=[0, 1, 2]))
-    table = pd.DataFrame({"item": [1, 1, 2], "annotator": ["a", "a", "b"], "label": [0, 1, 1]})
-    predictions = Predictions.from_labels({"A": [0, 1]}, items=[1, 2], labels=[0, 1])
-    with pytest.raises(InputError, match="twice"):
-        auc(Labels.from_long(table, duplicates="keep"), predictions)
-    labels = Labels.from_long(table, duplicates="first")
-    with pytest.raises(InputError, match="no weight for 'b'"):
-        auc(labels, predictions, weights={"a": 1})
-    with pytest.raises(InputError, match="gave item 2 no label"):
-        auc(labels, Predictions.from_labels({"A": [0, None]}, items=[1, 2], labels=[0, 1]))
-
-
 def test_generator_has_the_moments_of_the_paper():
     problem = crowdsourced_binary(n_items=4000, n_models=3, labels_per_item=20, labels_per_annotator=40, seed=11)
     n = problem.positive.size
@@ -242,37 +182,3 @@ def test_generator_has_the_moments_of_the_paper():
     # E q - p = h (1 - 2 p) / 2 for the most disturbed model, h = .45
     residual = problem.scores[2] - problem.plausibility - 0.45 * (1 - 2 * problem.plausibility) / 2
     assert abs(residual.mean()) < 4 * residual.std() / np.sqrt(4000)
-
-
-def test_generator_is_seeded_and_hands_out_containers():
-    one, two = (crowdsourced_binary(n_items=50, n_models=2, seed=9) for _ in range(2))
-    np.testing.assert_array_equal(one.positive, two.positive)
-    assert one.labels.items.size == one.predictions.items.size == 50
-    complete = crowdsourced_binary(n_items=40, n_models=1, labels_per_item=3, labels_per_annotator=40, seed=0)
-    assert complete.positive.size == 120
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"mean_tpr": 0.5}, "mean_tpr=0.5"),
-        ({"mean_fpr": 0.5}, "mean_fpr=0.5"),
-        ({"labels_per_annotator": 2000}, "labels_per_annotator / n_items"),
-        ({"labels_per_item": 0.1, "labels_per_annotator": 500}, "leave no annotator"),
-        ({"disturbance": 2}, "disturbance=2"),
-        ({"n_items": 0}, "n_items=0"),
-    ],
-)
-def test_generator_errors(change, message):
-    with pytest.raises(InputError, match=message):
-        crowdsourced_binary(**change)
-
-
-def test_nothing_warns_without_a_cause():
-    rng = np.random.default_rng(1)
-    labels = Labels.from_matrix(np.column_stack([rng.integers(0, 2, 20), np.arange(20) % 2]))
-    predictions = Predictions.from_scores({"A": rng.random((20, 2))}, labels=[0, 1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for method in ("dgt", "sgt", "pgt"):
-            auc(labels, predictions, method=method, seed=1)

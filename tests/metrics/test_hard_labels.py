@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import METRICS, confusion_counts, hard_label_scores, scores_of_counts
-from bayesagree.metrics.registry import full_name
 
 SKLEARN = {
     "accuracy": lambda t, p, **_: sk.accuracy_score(t, p),
@@ -16,29 +14,6 @@ SKLEARN = {
     "recall": sk.recall_score,
     "f1": sk.f1_score,
 }
-
-
-@pytest.mark.parametrize("n_labels", [2, 4])
-@pytest.mark.parametrize("metric", SKLEARN)
-def test_equals_scikit_learn(metric, n_labels):
-    rng = np.random.default_rng(1)
-    truth, said = rng.integers(n_labels, size=(2, 200))
-    score = hard_label_scores(Predictions.from_labels({"A": said}), dict(enumerate(truth)), metric=metric)
-    expected = SKLEARN[metric](truth, said, average="binary" if n_labels == 2 else "macro")
-    assert score.item() == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("n_labels", [2, 3])
-def test_specificity_is_recall_of_the_other_labels(n_labels):
-    rng = np.random.default_rng(2)
-    truth, said = rng.integers(n_labels, size=(2, 300))
-    models = Predictions.from_labels({"A": said})
-    each = [sk.recall_score(truth != k, said != k) for k in range(n_labels)]
-    expected = each[1] if n_labels == 2 else np.mean(each)
-    score = hard_label_scores(models, dict(enumerate(truth)), metric="specificity")
-    assert score.item() == pytest.approx(expected, abs=1e-12)
-    balanced = hard_label_scores(models, dict(enumerate(truth)), metric="balanced_accuracy")
-    assert balanced.item() == pytest.approx(sk.balanced_accuracy_score(truth, said), abs=1e-12)
 
 
 def test_missing_predictions_and_missing_gold_are_left_out():
@@ -94,23 +69,3 @@ def test_counts_equal_a_plain_loop():
     np.testing.assert_array_equal(
         confusion_counts(truth, said, 3, np.tile(weights, (4, 1))), confusion_counts(truth, said, 3, weights)
     )
-
-
-def test_errors():
-    models = Predictions.from_labels({"A": [0, 1]})
-    with pytest.raises(InputError, match="gold item 7 is not among"):
-        hard_label_scores(models, {7: 1})
-    with pytest.raises(InputError, match="label 5 is not one of the labels"):
-        hard_label_scores(models, {0: 5})
-    with pytest.raises(InputError, match="positive='x' is not one of the labels"):
-        hard_label_scores(models, {0: 1}, positive="x")
-    with pytest.raises(InputError, match="metric='hits' is not one of"):
-        hard_label_scores(models, {0: 1}, metric="hits")
-
-
-def test_names_without_a_number_mean_the_documented_one():
-    short = ["top_accuracy", "set_accuracy", "overlap", "average_overlap", "kendall_tau", "spearman_footrule"]
-    assert [full_name(name) for name in short] == [
-        "top_3_accuracy", "set_3_accuracy", "overlap_3", "average_overlap_3", "kendall_tau_3", "spearman_footrule_3",
-    ]  # fmt: skip
-    assert full_name("interval_coverage") == "interval_coverage_90"

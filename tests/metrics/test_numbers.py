@@ -11,7 +11,7 @@ from bayesagree.metrics._whole_parts import _midranks, crps
 RNG = np.random.default_rng(5)
 TRUTH = RNG.normal(50, 1, 70)
 RATINGS = Ratings.from_matrix(TRUTH[:, None] + RNG.normal(0, 0.7, (70, 3)), scale=(0, 100))
-MODELS = Predictions.from_numbers({"A": TRUTH.round() + 0.2, "B": TRUTH - 1})
+MODELS = Predictions.from_numbers({"A": TRUTH + RNG.normal(0.2, 0.8, 70), "B": TRUTH + RNG.normal(-1, 0.9, 70)})
 
 
 def test_crps_of_fine_quantiles_is_that_of_the_normal_distribution():

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from _paths import ROOT
 from scipy.integrate import quad
@@ -12,7 +11,6 @@ from scipy.stats import beta
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import crowdsourced_binary
-from bayesagree.errors import InputError
 from bayesagree.metrics.concordant_pairs import concordance
 from bayesagree.metrics.posterior_auc import _annotator_weights, _shares, auc_posterior, ceiling
 
@@ -99,29 +97,6 @@ def test_label_level_equals_a_plain_dirichlet_process(seed):
         assert_same_mean(ours**2, plain**2)
 
 
-@pytest.mark.filterwarnings("ignore:2 annotators tell little:UserWarning")
-def test_annotators_alone_bring_no_pseudo_items():
-    matrix = np.tile([[0, 0], [1, 1]], (3, 1))
-    predictions = Predictions.from_labels({"A": [0, 1] * 3}, labels=[0, 1])
-    tree = auc_posterior(Labels.from_matrix(matrix), predictions, truth_is="labels", resample=("annotator",), draws=5)
-    np.testing.assert_array_equal(tree["posterior/auc"], 1)
-
-
-def test_label_level_value_does_not_depend_on_the_number_of_labels():
-    """Unbiased: the mean over many small problems is the population value, with 2 labels as with 20."""
-    means = []
-    for per_item in (2, 20):
-        how = {"n_models": 1, "labels_per_item": per_item, "mean_tpr": 0.9, "mean_fpr": 0.1, "labels_per_annotator": 2}
-        values = []
-        for seed in range(150):
-            p = crowdsourced_binary(n_items=200, **how, seed=seed)
-            tree = auc_posterior(p.labels, p.predictions, truth_is="labels", draws=20, chains=1, seed=seed)
-            values.append(tree["posterior/auc"].mean())
-        means.append((np.mean(values), np.std(values) / np.sqrt(150)))
-    (few, error), (many, other) = means
-    assert abs(few - many) < 4 * np.hypot(error, other)
-
-
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (0.4, 1.5), (6.0, 2.0)])
 def test_ceiling_is_the_area_of_the_true_probabilities(a, b):
     """With the moments of Beta(a, b), against E[p (1 - p') 1(p > p')] / (m (1 - m)) by quadrature."""
@@ -149,36 +124,6 @@ def test_ceiling_is_found_in_data():
     assert abs(posterior["ceiling"].mean() - expected) < 3 * posterior["ceiling"].std()
     # The first model scores items by their true probability: it stands at the ceiling.
     assert abs(posterior["auc"].mean() - posterior["ceiling"].mean()) < 3 * posterior["ceiling"].std()
-
-
-def test_unanimous_labels_have_ceiling_one():
-    labels = Labels.from_counts([[3, 0], [0, 3], [4, 0], [0, 2]], labels=[0, 1])
-    predictions = Predictions.from_labels({"A": [0, 1, 0, 1]}, labels=[0, 1])
-    posterior = auc_posterior(labels, predictions, truth_is="labels", draws=20, seed=1)["posterior"]
-    np.testing.assert_allclose(posterior["ceiling"], 1)
-    # Four items do not show that no other one would be misplaced.
-    assert posterior["auc"].max() <= 1
-    assert 0.7 < posterior["auc"].mean() < 0.97
-
-
-def test_same_seed_same_draws_and_shapes():
-    for options in ({}, {"truth_is": "labels"}):
-        one, two = (auc_posterior(*containers(), draws=70, chains=3, seed=4, **options) for _ in range(2))
-        assert one["posterior/auc"].dims == ("chain", "draw", "model")
-        assert one["posterior/auc"].shape == (3, 70, 2)
-        np.testing.assert_array_equal(one["posterior/auc"], two["posterior/auc"])
-
-
-@pytest.mark.filterwarnings("ignore:3 annotators tell little:UserWarning")
-def test_annotators_are_resampled_on_request():
-    matrix = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 1], [0, 0, 1], [1, 0, 0]])
-    _, predictions = containers()
-    labels = Labels.from_matrix(matrix)
-    items = auc_posterior(labels, predictions, truth_is="labels", draws=500, seed=1)
-    both = auc_posterior(labels, predictions, truth_is="labels", resample=("item", "annotator"), draws=500, seed=1)
-    annotators = auc_posterior(labels, predictions, truth_is="labels", resample=("annotator",), draws=500, seed=1)
-    assert both["posterior/auc"].std() > items["posterior/auc"].std()
-    assert annotators["posterior/auc"].std() > 0
 
 
 def test_five_annotators_to_resample_are_warned_of_and_six_are_not():
@@ -219,32 +164,6 @@ def test_unlabelled_items_are_named():
     for truth_is, fate in (("plausible_truth", "drawn from the prior"), ("labels", "no part")):
         with pytest.warns(UserWarning, match=f"1 items without labels .*{fate}"):
             auc_posterior(labels, containers()[1], truth_is=truth_is, draws=5, seed=1)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"truth_is": "truth"}, "truth_is='truth'"),
-        ({"prior": 0}, "prior=0"),
-        ({"reliability": 0}, "reliability=0"),
-        ({"draws": 0}, "draws=0"),
-        ({"truth_is": "labels", "resample": ()}, "resample"),
-        ({"truth_is": "labels", "resample": ("annotator",)}, "counts"),
-    ],
-)
-def test_input_errors(options, message):
-    with pytest.raises(InputError, match=message):
-        auc_posterior(*containers(), **options)
-
-
-def test_more_input_errors():
-    with pytest.raises(InputError, match="two labels"):
-        auc_posterior(Labels.from_counts([[1, 1, 1]]), Predictions.from_labels({"A": [0]}, labels=[0, 1, 2]))
-    table = pd.DataFrame({"item": [1, 1], "annotator": ["a", "a"], "label": [0, 1]})
-    with pytest.raises(InputError, match="twice"):
-        auc_posterior(
-            Labels.from_long(table, duplicates="keep"), Predictions.from_labels({"A": [0]}, items=[1], labels=[0, 1])
-        )
 
 
 def test_ceiling_of_few_items_takes_pairs_of_different_items_only():

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 from scipy.special import softmax
 
-from bayesagree import InputError, Labels, Predictions, dirichlet, score
+from bayesagree import InputError, Predictions, dirichlet, score
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.votes_alone import unbiased_terms
@@ -32,19 +32,6 @@ def proxy(test_set):
     models = test_set.predictions
     coords = {"item": models.items, "category": models.categories}
     return xr.DataArray(models.scores.mean(axis=0), coords, ("item", "category"))
-
-
-def test_a_constant_proxy_gives_the_score_of_the_votes_alone(test_set, voted):
-    flat = xr.DataArray(
-        np.full((ITEMS, 3), 1 / 3),
-        dims=("item", "category"),
-        coords={"item": test_set.predictions.items, "category": test_set.predictions.categories},
-    )
-    powered = score(voted, test_set.predictions, "agreement", proxy=flat, seed=1)
-    terms = unbiased_terms(Metric.named("agreement"), voted, on_voted(test_set.predictions))
-    sd = terms.std(axis=1) / np.sqrt(VOTED)
-    np.testing.assert_allclose(powered.mean(("chain", "draw")), terms.mean(axis=1), atol=4 * sd.max() / np.sqrt(4000))
-    np.testing.assert_allclose(powered.std(("chain", "draw")), sd, rtol=0.05)
 
 
 def on_voted(predictions):
@@ -110,14 +97,6 @@ def test_slices_without_items_to_add_keep_their_votes(test_set, voted, proxy):
     inside = by.sel(slice="voted", side="slice").mean(("chain", "draw"))
     np.testing.assert_allclose(inside, terms, atol=0.005)
     assert np.isnan(by.sel(slice="others", side="slice")).all()
-
-
-def test_items_with_too_few_votes_are_named_and_count_by_the_proxy(test_set, voted, proxy):
-    counts = voted.counts()
-    counts[3] = [1, 0, 0]
-    few = Labels.from_counts(counts, items=voted.items, labels=voted.categories)
-    with pytest.warns(UserWarning, match="1 of 600 items .* soft_brier and count as if they had none: 3"):
-        score(few, test_set.predictions, "soft_brier", proxy=proxy, seed=1)
 
 
 def test_a_proxy_that_cannot_be_meant_is_refused(test_set, voted, proxy):

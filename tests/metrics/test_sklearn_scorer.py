@@ -2,10 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
-from sklearn.svm import LinearSVC
 
 from bayesagree import InputError, Labels, Predictions, dirichlet, make_scorer, score
 
@@ -43,28 +41,6 @@ def test_cross_validation_and_grid_search(case):
     assert search.fit(x, majority).best_params_ == {"C": 1.0}
 
 
-def test_hard_labels_and_unseen_labels(case):
-    x, majority, truth = case
-    svm = LinearSVC().fit(x, majority)
-    assert Predictions.from_estimators({"svm": svm}, x, labels=["no", "yes"]).scores is None
-    assert make_scorer("accuracy", truth)(svm, x, majority) > 0.7
-    never = DummyClassifier().fit(x, ["no"] * 80)
-    assert Predictions.from_estimators({"d": never}, x, labels=["no", "yes"]).scores[0, 0].tolist() == [1, 0]
-    with pytest.raises(InputError, match="knows the labels 'no'"):
-        Predictions.from_estimators({"d": never}, x, labels=["yes"])
-
-
-def test_estimators_must_give_probabilities(case):
-    x, majority, _ = case
-
-    class Scores(DummyClassifier):
-        def predict_proba(self, X):
-            return 2 * super().predict_proba(X)
-
-    with pytest.raises(InputError, match="model 'd', item 'i0': the scores are declared probabilities"):
-        Predictions.from_estimators({"d": Scores().fit(x, majority)}, x)
-
-
 def test_refused(case):
     x, majority, truth = case
     model = LogisticRegression().fit(x, majority)
@@ -89,15 +65,3 @@ def test_votes_follow_the_folds(case):
         truth = dirichlet(Labels.from_counts(votes[rows], labels=["no", "yes"]), seed=1)
         given = Predictions.from_estimators({"m": model}, x.iloc[rows].reset_index(drop=True), labels=["no", "yes"])
         assert value == pytest.approx(score(truth, given, "accuracy", seed=1).mean().item())
-
-
-def test_votes_or_a_truth(case):
-    x, majority, truth = case
-    model = LogisticRegression().fit(x, majority)
-    for options in ({}, {"truth": truth, "labels": ["no", "yes"]}):
-        with pytest.raises(InputError, match="takes a truth, or the labels of the votes"):
-            make_scorer("accuracy", **options)
-    with pytest.raises(InputError, match="has no truth and got no votes"):
-        make_scorer("accuracy", labels=["no", "yes"])(model, x, majority)
-    with pytest.raises(InputError, match="has a truth and got votes too"):
-        make_scorer("accuracy", truth)(model, x, majority, votes=np.ones((80, 2), int))

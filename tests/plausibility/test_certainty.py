@@ -48,15 +48,6 @@ def test_golden_dirichlet():
         np.testing.assert_allclose(label_certainty(tree, exact=True).values[0], case["probability"], atol=5e-9)
 
 
-@pytest.mark.parametrize("n_labels", [3, 4])
-def test_exact_certainty_of_a_result_in_single_precision(n_labels):
-    counts = np.random.default_rng(1).multinomial(6, np.full(n_labels, 1 / n_labels), 300)
-    tree = dirichlet(Labels.from_counts(counts), draws=1, chains=1, seed=1)
-    single = tree.map_over_datasets(lambda data: data.astype("float32"))
-    expected = label_certainty(tree, exact=True)
-    np.testing.assert_allclose(label_certainty(single, exact=True), expected, atol=1e-6)
-
-
 @given(st.integers(1, 12), st.integers(12, 600), st.integers(1, 60), st.integers(0, 2**32 - 1))
 @settings(max_examples=40, deadline=None)
 def test_sets_are_counted_as_sets(k, n_labels, n_samples, seed):
@@ -68,13 +59,6 @@ def test_sets_are_counted_as_sets(k, n_labels, n_samples, seed):
         counted[frozenset(row)] += 1
     found = share_of_most_frequent_set(np.stack([top, top[:1].repeat(n_samples, axis=0)]).astype(np.int16), n_labels)
     assert found.tolist() == [max(counted.values()) / n_samples, 1.0]
-
-
-def test_sets_that_differ_in_their_first_label_only_are_different_sets():
-    """256 labels, 9 in a set: the first label is the digit of 2**64, where a code not numbered anew overflows."""
-    top = np.arange(100, 109)[None].repeat(2, axis=0)
-    top[1, 0] = 3
-    assert share_of_most_frequent_set(top[None].astype(np.int16), 256) == 0.5
 
 
 def test_certainty_takes_full_draws_and_top_labels_alike():
@@ -128,11 +112,6 @@ def test_risk_mass_without_draws_is_exact():
     assert (gap < 0.05).all()
 
 
-def test_risk_needs_every_label():
-    with pytest.raises(InputError, match="no risk level for label 2"):
-        risk_certainty(tree_of([[0.4, 0.3, 0.3]]), {0: 0, 1: 1})
-
-
 def plain_agreement(case, n_labels):
     """Appendix D as written: leave one annotator out, look up the others' best label."""
     hits = []
@@ -155,25 +134,11 @@ def test_agreement_of_rankings():
     np.testing.assert_allclose(value, [plain_agreement(case, 4) for case in cases])
 
 
-def test_agreement_of_labels_is_that_of_one_label_rankings():
-    rng = np.random.default_rng(5)
-    matrix = rng.integers(0, 3, (30, 4))
-    rankings = Rankings.from_blocks([[[[int(k)]] for k in row] for row in matrix], labels=3)
-    np.testing.assert_allclose(annotator_agreement(Labels.from_matrix(matrix)), annotator_agreement(rankings))
-
-
 def test_agreement_of_one_annotator_is_nan_and_says_so():
     with pytest.warns(UserWarning, match="fewer than two annotators: 'b'"):
         value = annotator_agreement(Labels.from_matrix([[0, 0], [1, None]], items=["a", "b"], labels=[0, 1]))
     assert value.sel(item="a") == 1
     assert np.isnan(value.sel(item="b"))
-
-
-def test_exact_refuses_what_has_no_closed_form():
-    with pytest.raises(InputError, match="exact certainty exists for k=1 only"):
-        annotation_certainty(tree_of([[1, 0]]), k=2, exact=True)
-    with pytest.raises(InputError, match="no closed form"):
-        label_certainty(tree_of([[1, 0]]), exact=True)
 
 
 @pytest.mark.parametrize(("counts", "expected"), [([[5]], 1.0), ([[1, 1]], 0.5), ([[0, 0, 0], [3, 3, 3]], 1 / 3)])

@@ -1,19 +1,14 @@
 """One record per posterior: complete, and its results carry its name."""
 
-import ast
-import inspect
 import re
-from dataclasses import FrozenInstanceError
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import bayesagree
 from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, evaluate
 from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.plausibility import Dirichlet, PrIRN, registry
+from bayesagree.plausibility import Dirichlet, PrIRN
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors, posterior_for
 
 ANNOTATIONS = {
@@ -26,52 +21,9 @@ NUMBERS = Predictions.from_numbers({"A": [4.0, 2.0], "B": [3.0, 1.0]})
 RECORDS = pytest.mark.parametrize("record", POSTERIORS.values(), ids=POSTERIORS)
 
 
-FOLDERS = sorted(path.parent for path in Path(registry.__file__).parent.glob("*/posterior.py"))
-
-
 def specification(record: PosteriorRecord) -> Posterior:
     predictions = NUMBERS if record.annotations is Ratings else PREDICTIONS
     return record.specification.passes([record.reliabilities[0]], predictions)[0]
-
-
-@RECORDS
-def test_records_are_complete(record: PosteriorRecord) -> None:
-    assert record.title
-    assert record.sentence == record.sentence.strip().rstrip(".")
-    assert record.reference.key in record.reference.key + record.reference.text
-    assert record.reference.text.endswith(".")
-    assert record.annotations in ANNOTATIONS
-    assert record.reliabilities[0] > 0
-    assert len(set(record.reliabilities)) == len(record.reliabilities)
-    function, model = getattr(bayesagree, record.name), getattr(bayesagree, f"{record.name}_model")
-    for documented in (function, model, type(record.specification)):
-        assert inspect.getdoc(documented)
-        assert {"prior", "shape"} & set(inspect.signature(documented).parameters)
-        assert ("reliability" in inspect.signature(documented).parameters) != record.learns_reliability
-    taken = set(inspect.signature(function).parameters)
-    # What evaluate alone uses: gold of the informed posterior is another model, `GoldTruth`.
-    of_evaluate = {"threshold", "approximate", "allow_unmixed", "gold", "found"}
-    assert set(record.specification.arguments()) - taken <= of_evaluate
-
-
-@RECORDS
-def test_specifications_are_frozen(record: PosteriorRecord) -> None:
-    with pytest.raises(FrozenInstanceError):
-        record.specification.prior = None  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
-def test_folders_name_their_files_alike(folder: Path) -> None:
-    """The function, the specification and the PyMC model of each posterior stand in files of the same names."""
-    names = {path.stem for path in folder.glob("*.py")}
-    assert {"__init__", "posterior", "model"} <= names
-    tree = {path.stem: ast.parse(path.read_text()) for path in folder.glob("*.py")}
-    classes = {name: [n.name for n in one.body if isinstance(n, ast.ClassDef)] for name, one in tree.items()}
-    functions = {name: [n.name for n in one.body if isinstance(n, ast.FunctionDef)] for name, one in tree.items()}
-    made = classes["posterior"][-1]
-    # The truth of each group needs groups, and so has no record: a name alone would not do.
-    assert made in {type(record.specification).__name__ for record in POSTERIORS.values()} | {"GroupDirichlet"}
-    assert [name for name in functions["model"] if name.endswith("_model") and not name.startswith("_")]
 
 
 @RECORDS
@@ -94,14 +46,6 @@ def test_blocks_are_the_draws_of_the_posterior(record: PosteriorRecord) -> None:
     kept = specification(record).draw(annotations, request)["posterior"]["top_label"].values
     drawn = np.concatenate([block.top_label for block in specification(record).blocks(annotations, request).blocks])
     np.testing.assert_array_equal(drawn[:, :, 0], kept.reshape(400, -1).T)
-
-
-@RECORDS
-@pytest.mark.filterwarnings("ignore:.*items have not converged")
-def test_plausibilities_are_float64(record: PosteriorRecord) -> None:
-    tree = specification(record).draw(ANNOTATIONS[record.annotations], Request(5, 2, 1))
-    drawn = tree["posterior"]["mean" if record.asks_threshold else "plausibility"]
-    assert drawn.dtype == np.float64
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from bayesagree import (
 )
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import noisy_models, rankings, ratings
-from bayesagree.metrics import expected_top_k_accuracy, top_k_accuracy
+from bayesagree.metrics import top_k_accuracy
+from bayesagree.metrics.uncertainty_adjusted import expected_top_k_accuracy
 from bayesagree.report.beside import group_results
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.page import methods_paragraph

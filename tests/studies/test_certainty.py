@@ -5,7 +5,8 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, Ratings, annotation_certainty, dirichlet, normal_inverse_gamma
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.metrics import score, top_k_accuracy, top_k_in_top_m
+from bayesagree.metrics import score, top_k_accuracy
+from bayesagree.metrics.uncertainty_adjusted import top_k_in_top_m
 from studies.certainty import certainty_by_reliability
 from studies.toy import toy_classes
 

@@ -3,19 +3,18 @@ import json
 import numpy as np
 import pytest
 import scipy as sp
-from _errors_of_draws import assert_mean, assert_same_mean, assert_share
+from _errors_of_draws import assert_mean, assert_share
 from _paths import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import special
 
-from bayesagree import InputError, Labels, SizeError, annotation_certainty, dirichlet, label_certainty
+from bayesagree import Labels, dirichlet, label_certainty
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities, argmax_tables
 from bayesagree._numerics.draws import log_gammas
 from bayesagree.draws.blocks import AT_ONCE, best_labels
-from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dirichlet import _draws
 from bayesagree.plausibility.dirichlet._kernels import (
     LARGEST_SUM,
@@ -24,7 +23,6 @@ from bayesagree.plausibility.dirichlet._kernels import (
     chances_up_to,
     top_label_draws,
 )
-from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 
 MODEL = json.loads((ROOT / "models" / "dirichlet.json").read_text())
 COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 9)).filter(
@@ -128,15 +126,9 @@ SETTINGS = [
 ]
 MORE_SETTINGS = [
     ([], 0.01, 6),
-    ([], 1.0, 6),
-    ([0.9], 0.9, 8),
     ([1.0, 1.0, 1.0], 1.0, 6),
-    ([2.0, 0.5], 2.0, 6),
     ([0.2] * 5, 0.0, 5),
     ([5.0, 5.0, 4.5], 1e-3, 40),
-    ([0.3, 0.3, 1.5], 0.05, 60),
-    ([12.0, 0.01, 0.01], 0.01, 4),
-    ([0.25, 0.25, 0.25], 0.25, 30),
     ([1e-3, 1e-3, 0.6], 1e-3, 12),
 ]
 
@@ -214,19 +206,6 @@ def test_label_and_item_order_change_nothing(counts, random, reliability):
     np.testing.assert_allclose(certainty(counts[items][:, labels]), certainty(counts)[items][:, labels], atol=1e-10)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)), min_size=1, unique_by=lambda r: r[:2])
-)
-@settings(max_examples=50, deadline=None)
-def test_row_order_and_annotator_names_change_no_draw(rows):
-    import pandas as pd
-
-    table = pd.DataFrame(rows, columns=["item", "annotator", "label"])
-    renamed = table.iloc[::-1].assign(annotator=lambda t: [f"name {9 - a}" for a in t["annotator"]])
-    trees = [dirichlet(Labels.from_long(t, labels=[0, 1, 2]), draws=5, seed=4) for t in (table, renamed)]
-    np.testing.assert_array_equal(*(t["posterior"]["plausibility"].values for t in trees))
-
-
 def test_same_draws_on_any_number_of_threads(monkeypatch):
     labels = Labels.from_counts(np.random.default_rng(0).integers(0, 4, (300, 5)))
     trees = []
@@ -236,73 +215,12 @@ def test_same_draws_on_any_number_of_threads(monkeypatch):
     np.testing.assert_array_equal(*trees)
 
 
-def test_generators_and_seeds():
-    labels = Labels.from_counts([[2, 1, 0]])
-    rng = np.random.default_rng(1)
-    first, second = (dirichlet(labels, draws=50, seed=rng)["posterior"]["plausibility"].values for _ in range(2))
-    assert (first != second).all()
-    np.testing.assert_array_equal(
-        first, dirichlet(labels, draws=50, seed=np.random.default_rng(1))["posterior"]["plausibility"].values
-    )
-
-
-@pytest.mark.nuts
-def test_nuts_is_the_same_posterior():
-    labels = Labels.from_counts([[3, 1, 0], [0, 2, 2]])
-    for reliability in (1.0, 2.5):
-        exact = dirichlet(labels, reliability=reliability, prior=0.7, draws=4000, seed=1)
-        nuts = dirichlet(labels, reliability=reliability, prior=0.7, draws=1000, chains=2, seed=2, engine="nuts")
-        assert nuts["sample_stats"]["diverging"].sum() == 0
-        assert_same_mean(exact, nuts, "plausibility")
-        assert nuts.attrs["engine"] == "nuts"
-
-
-def test_huge_counts_and_reliabilities():
-    labels = Labels.from_counts([[10**12, 10**12 - 10**7, 0]])
-    tree = dirichlet(labels, draws=200, chains=1, seed=1)
-    assert np.isfinite(tree["posterior"]["plausibility"]).all()
-    certainty = annotation_certainty(dirichlet(Labels.from_counts([[2, 1]]), reliability=1e9, seed=1), exact=True)
-    np.testing.assert_allclose(certainty, 1.0, atol=1e-6)
-
-
 def test_one_prior_per_label_is_not_lumped():
     labels = Labels.from_counts([[0, 0, 0], [1, 0, 0]])
     prior = [0.5, 1.0, 2.5]
     tree = dirichlet(labels, prior=prior, draws=20_000, chains=1, seed=8)
     shapes = np.array([prior, [1.5, 1.0, 2.5]])
     assert_mean(tree["posterior"]["plausibility"].values[0], shapes / shapes.sum(axis=1, keepdims=True))
-
-
-def test_unlimited_labels_fall_back_to_top_labels():
-    labels = Labels.from_counts(np.eye(100, 2000, dtype=int))
-    with pytest.raises(SizeError, match=r"4 chain x 1000 draw x 100 item x 2000 category takes 5\.96 GiB.*top_labels"):
-        dirichlet(labels)
-    assert dirichlet(labels, top_labels=2, draws=10)["posterior"]["top_label"].dtype == np.int16
-
-
-@pytest.mark.parametrize(
-    ("kwargs", "message"),
-    [
-        ({"reliability": -1}, "reliability=-1 must be a finite number >= 0"),
-        ({"reliability": np.inf}, "reliability=inf"),
-        ({"prior": 0.0}, "must be positive"),
-        ({"prior": [1.0]}, r"prior has shape \(1,\) for 3 labels"),
-        ({"draws": 0}, "draws=0 must be a whole number of at least 1"),
-        ({"engine": "gibbs"}, "engine='gibbs' is not one of 'exact', 'nuts'"),
-        ({"top_labels": 4}, "top_labels=4 is more than the 3 labels"),
-    ],
-)
-def test_errors_say_the_value_and_the_rule(kwargs, message):
-    with pytest.raises(InputError, match=message):
-        dirichlet(Labels.from_counts([[1, 0, 0]]), **kwargs)
-
-
-def test_blocks_are_the_draws_of_the_tree():
-    labels = Labels.from_counts(np.random.default_rng(0).integers(0, 4, (130, 5)))
-    tree = dirichlet(labels, draws=7, chains=2, seed=3, top_labels=2)
-    kept = tree["posterior"]["top_label"].values.reshape(14, 130, 2)
-    for block in Dirichlet().blocks(labels, Request(7, 2, 3, top_labels=2)).blocks:
-        np.testing.assert_array_equal(block.top_label.swapaxes(0, 1), kept[:, block.items])
 
 
 @pytest.mark.parametrize("n_items", [50, AT_ONCE // 140 + 1])
