@@ -106,21 +106,24 @@ def _show(tree: "xr.DataTree", notes: list[str], json: bool) -> None:
     if {"gold_items", "annotations_only"} & set(tree.children):
         tables.append(_output.Table("targets", sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:
-        pairs, places = _pairs(found), _places(found)
-        tables.append(_output.Table("pairs", pairs, "Differences with their 95 % HDI, best model first", 20))
-        tables.append(_output.Table("ranks", places, "Probability of each place", 20))
+        title = "Differences with their 95 % HDI, best model first"
+        tables.append(_output.Table("pairs", _pairs(found, once=False), most=0))
+        tables.append(_output.Table("", _pairs(found, once=True), title, 20))
+        tables.append(_output.Table("ranks", _places(found), "Probability of each place", 20))
     _output.show(tables, json=json, notes=notes)
 
 
-def _pairs(found: dict[tuple[str, float], "xr.Dataset"]) -> list[dict[str, Any]]:
-    """Return how every model compares with every other one."""
+def _pairs(found: dict[tuple[str, float], "xr.Dataset"], *, once: bool) -> list[dict[str, Any]]:
+    """Return how every model compares with every other one, or with those below it."""
     from bayesagree.evaluation.tables import pair_table
 
-    return [
-        {"metric": metric, "reliability": level} | row
-        for (metric, level), one in found.items()
-        for row in _output.records(pair_table(one))
-    ]
+    rows = []
+    for (metric, level), one in found.items():
+        place = {name: k for k, name in enumerate(one["model"].values.tolist())}
+        for row in _output.records(pair_table(one)):
+            if not once or place[row["model"]] < place[row["other_model"]]:
+                rows.append({"metric": metric, "reliability": level} | row)
+    return rows
 
 
 def _places(found: dict[tuple[str, float], "xr.Dataset"]) -> list[dict[str, Any]]:

@@ -39,6 +39,7 @@ def judge(
     Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
     """
     from bayesagree.io.files import read_table
+    from bayesagree.io.formats._guess import Columns
     from bayesagree.judges import judge_table, label_allocation, warnings_of
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
@@ -50,7 +51,8 @@ def judge(
     human = None if people is None else _read(people, columns, scale)
     given, human = _alike(verdicts, own, human, people, columns, scale)
     table = read_table(verdicts)
-    how: dict[str, Any] = {"system": _column(table, own.item, system), "seed": sampling.seed}
+    named = Columns(own.item, own.annotator, own.label, own.rating, own.rank).guessed(table, []).item
+    how: dict[str, Any] = {"system": _column(table, named, system), "seed": sampling.seed}
     if human is None:
         drawn = label_allocation(
             given,
@@ -66,7 +68,7 @@ def judge(
     tables, notes = [], []
     if human.kind == "labels":
         counted = _positive(positive, human)
-        how |= {"positive": counted, "inclusion": _column(table, own.item, inclusion)} | vars(sampling)
+        how |= {"positive": counted, "inclusion": _column(table, named, inclusion)} | vars(sampling)
         tree = corrected_rate(given, human, **how)
         settings["positive"], rates, notes = counted, judge_table(tree), warnings_of(tree)
         _output.write_table(rates, output)
@@ -85,7 +87,10 @@ def judge(
 def _read(path: Path, columns: _options.Columns, scale: Any, labels: Any = None, duplicates: Any = "error") -> Any:
     from bayesagree.io.exports import read_annotations
 
-    return read_annotations(path, **columns.names(), scale=scale, labels=labels, duplicates=duplicates)
+    found = read_annotations(path, **columns.names(), scale=scale, labels=labels, duplicates=duplicates)
+    if found.kind == "comparisons":
+        raise InputError(f"{str(path)!r} holds comparisons of models: bayesagree preferences {path} reads them")
+    return found
 
 
 def _alike(

@@ -8,6 +8,7 @@ import warnings
 from importlib.metadata import version
 
 import _exports
+import pandas as pd
 import pytest
 
 from bayesagree.cli import COMMANDS as LINES
@@ -178,6 +179,13 @@ def test_columns_of_the_predictions_have_any_name(run, tmp_path):
     files = (tmp_path / "votes.csv", tmp_path / "models.csv")
     done = run("evaluate", *files, *names, *own, "--plausibility", "dirichlet", "--draws", 20)
     assert done.returncode == 0, done.stderr
+
+
+def test_judge_finds_columns_of_other_names(document, folder, tmp_path):
+    verdicts = pd.read_csv(folder / "verdicts.csv").rename(columns={"item": "question", "label": "answer"})
+    verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
+    how = ("--choose", 5, "--design", "doubt", "--system", "system", "--positive", "a")
+    assert document("judge", tmp_path / "verdicts.csv", *how) == document("judge", "verdicts.csv", *how)
 
 
 def test_a_file_alone_says_what_it_holds_and_which_commands_fit(document, run, folder):
