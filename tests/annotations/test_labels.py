@@ -100,13 +100,6 @@ def test_integer_labels_with_gaps_stay_integers() -> None:
         assert labels.categories.tolist() == [1, 2]
 
 
-def test_items_and_annotators_of_missing_labels_stay() -> None:
-    labels = Labels.from_long(frame(item=[1, 2, 3], label=["x", None, None]))
-    assert labels.items.tolist() == [1, 2, 3]
-    assert labels.annotators.tolist() == ["a", "b"]
-    assert labels.counts().tolist() == [[1], [0], [0]]
-
-
 def test_declared_categories_are_the_labels_in_their_order() -> None:
     for ordered in (True, False):
         text = pd.Categorical(["x", "y", "x"], categories=["z", "y", "x"], ordered=ordered)
@@ -115,14 +108,6 @@ def test_declared_categories_are_the_labels_in_their_order() -> None:
     assert Labels.from_long(frame(label=numbers)).labels.tolist() == [3, 2, 1]
     enum = pl.Series(["x", "y", "x"], dtype=pl.Enum(["z", "y", "x"]))
     assert Labels.from_long(pl.DataFrame(frame().to_dict("list")).with_columns(label=enum)).labels.tolist() == [*"zyx"]
-
-
-def test_other_dictionary_encodings_are_no_declaration() -> None:
-    columns = frame().to_dict("list")
-    columns["label"] = ["y", "x", "y"]
-    lexical = pl.DataFrame(columns, schema_overrides={"label": pl.Categorical})
-    encoded = pa.table(columns | {"label": pa.array(["y", "x", "y"]).dictionary_encode()})
-    assert Labels.from_long(lexical).labels.tolist() == Labels.from_long(encoded).labels.tolist() == ["x", "y"]
 
 
 def test_unsigned_ids_of_64_bits_do_not_wrap() -> None:

@@ -71,11 +71,6 @@ def test_hard_labels_of_every_layout_agree(rows: list[list[str | None]]) -> None
     assert np.array_equal(Predictions.from_long(table, labels=[*"xyz"]).label_index, predictions.label_index)
 
 
-def test_rows_that_are_not_there_are_no_hard_label() -> None:
-    table = pd.DataFrame({"model": list("AAB"), "item": [1, 2, 1], "label": ["x", "y", "y"]})
-    assert Predictions.from_long(table).label_index.tolist() == [[0, 1], [1, -1]]
-
-
 def test_wide_frames_of_other_libraries_take_items_by_name() -> None:
     for table in (pl.DataFrame({"x": [1, 2], "y": [0.5, 3]}), pa.table({"x": [1, 2], "y": [0.5, 3]})):
         predictions = Predictions.from_scores({"A": table}, items=ITEMS)
@@ -150,15 +145,6 @@ def test_alignment_refuses_other_labels() -> None:
         hard.aligned(ITEMS, LABELS)
 
 
-def test_depths_that_do_not_exist_are_refused() -> None:
-    scores = Predictions.from_scores({"A": np.zeros((2, 2))})
-    for depth in (0, 3):
-        with pytest.raises(InputError, match=f"top {depth} of 2 labels does not exist"):
-            scores.top_labels(depth)
-    with pytest.raises(InputError, match="top 2 labels need scores, but these predictions are one hard label"):
-        Predictions.from_labels({"A": ["x", "y"]}).top_labels(2)
-
-
 def test_more_labels_than_small_integers_hold() -> None:
     scores = np.zeros((1, 40_000))
     scores[0, [39_000, 5]] = 2, 1
@@ -178,15 +164,6 @@ def test_one_probability_an_item_is_that_of_the_positive_label(tmp_path):
     read = read_predictions(path, labels=[0, 1])
     np.testing.assert_allclose(read.scores, [[[0.2, 0.8], [0.7, 0.3]]])
     assert read_predictions(path).categories.tolist() == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("scores", "labels", "message"),
-    [([0.2, 3.0], None, "between 0 and 1"), ([0.2, 0.4], ["a", "b", "c"], "positive of two labels, not 3")],
-)
-def test_one_score_an_item_that_is_no_probability_is_refused(scores, labels, message):
-    with pytest.raises(InputError, match=message):
-        Predictions.from_scores({"M": scores}, labels=labels)
 
 
 @pytest.mark.parametrize(("last", "quantiles"), [(0.9, True), (1.0, False), (0.0, False)])

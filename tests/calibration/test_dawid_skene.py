@@ -6,7 +6,6 @@ from scipy import stats
 
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.plausibility.calibration import calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -123,43 +122,3 @@ def test_ranks_of_the_truth_are_uniform(variant, replicates):
 def test_ranks_of_the_truth_are_uniform_in_long_runs(variant, calibration):
     for name, ranks in _ranks(variant, 500, seed=2).items():
         calibration.uniform(f"dawid_skene, {variant}", name, ranks, DRAWS + 1)
-
-
-@pytest.mark.slow
-def test_claimed_confidence_is_earned_where_the_model_is_true():
-    """2000 items, 3 labels each of 40 annotators, 20 crowds: claim and accuracy within 1.5 points."""
-    claimed, right = [], []
-    for seed in range(20):
-        crowd = crowd_labels(seed=seed)
-        tree = dawid_skene(crowd.labels, variant="full", draws=250, top_labels=1, confusion=False, seed=seed)
-        probability = label_probability(tree).values
-        claimed.append(probability.max(axis=1))
-        right.append(probability.argmax(axis=1) == crowd.truth)
-    claims, hits = np.concatenate(claimed), np.concatenate(right)
-    assert abs(claims.mean() - hits.mean()) < 0.015
-    sure = claims > 0.99
-    assert abs(claims[sure].mean() - hits[sure].mean()) < 0.015
-
-
-@pytest.mark.slow
-def test_mixed_membership_earns_its_confidence_where_it_is_true():
-    """alpha from its prior, then ambiguous items: the mean claim and the gold drawn from lambda."""
-    gaps = []
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        alpha = float(np.exp(rng.normal(np.log(PRIOR.ambiguity), PRIOR.ambiguity_sd)))
-        base = PRIOR.confusion(4)
-        rows = np.exp(rng.normal(np.log(8), 1, 4))[:, None] * np.array([rng.dirichlet(row) for row in base])
-        confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(20)])
-        prevalence = rng.dirichlet(np.full(4, 3.0)).tolist()
-        crowd = crowd_labels(
-            n_items=500, n_annotators=20, labels_per_item=4, confusion=confusion, ambiguity=alpha,
-            prevalence=prevalence, seed=rng,
-        )  # fmt: skip
-        tree = dawid_skene(
-            crowd.labels, variant="mixed_membership", draws=250, thin=10, top_labels=1, confusion=False, seed=seed
-        )
-        gold = dict(enumerate(crowd.truth.tolist()))
-        gaps.append(float(calibration_scores(label_probability(tree), gold)["gap"]))
-    assert abs(np.mean(gaps)) < 4.5 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
-    assert abs(np.mean(gaps)) < 0.03

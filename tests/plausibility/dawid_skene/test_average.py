@@ -14,7 +14,6 @@ from bayesagree.plausibility.dawid_skene._average import (
     HABIT,
     HeldOut,
     folds,
-    mean_weights,
     stacking_weights,
 )
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
@@ -133,6 +132,7 @@ def test_equal_weights_where_no_item_has_a_second_label():
         assert found == dict.fromkeys(names[:n_labels], 1 / n_labels)
 
 
+@pytest.mark.long
 def test_votes_have_no_weight_where_annotators_differ_in_accuracy():
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 2, 300)
@@ -154,29 +154,6 @@ def test_labels_of_few_annotators_are_spread_over_the_parts(crowd):
     fold = folds(again, np.random.default_rng(1))
     assert len(set(fold[again.annotator_index == 0])) == 1
     assert len(set(fold)) == 3
-
-
-def test_many_annotators_are_held_out_whole():
-    labels = crowd_labels(n_items=200, n_annotators=23, seed=1).labels
-    fold = folds(labels, np.random.default_rng(1))
-    assert len(np.unique(labels.annotator_index * FOLDS + fold)) == 23
-    parts = [np.unique(labels.annotator_index[fold == part]).size for part in range(FOLDS)]
-    assert sorted(parts) == [4, 4, 5, 5, 5]
-
-
-def test_parts_of_other_annotators_weigh_alike():
-    """Many labels of the few annotators of one part do not outvote those of the other."""
-    rng = np.random.default_rng(3)
-
-    def part(first, n, good):
-        label, who = rng.integers(0, 2, n), first + np.arange(n) % 10
-        chance = np.full((n, 2), 0.5)
-        chance[:, good] = 0.95
-        return HeldOut(np.arange(n), who, label, chance)
-
-    parts = [part(0, 2000, 0), part(10, 100, 1)]
-    np.testing.assert_allclose(mean_weights(parts, 20, 2), [0.5, 0.5], atol=0.05)
-    assert mean_weights([p._replace(annotator=p.annotator % 10) for p in parts], 20, 2)[0] > 0.9
 
 
 def test_progress_counts_the_kept_draws(crowd, monkeypatch):

@@ -133,14 +133,6 @@ def test_em_is_one_draw_with_its_climb():
     assert tree.attrs["engine"] == "em"
 
 
-def test_gold_fixes_an_item_and_moves_the_annotators():
-    labels = anesthesia()
-    tree = dawid_skene(labels, variant="full", gold={2: 2, 34: 3}, draws=100, seed=1)
-    probability = tree["derived"].to_dataset()["label_probability"]
-    assert float(probability.sel(item=34, category=3)) == 1.0
-    assert float(probability.sel(item=2, category=2)) == 1.0
-
-
 @pytest.mark.parametrize(
     ("parameter", "r_hat", "warns"),
     [
@@ -187,14 +179,9 @@ def test_thousands_of_labels_run_on_observed_candidates():
     ("change", "message"),
     [
         ({"variant": "glad"}, "not one of"),
-        ({"engine": "vb"}, "not one of"),
         ({"engine": "em", "variant": "hierarchical"}, "has no EM"),
         ({"gold": {99: 1}}, "gold item 99"),
-        ({"gold": {0: 9}}, "label 9 is not one of"),
-        ({"draws": 0}, "draws=0"),
-        ({"thin": 0}, "thin=0"),
         ({"top_labels": 9}, "top_labels=9"),
-        ({"candidates": "some"}, "candidates="),
     ],
 )
 def test_choices_that_do_not_exist_are_named(change, message):

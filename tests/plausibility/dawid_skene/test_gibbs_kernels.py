@@ -10,7 +10,7 @@ from scipy import special
 
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
+from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, Start
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_rows
 from bayesagree.plausibility.dawid_skene._population_kernels import (
@@ -19,7 +19,6 @@ from bayesagree.plausibility.dawid_skene._population_kernels import (
     draw_names,
     draw_tables,
     name_gains,
-    rename_labels,
     row_factors,
     row_sizes,
 )
@@ -102,14 +101,14 @@ def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():
     prior, rows = DawidSkenePrior().confusion(3), _rows(cells)
     rng = np.random.default_rng(4)
     weights = rng.integers(0, 5, cells.cell_label.size).astype(float)
-    draws = np.empty((6000, weights.size))
-    for s in range(6000):
+    draws = np.empty((2000, weights.size))
+    for s in range(2000):
         draw_rows(rng, cells, weights, rows, draws[s])
     row = cells.row_of_cell()
     shape = prior[cells.row_label[row], cells.cell_label] + weights
     total = prior.sum(axis=1)[cells.row_label[row]] + np.bincount(row, weights)[row]
     mean, values = shape / total, draws
-    z = (values.mean(axis=0) - mean) / np.sqrt(mean * (1 - mean) / (total + 1) / 6000)
+    z = (values.mean(axis=0) - mean) / np.sqrt(mean * (1 - mean) / (total + 1) / 2000)
     assert np.abs(z).max() < 4.5
 
 
@@ -156,7 +155,7 @@ def test_new_names_gain_what_the_density_of_the_annotations_does(learnt):
 @pytest.mark.parametrize("n_labels", [2, 4])
 def test_names_are_drawn_by_the_crowds_prior(n_labels):
     rng = np.random.default_rng(3)
-    phi, gain, draws = rng.dirichlet(np.full(n_labels, 3.0), n_labels), 1.3, 40_000
+    phi, gain, draws = rng.dirichlet(np.full(n_labels, 3.0), n_labels), 1.3, 8_000
     log_phi, drawn = np.log(phi), {}
     for _ in range(draws):
         name = tuple(draw_names(rng, gain * log_phi).tolist())
@@ -170,47 +169,6 @@ def test_names_are_drawn_by_the_crowds_prior(n_labels):
     share = np.array([drawn.get(key, 0) for key in keys]) / draws
     # Neighbouring draws are dependent: they count for a third of their number.
     assert_share(share, chance / chance.sum(), draws // 3)
-
-
-def test_new_names_take_all_parameters_along():
-    """The latent labels given the prevalence are as probable under the new names as under the old ones."""
-    cells, _ = _cells()
-    rows = _rows(cells, learnt=True)
-    rows.phi[:] = [[0.01, 0.98, 0.01], [0.01, 0.01, 0.98], [0.98, 0.01, 0.01]]
-    rows.kappa[:] = [3.0, 4.0, 5.0]
-    prevalence, place = np.array([0.2, 0.3, 0.5]), np.arange(3)
-    rng, changed = np.random.default_rng(1), False
-    while not changed:
-        changed = rename_labels(rng, cells, rows, np.zeros(cells.cell_label.size), prevalence, place)
-    assert sorted(place.tolist()) == [0, 1, 2]
-    assert (place != np.arange(3)).any()
-    assert prevalence[place].tolist() == [0.2, 0.3, 0.5]
-    assert rows.kappa[place].tolist() == [3.0, 4.0, 5.0]
-
-
-@pytest.mark.parametrize(("one_coin", "n_labels"), [(False, 3), (True, 2)])
-def test_new_names_of_accuracies_gain_what_the_density_of_the_annotations_does(one_coin, n_labels):
-    crowd = crowd_labels(n_items=30, n_annotators=5, n_labels=n_labels, labels_per_item=3, seed=2).labels
-    triple = (crowd.item_index, crowd.annotator_index, crowd.label_index)
-    cells = annotation_cells(*triple, n_items=30, n_annotators=5, n_labels=n_labels)
-    accuracies = Accuracies(cells, DawidSkenePrior(), n_labels, one_coin=one_coin)
-    row, truth = cells.row_of_cell(), np.arange(30) % n_labels
-    counts = np.zeros((5, n_labels, n_labels))
-    np.add.at(counts, (crowd.annotator_index, truth[crowd.item_index], crowd.label_index), 1)
-    weights = counts[cells.row_annotator[row], cells.row_label[row], cells.cell_label]
-
-    def log_density(name) -> float:
-        right = counts[:, np.arange(n_labels), list(name)]
-        wrong = counts.sum(axis=2) - right
-        right, wrong = (each.sum(axis=1) if one_coin else each for each in (right, wrong))
-        wrong_labels = wrong.sum() * np.log(n_labels - 1)
-        return float(special.betaln(4.8 + right, 3.2 + wrong).sum() - wrong_labels)
-
-    gain = accuracies.name_gains(weights)
-    same = tuple(range(n_labels))
-    for name in itertools.permutations(same):
-        found = sum(gain[k, name[k]] - gain[k, k] for k in same)
-        assert found == pytest.approx(log_density(name) - log_density(same), abs=1e-9)
 
 
 def test_draw_concentration_has_the_density_on_a_grid():
@@ -232,8 +190,8 @@ def test_draw_concentration_has_the_density_on_a_grid():
     np.testing.assert_allclose(log_density, plain, rtol=1e-8, atol=1e-8)
     mass = special.softmax(plain)
     mean = (mass * np.log(x)).sum()
-    draws, value = np.empty(8000), 8.0
-    for s in range(8000):
+    draws, value = np.empty(3000), 8.0
+    for s in range(3000):
         value = draw_concentration(rng, value, *factors, 2.0, 1.0)
         draws[s] = np.log(value)
     error = array_stats.mcse(draws[None], chain_axis=0, draw_axis=1, method="mean")

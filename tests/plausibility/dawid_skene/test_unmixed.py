@@ -30,6 +30,7 @@ def test_the_message_names_items_and_annotators_that_differ(apart):
         require_mixed(apart)
 
 
+@pytest.mark.long
 def test_an_evaluation_under_chains_that_disagree_is_refused():
     """Items of several truths, and too few sweeps to get away from a start with one truth each."""
     labels = ba.simulate.crowd_labels(n_items=300, n_labels=3, labels_per_item=5, ambiguity=1.0, seed=4).labels
