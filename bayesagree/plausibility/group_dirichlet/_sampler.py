@@ -4,7 +4,7 @@ A state holds what makes items independent: the shapes a, and for each item whic
 of each view. All distributions are integrated out; plausibilities are drawn exactly given a state, block by block.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import stream_apart
+from bayesagree._inference.streams import block_generator, seed_sequence, stream_apart
 from bayesagree._numerics.draws import categories, log_dirichlets
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
@@ -28,6 +28,8 @@ MOST_KEPT, FEWEST_STATES = 5_000_000, 50
 MOST_STATES = 500
 # End of log shapes, and the width of their slice steps.
 FARTHEST, WIDTH = 9.5, 1.0
+# A gamma variable of this shape underflows with probability 1e-30.
+SMALL_SHAPE = 0.1
 # Members of a group, weighted by their votes, above which who they are hardly moves its mean; level of the test whether
 # members differ.
 MANY, TEST_LEVEL = 30, 0.01
@@ -261,6 +263,14 @@ def _slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, direc
     return at + found[:, None] * direction
 
 
+def _dirichlets(rng: Rng, shape: Floats) -> Floats:
+    """Draw Dirichlet vectors, (..., category): from logarithms, which take longer, where all gammas may underflow."""
+    if shape.min(initial=1.0) < SMALL_SHAPE:
+        return np.exp(log_dirichlets(rng, shape))
+    drawn = rng.standard_gamma(shape)
+    return drawn / drawn.sum(axis=-1, keepdims=True)
+
+
 @dataclass(frozen=True, eq=False)
 class States:
     """States of all chains, with the state as second axis; `shared` consecutive draws belong to one."""
@@ -307,16 +317,20 @@ class States:
         others = view.sum(axis=2, keepdims=True) - view
         return np.moveaxis((others * view).sum(axis=-1) < others.max(axis=-1) * view.any(axis=-1), 2, 0)
 
-    def draw(self, items: slice, rng: Rng) -> Iterator[Floats]:
-        """Draw plausibilities of a block of items, (item, sample, category), for one group after the other."""
-        votes, labels = self.problem.votes[:, items], np.arange(self.log_shape.shape[2])
+    def draw(self, items: slice, rng: Rng, groups: Iterable[int]) -> Iterator[Floats]:
+        """Draw plausibilities of a block of items, (item, sample, category), for each of some groups.
+
+        Draws of different groups are those of one joint draw, whichever groups are drawn.
+        """
+        votes, labels, sample = self.problem.votes[:, items], np.arange(self.log_shape.shape[2]), np.arange(self.shared)
         own, typical = (of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items]))
-        shape = np.exp(self.log_shape.reshape(-1, 1, labels.size))
-
-        def drawn(counts: NDArray[Any]) -> Floats:
-            return np.exp(log_dirichlets(rng, np.repeat(shape + counts, self.shared, axis=0).swapaxes(0, 1)))
-
-        common = drawn(np.einsum("gik,sgi->sik", votes, own < 0) + (typical[..., None] == labels))
-        for n, apart in zip(votes, own.swapaxes(0, 1)):
-            alone = drawn(n + (apart[..., None] == labels))
-            yield np.where(np.repeat(apart.T >= 0, self.shared, axis=1)[..., None], alone, common)
+        shape, root = np.exp(self.log_shape.reshape(-1, 1, labels.size)), rng.bit_generator.seed_seq
+        together = shape + np.einsum("gik,sgi->sik", votes, own < 0) + (typical[..., None] == labels)
+        common = _dirichlets(rng, np.repeat(together, self.shared, axis=0).swapaxes(0, 1))
+        for g in groups:
+            stream, values = block_generator(seed_sequence(root), g), common.copy()
+            state, item = np.nonzero(own[:, g] >= 0)
+            alone = shape[state] + (votes[g, item] + (own[state, g, item, None] == labels))[:, None]
+            drawn = _dirichlets(stream, np.repeat(alone, self.shared, axis=1))
+            values[item[:, None], state[:, None] * self.shared + sample] = drawn
+            yield values

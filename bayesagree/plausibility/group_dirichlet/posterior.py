@@ -19,7 +19,6 @@ Source: the question is that of Ivey, Gauch, Jurgens, "NUTMEG: separating signal
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +110,7 @@ class GroupDirichlet(Posterior):
         )
 
         def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
-            values = next(islice(states.draw(items, rng), group, None))
+            (values,) = states.draw(items, rng, [group])
             return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
 
         return Stream(schedule.draw(draw, annotations.items.size, request.seed))
@@ -130,7 +129,7 @@ class GroupDirichlet(Posterior):
 
         def block(job: tuple[int, slice]) -> NDArray[np.bool_]:
             number, items = job
-            for g, values in enumerate(states.draw(items, block_generator(root, number))):
+            for g, values in enumerate(states.draw(items, block_generator(root, number), range(problem.names.size))):
                 some = values if request.top_labels is None else best_labels(values, request.top_labels)
                 kept[:, :, g, items] = by_chain(some, request.chains)
             return states.different(items)
