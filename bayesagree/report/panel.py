@@ -198,6 +198,12 @@ def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
         share = float(scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
         sentence = "Items are a sample: {} of the variance of the score comes from the annotations, the rest from the "
         yield text(f"{sentence}number of items.", percent(share))
+    if scores.unsure:
+        yield text(
+            "These annotations are too few to tell whether {} are independent of them: each interval also holds the "
+            "score under a truth that does not learn from them.",
+            listed(scores.unsure),
+        )
     if scores.labels_only is not None:
         yield text("The estimate is the score to expect if very many people had annotated each item.")
         yield text("The score by the labels alone counts every doubt that they leave. More votes would remove it.")

@@ -45,6 +45,8 @@ class ModelScores:
         None.
     left_out
         Models that do not inform that truth: they may have been trained on the annotations.
+    unsure
+        Models of which these annotations cannot tell whether they are independent of them.
     prior_share
         Mean weight of the prior in an item at the reference reliability; None where there is no such number.
     ceiling
@@ -57,6 +59,7 @@ class ModelScores:
     target: str
     labels_only: xr.Dataset | None
     left_out: list[str]
+    unsure: list[str]
     prior_share: float | None
     ceiling: tuple[xr.Dataset, xr.Dataset | None] | None
 
@@ -108,8 +111,10 @@ def model_scores(
     if lines is not None:
         line = lines.sel(model=[ANOTHER_ANNOTATOR])
         ceiling = score_intervals(line), _labels_only(line)
-    left_out, prior_share = made.get("left_out", []), made.get("prior_share")
-    found = ModelScores(table, comparison, made["target"], _labels_only(tree), left_out, prior_share, ceiling)
+    informing = made.get("left_out", []), made.get("unsure", [])
+    found = ModelScores(
+        table, comparison, made["target"], _labels_only(tree), *informing, made.get("prior_share"), ceiling
+    )
     return found, tree
 
 
