@@ -180,7 +180,7 @@ def check_specification(
     ...     print(gap)
     annotators, gender = m: nobody, target 50 %
     annotators, gender: 1 of 3 are not known
-    1 groups have fewer than 2 annotators: unknown
+    1 groups have fewer than 2 annotators: 'unknown'
     """
     s, people = specification, annotations.annotators
     shares = []
