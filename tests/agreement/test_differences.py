@@ -24,12 +24,6 @@ def test_estimates_are_those_of_the_two_tables():
     assert (found["n_common_items"] == 60).all()
 
 
-def test_a_set_against_itself_differs_by_nothing_at_all():
-    labels = crowd(np.arange(40) % 3, 0.7, np.random.default_rng(2))
-    found = agreement_difference(labels, labels, seed=1).set_index("coefficient").dropna(subset="estimate")
-    assert (found[["estimate", "lower", "upper"]].abs() < 1e-12).all(axis=None)
-
-
 def test_items_are_paired_by_name_and_the_order_of_rows_does_not_matter():
     rng = np.random.default_rng(3)
     truth = rng.integers(3, size=80)

@@ -49,6 +49,7 @@ DEFECTS = {
 @pytest.mark.parametrize("name", DEFECTS)
 def test_a_warning_speaks_on_the_defect_and_is_silent_without_it(name):
     words, defect, options, clean = DEFECTS[name]
+    options = {"likelihood": "binned"} | options
     assert re.search(words, fitted(defect, **options)[1])
     assert not re.search(words, fitted(clean, **options)[1])
 

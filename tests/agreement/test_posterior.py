@@ -7,13 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import betainc
-from scipy.stats import beta as beta_distribution
 
 from bayesagree import simulate
 from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of, precision_of
 from bayesagree.agreement._exact.problem import prepare
-from bayesagree.agreement.phi import common_agreement
-from bayesagree.agreement.prior import AgreementPrior
 
 
 @pytest.mark.parametrize(("precision", "phi"), [(2, 0), (4, 0.5), (6, 0.75)])
@@ -74,26 +71,6 @@ def test_reversing_items_changes_nothing(seed):
             assert a.log_evidence(precision, 0) == pytest.approx(b.log_evidence(precision, 0), abs=1e-10)
     a, b = (prepare(levels(v, 5)).means for v in (x, 4 - x))
     assert a.log_evidence(2.0, 1) == pytest.approx(b.log_evidence(2.0, 1), abs=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.long
-@pytest.mark.parametrize("shapes", [((4, 2), (1, 1), (2, 3)), ((0.7, 3), (2, 5), (5, 1))])
-def test_other_priors_are_the_uniform_posterior_reweighted(shapes):
-    """The quadrature with Beta priors, against draws under uniform ones weighted by those priors."""
-    ratings = levels([[3, 3, 4, 2], [0, 1, 0, 3], [2, 2, 1, 3], [4, 4, 3, 4]], 5)
-    drawn = common_agreement(ratings, draws=40_000, chains=1, seed=1)["posterior"].to_dataset()
-    places = ((1 + drawn["phi"]) / 2, drawn["mean_location"], drawn["mean_spread"])
-    weight = np.prod([beta_distribution.pdf(x.values.ravel(), *s) for x, s in zip(places, shapes)], axis=0)
-    share, phi = weight / weight.sum(), drawn["phi"].values.ravel()
-    mean = share @ phi
-    found = common_agreement(ratings, prior=AgreementPrior(*shapes), draws=10, seed=1)["agreement"]
-    assert float(found["mean"]) == pytest.approx(mean, abs=4.5 * np.sqrt(share**2 @ (phi - mean) ** 2))
-    # The evidence under the other prior, against the mean weight under the first.
-    plain = common_agreement(ratings, draws=10, seed=1)["agreement"]
-    ratio = float(found["log_evidence"] - plain["log_evidence"])
-    error = weight.std() / weight.mean() / np.sqrt(weight.size)
-    assert ratio == pytest.approx(np.log(weight.mean()), abs=4.5 * error)
 
 
 def test_maximum_likelihood_of_unanimous_items_is_one():

@@ -18,7 +18,6 @@ from bayesagree.subjective.group_model import (
     group_counts,
     group_performance_model,
     group_posterior,
-    minimum_group_size,
     prob_worse,
 )
 
@@ -118,15 +117,3 @@ def test_probabilities_of_being_served_worse(uneven):
     assert found.item() == np.mean(f - m > middle) == pytest.approx(0.5, abs=0.01)
     dispersion = tree["posterior"]["dispersion"].sel(model="A")
     assert abs(float(dispersion.mean()) - 0.85) < 4.5 * float(dispersion.std())
-
-
-def test_minimum_group_size_gives_the_stated_precision(uneven):
-    tree = group_posterior(*uneven, by=["gender"], seed=1)
-    size = minimum_group_size(tree, half_width=0.05, labels_per_annotator=10)
-    f = tree["posterior"].to_dataset().mean(("chain", "draw")).sel(model="A", group="m")
-    n, mu, spread = int(size.sel(model="A", group="m")), float(f["performance"]), float(f["within_spread"])
-    rng = np.random.default_rng(1)
-    phi = spread**-2 - 1
-    means = rng.binomial(10, rng.beta(mu * phi, (1 - mu) * phi, (4000, n))).mean(axis=1) / 10
-    assert np.mean(np.abs(means - mu) < 0.05) == pytest.approx(0.95, abs=0.02)
-    assert (minimum_group_size(tree, half_width=0.1) < size).all()
