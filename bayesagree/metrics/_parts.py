@@ -175,8 +175,9 @@ class LabelPart(Part):
 
     def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add the values of the true labels."""
+        values = self.values[:, :, block.items]
         for i, drawn in enumerate(block.true_label):
-            value = self.values[:, :, block.items.start + i][..., drawn]
+            value = values[:, :, i][..., drawn]
             total += value * weights[i] if weights.size else value
             if moments.item.size:
                 moments.item[:, :, i] += value.sum(axis=-1)

@@ -58,7 +58,7 @@ def test_the_error_has_the_row_of_compare_and_the_seed_fixes_it():
         ({"new": "best"}, "new='best' is not one of the models"),
         ({"old": "new"}, "new and old are both 'new'"),
         ({"probability": 1.0}, "must lie between 0 and 1"),
-        ({"margin": float("nan")}, "margin=nan is not a number"),
+        ({"margin": float("nan")}, "margin=nan must be a difference"),
         ({"metric": "fun"}, "fun"),
     ],
 )

@@ -200,7 +200,10 @@ def test_a_sampled_truth_is_another_annotator(case):
         score(tree, case.predictions, "set_2_accuracy", truth_is="sampled")
 
 
-@pytest.mark.parametrize("name", ["f1_macro", "roc_auc_ovr", "rank_correlation"])
+@pytest.mark.parametrize(
+    "name",
+    ["accuracy", "overlap_2", "f1_macro", "expected_calibration_error", "roc_auc_ovr", "soft_f1", "total_variation"],
+)
 def test_slices_are_scores_of_their_items(case, truth, name):
     language = {item: "de" if item % 3 else "en" for item in case.labels.items.tolist()}
     found = score(truth, case.predictions, name, by=language)
