@@ -36,7 +36,7 @@ def test_it_is_score_on_the_same_draws(case):
         np.testing.assert_allclose(values(tree, known.name), known, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("truth_is", ["top", "sampled"])
+@pytest.mark.parametrize("truth_is", ["sampled"])
 def test_dawid_skene_is_scored_on_the_draws_of_the_chosen_variant(case, truth_is):
     labels, models = case
     how = {"draws": 15, "chains": 2, "seed": 5}

@@ -41,6 +41,7 @@ def test_no_model_left_out_written_out_leaves_the_choice_to_the_data():
     assert found.attrs["model"] == "dirichlet"
 
 
+@pytest.mark.long
 def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
     """Scored without its own output it was .10 too low here, and its interval never held its accuracy."""
     held, off = [], []

@@ -9,8 +9,10 @@ from metrics._cases import Case, case_of, name_of, numbers, soft
 
 from bayesagree import evaluate, score
 from bayesagree.metrics import per_item
-from bayesagree.metrics.registry import METRICS
+from bayesagree.metrics._scorer import PARTS, Scorer, draws_for
+from bayesagree.metrics.registry import METRICS, Metric
 
+SUMMED = [pattern for pattern, record in METRICS.items() if record.family in PARTS]
 LABELS = {pattern: record for pattern, record in METRICS.items() if record.needs != "numbers"}
 # Means over items of what each item has.
 MEANS = ["top_{}_accuracy", "kendall_tau_{}", "accuracy", "log_loss", "brier", "total_variation", "soft_brier"]
@@ -46,6 +48,25 @@ def test_order_and_copies_of_items_and_models_change_nothing(pattern):
     twice = np.repeat(every, 2)
     found = score(picked(case.truth, twice), predicted(case, twice, [0, 1]), name).values
     np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("pattern", SUMMED)
+def test_an_item_of_weight_two_is_two_items(pattern):
+    metric, case = Metric.named(name_of(METRICS[pattern])), case_of(METRICS[pattern])
+    every = np.arange(case.given.shape[1])
+    times = np.random.default_rng(4).integers(1, 4, every.size)
+
+    def block(items):
+        how = {"truth_is": "top", "threshold": None, "thin": 1, "seed": 1, "numeric": metric.record.needs == "numbers"}
+        return draws_for(metric, picked(case.truth, items), **how).read(slice(0, items.size))
+
+    scorer = Scorer(predicted(case, every, [0, 1]), [metric])
+    weights = np.repeat(times[:, None], 2, axis=1).astype(float)
+    found = scorer.finish(scorer.score(block(every), weights).weighted, weights.sum(axis=0))
+    twice = np.repeat(every, times)
+    expected = Scorer(predicted(case, twice, [0, 1]), [metric])
+    expected = expected.finish(expected.sums(block(twice)), twice.size)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")
