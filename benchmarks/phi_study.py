@@ -1,18 +1,34 @@
 """Tables of the recovery and false-claim studies of Phi.
 
-    python tests/calibration/test_phi.py recovery.csv recovery 200      (20 minutes of processor time)
-    python tests/calibration/test_phi.py random.csv random 1000         (45 minutes)
+    python benchmarks/phi_study.py run recovery.csv recovery 200 [1/2]      (20 minutes of processor time)
+    python benchmarks/phi_study.py run random.csv random 1000 [1/2]         (45 minutes)
     python benchmarks/phi_study.py recovery.csv random.csv > benchmarks/results/phi.md
+
+A run appends one line per finished cell and skips the cells it finds there; 1/2 and 2/2 are halves for two processes.
 
 Prints coverage of the 95 % HDI and bias of the posterior mean in each cell and pooled, and how often uniform random
 answers are called agreement, with flat and with hierarchical item means (figure 3 of the paper).
 """
 
+import csv
+import itertools
 import sys
+import time
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from calibration.test_phi import Cell, run
+
 SCALES = {(3, 5): "3 x 5", (5, 5): "5 x 5", (5, 11): "5 x 11", (10, 5): "10 x 5", (5, 0): "5 x continuous"}
+PHI = (-0.6, -0.3, 0.0, 0.3, 0.5, 0.8, 0.95)
+CELLS = [Cell(phi, shape, *scale) for scale, shape, phi in itertools.product(SCALES, (1.0, 2.0), PHI)]
+RANDOM = [
+    Cell(0.0, np.inf, r, k, n, prior)
+    for prior, n, r, k in itertools.product(("hierarchical", "flat"), (100, 1000), (3, 5, 10), (5, 11))
+]
 MEANS = {1.0: "U(0, 1)", 2.0: "Beta(2, 2)"}
 
 
@@ -62,8 +78,47 @@ def random(rows):
     )
 
 
-if __name__ == "__main__":
+def study(path, cells, repetitions):
+    """Run the cells that the file does not have yet; return the rows of all."""
+    names = [*Cell._fields, "repetitions", "coverage", "bias", "claims", "seconds"]
+    if not path.exists():
+        path.write_text(",".join(names) + "\n")
+    for number, cell in enumerate(cells):
+        if (cell, repetitions) in read(path):
+            continue
+        start = time.process_time()
+        covered, bias, claims = run(cell, repetitions)
+        row = [*cell, repetitions, covered.mean(), bias.mean(), claims.mean(), round(time.process_time() - start, 1)]
+        with path.open("a") as file:
+            csv.writer(file).writerow(row)
+        sys.stderr.write(f"{number + 1}/{len(cells)} {cell} covered {covered.mean():.3f} bias {bias.mean():+.4f}\n")
+    found = read(path)
+    return [found[cell, repetitions] for cell in cells]
+
+
+def read(path):
+    """Return the finished cells: (cell, repetitions) -> row."""
+    found = {}
+    for row in csv.DictReader(path.read_text().splitlines()):
+        prior = row.pop("item_mean")
+        values = {name: float(value) for name, value in row.items()}
+        cell = Cell(*(values[name] for name in Cell._fields[:-1]), prior)
+        found[cell, values["repetitions"]] = values
+    return found
+
+
+def main():
+    """Run the cells of a study, or print the tables of two."""
+    if sys.argv[1] == "run":
+        file, kind, count = Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+        part, parts = map(int, sys.argv[5].split("/")) if len(sys.argv) > 5 else (1, 1)
+        study(file, {"recovery": CELLS, "random": RANDOM}[kind][part - 1 :: parts], count)
+        return
     print("# Does the interval of Phi hold what it promises?\n")
-    print("Made on 2026-11-21 by `tests/calibration/test_phi.py` and `benchmarks/phi_study.py` (seeds 0, 1, ...).\n")
+    print("Made on 2026-11-21 by `benchmarks/phi_study.py` (seeds 0, 1, ...).\n")
     recovery(pd.read_csv(sys.argv[1]))
     random(pd.read_csv(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

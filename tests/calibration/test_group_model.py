@@ -1,15 +1,11 @@
 """The group posterior covers the truth, and a model that serves all groups alike is not called biased."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from scipy.stats import kstest
 
-from bayesagree import Ratings
-from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
-from bayesagree.subjective.agreement import group_phi
 from bayesagree.subjective.group_model import GroupPrior
 from studies.groups import dispersion_null
 
@@ -77,21 +73,3 @@ def test_an_even_model_is_not_called_biased(sizes):
         looks_uneven += float(result["performance"].std("group")[0]) > 0.02
     assert called / n <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
     assert looks_uneven / n > 0.5
-
-
-@pytest.mark.slow
-def test_phi_within_and_between_groups_covers_the_truth():
-    """Two groups of one crowd. Between them every chain has its own panels, so the interval is wide, not narrow."""
-    rng, n = np.random.default_rng(7), 60
-    people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "g": list("xxxyyy")}))
-    covered = np.zeros((2, 2))
-    for k in range(n):
-        true = rng.uniform(-0.4, 0.8)
-        precision = 2 * (1 - np.log2(1 - true))
-        mean = rng.beta(2, 2, (80, 1))
-        x = rng.beta(mean * precision, (1 - mean) * precision, (80, 6))
-        ratings = Ratings.from_matrix(np.floor(5 * np.minimum(x, 1 - 1e-12)) + 1, scale=(1, 5), step=1)
-        phi = group_phi(ratings, people, ["g"], draws=250, seed=k)["posterior"]["phi"].values.reshape(-1, 2, 2)
-        lower, upper = np.quantile(phi, [0.025, 0.975], axis=0)
-        covered += (lower < true) & (true < upper)
-    assert (covered / n >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / n)).all()
