@@ -150,13 +150,12 @@ def add_confusion(truth, predicted, weights, right, true, given):
 
     `predicted` (model, item), -1 for none; `right`, `given` (label, model, sample), `true` (label, sample).
     """
-    for label in range(len(true)):
-        has = truth == label
-        true[label] += (has * weights if weights.size else has).sum(axis=0)
-    for m, labels in enumerate(predicted):
-        for label, drawn, i in zip(labels.tolist(), truth, range(len(truth))):
+    every = np.arange(truth.shape[1])
+    for i, drawn in enumerate(truth):
+        weight = weights[i] if weights.size else 1.0
+        true[drawn, every] += weight
+        for m, label in enumerate(predicted[:, i].tolist()):
             if label >= 0:
-                weight = weights[i] if weights.size else 1.0
                 given[label, m] += weight
                 right[label, m] += weight * (drawn == label)
 

@@ -25,7 +25,6 @@ def plackett_luce_model(
     *,
     reliability: int = 1,
     shape: float | None = None,
-    rate: float = 1.0,
     unranked: Unranked = "exact",
     exponent: float = 1.0,
     worth: Callable[[Any, Any, Any], Any] | None = None,
@@ -34,7 +33,7 @@ def plackett_luce_model(
 
     Parameters
     ----------
-    rankings, reliability, shape, rate, unranked, exponent
+    rankings, reliability, shape, unranked, exponent
         As `plackett_luce`.
     worth
         Worths of one's own: a function, called inside the model, of the shape of each worth's prior, the number of its
@@ -67,7 +66,6 @@ def plackett_luce_model(
 
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
-    positive(rate, "rate")
     positive(exponent, "exponent")
     problem = Problem.of(rankings, reliability, shape, unranked)
     (cases, prior), labels = problem, with_pseudo_label(rankings.categories)
@@ -95,7 +93,7 @@ def plackett_luce_model(
         seen = pm.Data("observed_ranks", ranks[copies], dims=("ranking", "position"))
 
         def our_worth() -> Any:
-            return pm.Gamma("worth", slots.shape, rate, dims="slot")
+            return pm.Gamma("worth", slots.shape, 1.0, dims="slot")
 
         drawn = part("worth", worth, our_worth, slots.shape, item, category, dims="slot")
         padded: Any = pt.concatenate([drawn, np.zeros(1)])

@@ -1,6 +1,6 @@
 """Plausibilities from partial rankings with ties: the Plackett-Luce posterior.
 
-Each label k of an item has a worth lambda_k ~ Gamma(shape, rate). Annotators watch a race: label k arrives after a time
+Each label k of an item has a worth lambda_k ~ Gamma(shape, 1). Annotators watch a race: label k arrives after a time
 tau_rk ~ Exp(lambda_k), and annotator r reports the order of arrival. Tied labels arrived in an order that we are not
 given (it is summed over; a tie is no observation of equality), unranked labels arrived after all ranked ones. The
 plausibility of a label is its share of the total worth, Dirichlet(shape) a priori.
@@ -55,7 +55,6 @@ class PlackettLuce(ItemPosterior):
 
     reliability: int = 1
     shape: float | None = None
-    rate: float = 1.0
     unranked: Unranked = "exact"
     exponent: float = 1.0
     tune: int = 200
@@ -68,8 +67,7 @@ class PlackettLuce(ItemPosterior):
     def __post_init__(self) -> None:
         for name in ("tune", "thin"):
             positive_int(getattr(self, name), name)
-        for name in ("rate", "exponent"):
-            positive(getattr(self, name), name)
+        positive(self.exponent, "exponent")
 
     def problem(self, annotations: Rankings) -> Problem:
         """Return the rankings as the samplers read them, and the shapes of the worths."""
@@ -138,7 +136,6 @@ def plackett_luce(
     *,
     reliability: int = 1,
     shape: float | None = None,
-    rate: float = 1.0,
     unranked: Unranked = "exact",
     exponent: float = 1.0,
     draws: int = 1000,
@@ -165,8 +162,6 @@ def plackett_luce(
         Weight of a ranking: it counts so many times, a whole number.
     shape
         Shape of the worths' gamma prior, by default 1/K in "exact" and 1 in "lumped".
-    rate
-        Its rate. Rankings say nothing about the scale of the worths, so no plausibility depends on it.
     unranked
         Prior of the labels that nobody named. ``"exact"``: all K labels are exchangeable, so that the K - n
         unnamed ones together have shape (K - n) `shape`. ``"lumped"``: one pseudo-label of shape `shape` stands for
@@ -221,7 +216,7 @@ def plackett_luce(
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
     [[0.5, 0.3, 0.2, 0.1]]
     """
-    specification = PlackettLuce(reliability, shape, rate, unranked, exponent, tune, thin)
+    specification = PlackettLuce(reliability, shape, unranked, exponent, tune, thin)
     return specification.draw(
         rankings,
         Request(
