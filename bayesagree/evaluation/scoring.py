@@ -124,9 +124,10 @@ def evaluate(
         Of pairs ``annotation_certainty`` is the mean over items, dims (reliability).
 
         With ``"informed_dirichlet"`` group ``posterior`` scores the models under the posterior that all of them inform,
-        but those of ``exclude=``; by default those that fit the votes better than independent voters could, as models
-        trained on them do (``left_out`` in the settings). Beside it, with the same variables: ``annotations_only``,
-        under `dirichlet`, the score from these annotations alone. Group ``certainty`` then has also
+        but those of ``exclude=``, by default those that are not independent of the votes, as models trained on them
+        (``left_out`` in the settings). Beside it, with the same variables: ``annotations_only``, under `dirichlet`, the
+        score from these annotations alone; and, where the votes cannot tell of some models whether they are independent
+        (``unsure``) and no ``exclude=`` says it, ``without_unsure``, under a truth that these do not inform. Group ``certainty`` then has also
         ``label_certainty`` (item, category), and group ``diagnostics`` the R-hat and effective sample size of the
         parameters.
 
@@ -149,7 +150,7 @@ def evaluate(
     Warns
     -----
     UserWarning
-        Items whose chains disagree (Plackett-Luce); models that may have been trained on the votes.
+        Items whose chains disagree (Plackett-Luce); models that are not independent of the votes.
 
     Examples
     --------

@@ -7,8 +7,7 @@
 - `fit`: their mode and its uncertainty.
 - `sampler`: their draws.
 - `gold`: the true label of items, learnt from items whose label is known.
-- `guards`: whether predictions help to predict held-out votes, whether models know the votes already, and whether
-  chains agree.
+- `guards`: whether predictions help to predict held-out votes, and whether chains agree.
 - `model`: the same posterior in PyMC.
 - `_kernels`: likelihood of one item; `_block_kernels`: of blocks of items, with its gradient.
 - `_draw_kernels`: draws of the plausibilities.
