@@ -127,9 +127,9 @@ def evaluate(
         but those of ``exclude=``, by default those that are not independent of the votes, as models trained on them
         (``left_out`` in the settings). Beside it, with the same variables: ``annotations_only``, under `dirichlet`, the
         score from these annotations alone; and, where the votes cannot tell of some models whether they are independent
-        (``unsure``) and no ``exclude=`` says it, ``without_unsure``, under a truth that these do not inform. Group ``certainty`` then has also
-        ``label_certainty`` (item, category), and group ``diagnostics`` the R-hat and effective sample size of the
-        parameters.
+        (``unsure``) and no ``exclude=`` says it, ``without_unsure``, under a truth that these do not inform. Group
+        ``certainty`` then has also ``label_certainty`` (item, category), and group ``diagnostics`` the R-hat and
+        effective sample size of the parameters.
 
         With `gold` group ``posterior`` is about all items; groups ``gold_items`` and ``other_items`` have the same
         variables for the items with gold, whose scores are known, and for the others. The settings hold

@@ -76,8 +76,8 @@ class Independence:
         """Whether a model is known not to be independent of the annotations, shape (model,)."""
         named = np.array([one is not None for one in self.annotator], bool)
         own = self.votes_z if self.votes_z > UNSURE else 0.0
-        odd = (self.z - own > SURE) | (self.closeness < CLOSE)
-        return named | (odd & (own <= FIXED) & ~self.uneven)
+        odd = ((self.z - own > SURE) & ~self.uneven) | (self.closeness < CLOSE)
+        return named | (odd & (own <= FIXED))
 
     @cached_property
     def unsure(self) -> Bools:

@@ -47,7 +47,7 @@ def simulated(rng, n_items=200, votes=4, n_labels=3):
 
 
 @pytest.mark.parametrize(("n", "seed"), [(40, 1), pytest.param(500, 2, marks=pytest.mark.slow)])
-@pytest.mark.filterwarnings("ignore:models .* fit these votes better")
+@pytest.mark.filterwarnings("ignore:models .* not independent")
 def test_ranks_of_the_truth_are_uniform(calibration, n, seed):
     ranks = {"mean plausibility": [], "accuracy": []}
     for stream in np.random.default_rng(seed).spawn(n):

@@ -1,7 +1,6 @@
 """Evaluations in which the true label of some items is known."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bayesagree as ba
@@ -73,15 +72,6 @@ def test_gold_of_all_items_gives_the_ordinary_score(case):
     assert (tree["certainty"]["annotation_certainty"].values == 1).all()
 
 
-def test_slices_are_the_same_with_gold_and_add_up(case):
-    labels, models, _, some = case
-    by = pd.Series(np.arange(N) % 2, name="half")
-    tree = ba.evaluate(labels, models, gold=some, by=by, draws=50, seed=1)
-    inside = tree["slices"]["top_1_accuracy"].sel(side="slice").mean("half")
-    np.testing.assert_allclose(inside.values, tree["posterior"]["top_1_accuracy"].values)
-    assert "gold_items" in tree
-
-
 @pytest.mark.long
 def test_intervals_of_the_other_items_hold_their_score():
     held = []
@@ -99,37 +89,6 @@ def test_intervals_of_the_other_items_hold_their_score():
             lower, upper = hdi(drawn.values[..., 0, j].ravel(), 0.95)
             held.append(lower <= right[j] <= upper)
     assert np.mean(held) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 12)
-
-
-def test_dawid_skene_learns_from_the_same_gold(case):
-    labels = ba.Labels.from_matrix(np.random.default_rng(2).integers(2, size=(40, 4)))
-    models = ba.Predictions.from_labels({"A": np.arange(40) % 2})
-    gold = {i: i % 2 for i in range(30)}
-    how = {"draws": 50, "chains": 2, "seed": 1, "allow_unmixed": True, "variant": "one_coin"}
-    tree = ba.evaluate(labels, models, gold=gold, plausibility="dawid_skene", **how)
-    assert (tree["gold_items"]["top_1_accuracy"].values == 1).all()
-
-
-def test_refusals(case):
-    labels, models, _, some = case
-    with pytest.raises(ba.InputError, match="not for 'dirichlet'"):
-        ba.evaluate(labels, models, gold=some, plausibility="dirichlet")
-    with pytest.raises(ba.InputError, match="gold item 'x'"):
-        ba.evaluate(labels, models, gold={"x": 1})
-    with pytest.raises(ba.InputError, match="label 7 is not one of"):
-        ba.evaluate(labels, models, gold={0: 7})
-    with pytest.raises(ba.InputError, match="names no item"):
-        ba.evaluate(labels, models, gold={})
-    with pytest.raises(ba.InputError, match="leave it or gold out"):
-        ba.evaluate(labels, models, gold=some, another_annotator=True)
-    with pytest.raises(ba.InputError, match="needs all items at once"):
-        ba.evaluate(iter([(labels, models)]), gold=some)
-    scored = ba.Predictions.from_scores({"A": np.eye(3)[models.hard_labels()[0]]}, labels=[0, 1, 2])
-    with pytest.raises(ba.InputError, match="one label per item"):
-        ba.evaluate(labels, scored, gold=some, metrics=("set_2_accuracy",))
-    rankings = ba.Rankings.from_blocks([[[[0], [1]]]], labels=2)
-    with pytest.raises(ba.InputError, match="not for 'plackett_luce'"):
-        ba.evaluate(rankings, ba.Predictions.from_labels({"A": [0]}, labels=[0, 1]), gold={0: 1})
 
 
 def test_how_probably_the_vote_beats_gold():

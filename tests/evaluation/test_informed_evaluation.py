@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet
+from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree._inference.results import settings_of
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.evaluation.tables import sensitivity_table
 from bayesagree.metrics import top_k_accuracy
 
 SHORT = {"draws": 40, "chains": 2, "seed": 1}
@@ -34,13 +33,6 @@ def test_scores_are_those_of_the_posterior_that_the_models_inform(test_set, left
     )
 
 
-def test_no_model_left_out_written_out_leaves_the_choice_to_the_data():
-    few = labelled_test_set(n_items=10, per_item=3, n_labels=3, seed=2)
-    found = evaluate(few.labels, few.predictions, exclude=None, **SHORT)
-    xr.testing.assert_identical(found, evaluate(few.labels, few.predictions, **SHORT))
-    assert found.attrs["model"] == "dirichlet"
-
-
 @pytest.mark.long
 def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
     """Scored without its own output it was .10 too low here, and its interval never held its accuracy."""
@@ -63,41 +55,6 @@ def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
     assert abs(np.mean(off)) < 4 * np.std(off) / np.sqrt(12)
 
 
-def test_differences_and_scores_are_of_one_posterior(result):
-    found = compare(result, metric="top_1_accuracy")
-    own = result["posterior"]["top_1_accuracy"].mean(("chain", "draw", "reliability"))
-    np.testing.assert_allclose(found["difference"].sel(model="A", other_model="B"), own[0] - own[1])
-    np.testing.assert_allclose(found["score"], own)
-
-
-def test_unvoted_items_are_scored(test_set):
-    labels = test_set.labels
-    voted = labels.select(labels.item_index < 50)
-    tree = evaluate(voted, test_set.predictions, plausibility="informed_dirichlet", items="bootstrap", **SHORT)
-    assert tree["certainty"].sizes["item"] == 200
-    assert tree["variance"]["top_1_accuracy"].dims == ("part", "reliability", "model")
-
-
-def test_gold_and_exclude_are_refused_together(test_set):
-    gold = {item: 0 for item in test_set.labels.items[:40].tolist()}
-    with pytest.raises(InputError, match="leave exclude= out"):
-        evaluate(test_set.labels, test_set.predictions, gold=gold, exclude="A", **SHORT)
-
-
-def test_items_that_no_predictions_are_of_are_refused():
-    with pytest.raises(InputError, match="annotations and no predictions"):
-        few = Predictions.from_labels({"A": [0]}, items=[0], labels=[0, 1, 2])
-        evaluate(Labels.from_counts([[1, 0, 0], [1, 0, 0]]), few, plausibility="informed_dirichlet", **SHORT)
-
-
-def test_sensitivity_table_has_a_row_for_each_model(result):
-    table = sensitivity_table(result)
-    assert table.columns.tolist() == ["metric", "model", "estimate", "annotations_only"]
-    assert table["model"].tolist() == ["A", "B", "C"]
-    own = result["posterior"]["top_1_accuracy"].mean(("chain", "draw", "reliability"))
-    np.testing.assert_allclose(table["estimate"], own)
-
-
 @pytest.mark.parametrize(
     ("counts", "options", "share"),
     [
@@ -112,14 +69,6 @@ def test_the_share_of_the_prior_is_in_the_settings(counts, options, share):
     models = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
     tree = evaluate(Labels.from_counts(counts), models, draws=5, chains=1, seed=1, **options)
     assert settings_of(tree)["prior_share"] == pytest.approx(share)
-
-
-def test_labels_with_predictions_are_informed_by_default(test_set, result):
-    chosen = evaluate(test_set.labels, test_set.predictions, **SHORT)
-    for group in ("posterior", "annotations_only"):
-        xr.testing.assert_equal(chosen[group].to_dataset(), result[group].to_dataset())
-    assert settings_of(chosen)["choice"].startswith("Votes and predictions together")
-    assert settings_of(result)["choice"] == ""
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from _errors_of_draws import assert_mean, assert_same_mean
 
-from bayesagree import InputError, Predictions, Ratings, evaluate, informed_normal
+from bayesagree import Predictions, Ratings, evaluate, informed_normal
 from bayesagree.plausibility.registry import default_posterior
 
 MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_normal.json").read_text())
@@ -37,15 +37,6 @@ def test_nuts_is_the_same_posterior():
     assert_same_mean(exact, nuts, "variance")
 
 
-def test_units_and_order_of_items_do_not_matter():
-    rng = np.random.default_rng(3)
-    x, y = rng.uniform(size=(12, 3)), rng.uniform(size=12)
-    one = informed_normal(*given(x.tolist(), y), draws=200, seed=1)["posterior"]["mean"]
-    ratings = Ratings.from_matrix(10 * x - 5, scale=(-5, 5))
-    other = informed_normal(ratings, Predictions.from_numbers({"A": 7 * y + 2}), draws=200, seed=1)
-    np.testing.assert_allclose(other["posterior"]["mean"], 10 * one - 5, rtol=1e-9, atol=1e-9)
-
-
 def test_predicted_items_without_ratings_are_drawn_from_the_line():
     rng = np.random.default_rng(4)
     truth = rng.uniform(0.2, 0.8, 80)
@@ -72,10 +63,3 @@ def test_auto_learns_from_numbers_where_there_are_enough_items():
     assert default_posterior(ratings, models, {"reliability": 3.0}).name == "normal_inverse_gamma"
     few = given([[0.1, 0.4]] * 20, np.linspace(0, 1, 20))
     assert default_posterior(*few).name == "normal_inverse_gamma"
-
-
-def test_labels_are_refused():
-    ratings, _ = given([[0.1, 0.4]] * 3, [1, 2, 3])
-    sides = Predictions.from_labels({"A": ["below"] * 3}, labels=["below", "at_or_above"])
-    with pytest.raises(InputError, match="learns from predicted numbers"):
-        informed_normal(ratings, sides)

@@ -54,7 +54,7 @@ def test_the_estimate_leads_and_the_labels_alone_are_beside_it(informed):
     assert not any("Votes are few" in text for text in said(informed))
 
 
-@pytest.mark.filterwarnings("ignore:models 'copy' fit these votes better")
+@pytest.mark.filterwarnings("ignore:models 'copy' are not independent")
 def test_a_model_that_is_left_out_is_named():
     rng = np.random.default_rng(3)
     truth = rng.dirichlet(np.full(3, 0.7), 300)

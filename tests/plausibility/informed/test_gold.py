@@ -28,12 +28,6 @@ def problem(case) -> GoldRegression:
     return GoldTruth(predictions, gold).problem(votes)
 
 
-def test_gradient_is_the_slope_of_the_density(problem):
-    theta = np.random.default_rng(2).normal(size=problem.prior[0].size)
-    error = sp.optimize.check_grad(lambda t: problem.density(t)[0], lambda t: problem.density(t)[1], theta)
-    assert error < 1e-4
-
-
 def test_mode_has_no_slope_and_its_root_is_that_of_the_curvature(problem):
     mode, root = problem.mode
     assert np.abs(problem.density(mode)[1]).max() < 1e-2
@@ -77,11 +71,3 @@ def test_every_draw_is_gold_where_there_is_gold_and_one_label_elsewhere(case):
     assert (drawn.argmax(axis=-1)[..., N_GOLD:].std(axis=(0, 1)) > 0).any()
     best = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, seed=1, top_labels=1))
     assert (best["posterior"]["top_label"].values[..., 0] == drawn.argmax(axis=-1)).all()
-
-
-def test_without_slopes_of_their_own_votes_count_as_probabilities(case):
-    votes, predictions, gold = case
-    problem = GoldTruth(predictions, gold).problem(votes)
-    share = (votes.counts() + 1 / 3) / (votes.counts().sum(axis=1, keepdims=True) + 1)
-    given = sp.special.softmax(problem.columns(np.arange(N)) @ problem.prior[0], axis=1)
-    np.testing.assert_allclose(given, share)

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, annotation_certainty, informed_dirichlet
+from bayesagree import Labels, Predictions, informed_dirichlet
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.metrics import top_k_accuracy
-from bayesagree.plausibility import InformedDirichlet
 
 
 @pytest.fixture(scope="module")
@@ -16,28 +14,6 @@ def test_set():
 
 def small(labels, predictions, **options):
     return informed_dirichlet(labels, predictions, **({"draws": 40, "chains": 2, "seed": 1} | options))
-
-
-def test_result_has_the_contract_of_a_posterior(test_set):
-    tree = small(test_set.labels, test_set.predictions)
-    plausibility = tree["posterior"]["plausibility"]
-    assert plausibility.dims == ("chain", "draw", "item", "category")
-    np.testing.assert_allclose(plausibility.sum("category"), 1, rtol=1e-12)
-    assert tree.attrs["model"] == "informed_dirichlet"
-    assert InformedDirichlet.target in tree.attrs["settings"]
-    parameters = tree["posterior_parameters"]
-    assert parameters["estimate"].dims == ("parameter",)
-    np.testing.assert_allclose(parameters["prior_mean"].sum("category"), 1, rtol=1e-12)
-    assert (tree["constant_data"]["n_votes"] == 3).all()
-
-
-def test_best_labels_serve_metrics_and_certainty(test_set):
-    tree = small(test_set.labels, test_set.predictions, top_labels=2)
-    assert tree["posterior"]["top_label"].dims == ("chain", "draw", "item", "rank")
-    full = small(test_set.labels, test_set.predictions)
-    some, other = (top_k_accuracy(t, test_set.predictions).mean(("chain", "draw")) for t in (tree, full))
-    np.testing.assert_allclose(some, other, atol=0.03)
-    assert annotation_certainty(tree).shape == (300,)
 
 
 def test_items_without_votes_are_part_of_the_result(test_set):
@@ -58,15 +34,6 @@ def test_same_seed_same_draws_in_any_row_and_item_order(test_set):
         items=predictions.items[::-1], labels=predictions.categories,
     )  # fmt: skip
     assert (small(labels, turned)["posterior"]["plausibility"] == first).all()
-
-
-def test_models_in_another_order_move_nothing_but_rounding(test_set):
-    labels, predictions = test_set.labels, test_set.predictions
-    scores = dict(zip(predictions.models, predictions.scores))
-    names = dict(items=predictions.items, labels=predictions.categories)
-    turned = Predictions.from_scores({m: scores[m] for m in reversed(list(scores))}, **names)
-    means = [small(labels, p)["posterior_parameters"]["prior_mean"] for p in (predictions, turned)]
-    np.testing.assert_allclose(*means, atol=2e-3)
 
 
 def test_labels_in_another_order_move_nothing_but_rounding(test_set):
@@ -98,16 +65,6 @@ def test_excluded_models_do_not_count(test_set):
     assert not any("top_label" in p for p in nothing["posterior_parameters"]["parameter"].values)
 
 
-def test_hard_labels_with_gaps_inform_too(test_set):
-    hard = test_set.predictions.hard_labels().astype(object)
-    hard[0, :10] = None
-    predictions = Predictions.from_labels(dict(zip("ABC", hard)), labels=[0, 1, 2])
-    tree = small(test_set.labels, predictions)
-    names = tree["posterior_parameters"]["parameter"].values
-    assert [n for n in names if "probability" in n] == []
-    assert float(tree["posterior_parameters"]["estimate"][0]) > 0.1
-
-
 @pytest.mark.parametrize(
     ("counts", "scores"),
     [
@@ -124,12 +81,3 @@ def test_edges_have_a_clear_answer(counts, scores):
     values = tree["posterior"]["plausibility"].values
     assert np.isfinite(values).all()
     np.testing.assert_allclose(values.sum(axis=-1), 1, rtol=1e-12)
-
-
-def test_wrong_input_is_refused_at_the_door(test_set):
-    labels, predictions = test_set.labels, test_set.predictions
-    with pytest.raises(InputError, match="none of the models"):
-        small(labels, predictions, exclude="Z")
-    few = Predictions.from_scores({"A": predictions.scores[0][:9]}, items=predictions.items[:9])
-    with pytest.raises(InputError, match="have annotations and no predictions"):
-        small(labels, few)

@@ -7,8 +7,7 @@ from scipy.special import gammaln, logsumexp, softmax
 from bayesagree.plausibility.informed import _draw_kernels, _kernels
 from bayesagree.plausibility.informed._block_kernels import blocks_of, score_functions
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
-from bayesagree.plausibility.informed.covariates import Covariates, is_probability
-from bayesagree.plausibility.informed.fit import Votes, alike, gather
+from bayesagree.plausibility.informed.covariates import is_probability
 
 
 def problem(seed=1, n_items=9, n_dense=4, n_models=2, n_labels=3, largest=4, confusions=True):
@@ -87,42 +86,6 @@ def test_gradient_is_that_of_the_likelihood(n_labels, confusions, n_items, large
     again = np.empty(theta.size)
     assert score_functions(theta, *blocks, again, np.empty((1, theta.size, n_items))) == found
     np.testing.assert_array_equal(again, summed)
-
-
-@pytest.mark.parametrize("largest", [5_000, 10**9])
-def test_as_many_votes_as_there_are_take_no_longer(largest):
-    """Of the rising factorials only the first factors are multiplied."""
-    theta, *data, counts = problem(seed=6, n_items=8, largest=largest)
-    blocks = blocks_of(*data)
-    n_blocks, _, n_items = blocks.counts.shape
-    slopes, summed = np.empty((n_blocks, theta.size, n_items)), np.empty(theta.size)
-
-    def value(at):
-        log_weight, shapes = components(at, *data[:2])
-        return logsumexp(log_weight + log_votes(shapes, counts[:, None, :]), axis=1).sum()
-
-    assert counts.max() > 1024
-    assert score_functions(theta, *blocks, summed, slopes) == pytest.approx(value(theta), rel=1e-9)
-    step = 1e-4
-    numerical = [(value(theta + step * e) - value(theta - step * e)) / (2 * step) for e in np.eye(theta.size)]
-    np.testing.assert_allclose(summed, numerical, rtol=1e-5, atol=1e-9 * largest / step * 1e-2)
-
-
-def test_equal_items_are_computed_once_with_their_number():
-    theta, dense, hit, start, label, number, _ = problem(seed=3, n_items=40, n_dense=2)
-    rng = np.random.default_rng(4)
-    chosen = rng.integers(0, 40, 300)
-    votes = Votes(start.astype(np.int64), label, number)
-    some, weight = alike(votes, Covariates(dense, hit, ()), chosen)
-    assert some.size == np.unique(chosen).size
-    assert sorted(np.repeat(some, weight)) == sorted(chosen)
-
-    def found(items, n):
-        blocks = blocks_of(*gather(votes, Covariates(dense, hit, ()), items), n)
-        slope, room = np.empty(theta.size), np.empty((1, theta.size, blocks.votes.shape[1]))
-        return np.append(score_functions(theta, *blocks, slope, room), slope)
-
-    np.testing.assert_allclose(found(some, weight), found(chosen, 1), rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("depth", [1, 3])

@@ -8,9 +8,8 @@ from _paths import ROOT
 from scipy.special import softmax
 from scipy.stats import dirichlet_multinomial, kstest, norm
 
-from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet
+from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree.draws.posterior import Request
-from bayesagree.plausibility import InformedPrior
 from bayesagree.plausibility.informed.ordered import (
     GRID,
     OrderedProblem,
@@ -63,11 +62,6 @@ def test_items_are_drawn_from_their_mixture():
     draw_items(np.random.default_rng(2), THETA[None], PROBLEM.x, votes.start, votes.label, votes.number, 4, out)
     np.testing.assert_allclose(out.sum(axis=2), 1)
     assert (np.abs(out.mean(axis=1) - mean) < 4.5 * out.std(axis=1) / np.sqrt(20_000)).all()
-
-
-def test_the_prior_mean_is_a_sum_over_places():
-    shapes, at = parts(PROBLEM.fit.mode, PROBLEM.x)
-    np.testing.assert_allclose(PROBLEM.prior_means(), at @ (shapes / shapes.sum(axis=1, keepdims=True)), rtol=1e-9)
 
 
 def test_reference_posterior():
@@ -137,22 +131,3 @@ def test_neighbours_of_a_vote_are_likelier_than_labels_far_from_it():
     assert tree["posterior_parameters"]["parameter"].values[-1] == "log_concentration"
     assert "annotations_only" in scores
     assert 0 < scores["posterior"]["ordinal_mae"].mean() < 1
-
-
-def test_refused():
-    votes = Labels.from_matrix([["a", "b", "c"]] * 4)
-    models = Predictions.from_labels({"A": ["a", "b", "c", "a"]}, labels=["a", "b", "c"])
-    for labels, options, message in (
-        (votes, {"form": "ordered"}, "needs an order of the labels"),
-        (VOTES, {"form": "ordered", "prior": InformedPrior()}, "priors of its own"),
-        (VOTES, {"form": "graded"}, "is not one of 'nominal', 'ordered'"),
-    ):
-        with pytest.raises(InputError, match=message):
-            informed_dirichlet(labels, models if labels is votes else MODELS, **options)
-
-
-def test_a_prior_or_no_stated_order_is_nominal():
-    plain = Labels.from_counts(COUNTS)
-    for labels, options in ((plain, {}), (VOTES, {"prior": InformedPrior()}), (VOTES, {"form": "nominal"})):
-        tree = informed_dirichlet(labels, MODELS, draws=10, chains=1, seed=1, **options)
-        assert "blur" in tree["posterior_parameters"]["parameter"].values

@@ -35,21 +35,3 @@ def test_permuted_predictions_are_as_good_as_none(test_set):
     for one, other in zip(given, nothing):
         # Slopes of noise are not exactly zero: they count with their own uncertainty, which is in the draws.
         assert (np.abs(one.mean("sample") - other.mean("sample")) < 0.5 * other.std("sample")).all()
-
-
-def test_a_useless_model_moves_no_score_by_half_its_sd(test_set):
-    labels, models = test_set
-    noise = np.random.default_rng(2).dirichlet(np.ones(3), models.items.size)
-    good = dict(zip(models.models, models.scores))
-    for one, other in zip(
-        scores(labels, named(good | {"noise": noise}, models), models), scores(labels, models, models)
-    ):
-        assert (np.abs(one.mean("sample") - other.mean("sample")) < 0.5 * other.std("sample")).all()
-
-
-@pytest.mark.long
-def test_hundreds_of_labels_have_an_answer():
-    data = labelled_test_set(n_items=60, per_item=3, n_labels=419, seed=1)
-    tree = informed_dirichlet(data.labels, data.predictions, draws=20, chains=2, seed=1, top_labels=3)
-    assert tree["posterior"]["top_label"].shape == (2, 20, 60, 3)
-    assert not any("confusion" in name for name in tree["posterior_parameters"]["parameter"].values)
