@@ -11,8 +11,6 @@ from informed_speed import Size, test_set
 from prices import Prices, generator, nanoseconds, price_of
 from timing import Spread
 
-from bayesagree import prirn
-from bayesagree._numerics.dirichlet_argmax import argmax_tables
 from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
@@ -21,7 +19,6 @@ from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.plausibility.dirichlet._kernels import best_label_draws, plausibility_draws, top_label_draws
 from bayesagree.plausibility.informed._draw_kernels import top_label_draws as informed_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.plackett_luce._cases import read_cases
@@ -43,43 +40,6 @@ class HotPath(NamedTuple):
     def ratio(self) -> float:
         """Return how many times its floor the path takes."""
         return self.nanoseconds.median / self.floor
-
-
-def best_of_few(price: Prices, small: int) -> HotPath:
-    rng, n_items, n_labels, samples = generator(), 500, 10, 1000 // small
-    shape = rng.uniform(1, 30, n_items * n_labels)
-    start, label = np.arange(n_items + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), n_items)
-    out = np.empty((n_items, samples, 3), np.int16)
-    spent = nanoseconds(lambda: top_label_draws(rng, start, label, shape, 0.1, n_labels, out), shape.size * samples)
-    floor = price.gammas(shape) / shape.size
-    name = "Dirichlet draws, the best three of ten labels, all of them named"
-    return HotPath(name, "label", spent, floor, "normal, exponential and logarithm: one gamma")
-
-
-def best_of_many(price: Prices, small: int) -> HotPath:
-    samples = 200
-    dense = prirn(load("derm-ddx").annotations, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
-    table = dense["posterior_parameters"]["concentration"].values[::small]
-    rest = float(table.min())
-    item, label = np.nonzero(table > rest)
-    start, shape = np.searchsorted(item, np.arange(len(table) + 1)), table[item, label]
-    out, rng = np.empty((len(table), samples, 1), np.int16), generator()
-    given = start, label.astype(np.int32), shape, rest, table.shape[1], argmax_tables()
-    spent = nanoseconds(lambda: best_label_draws(rng, *given, out), len(table) * samples)
-    name = f"PrIRN draws, dermatology, the best of {table.shape[1]} labels, {shape.size / len(table):.1f} of them named"
-    return HotPath(name, "item and draw", spent, price.uniform, "a uniform number")
-
-
-def full_draws(price: Prices, small: int) -> HotPath:
-    rng, n_items, n_labels = generator(), 64, 419
-    start, label = np.arange(n_items + 1) * 5, np.tile(np.arange(5, dtype=np.int32), n_items)
-    shape, out = rng.uniform(1, 5, 5 * n_items), np.empty((n_items, 100 // small, n_labels))
-    spent = nanoseconds(lambda: plausibility_draws(rng, start, label, shape, 0.1, out), out.size)
-    unnamed = np.full(n_labels - 5, 0.1)
-    floor = (price.gammas(np.concatenate([np.ones(5), unnamed])) / n_labels) + price.exp + 8 * price.byte
-    return HotPath(
-        "Dirichlet draws, all plausibilities of 419 labels", "label", spent, floor, "a gamma, an exponential"
-    )
 
 
 def selection(price: Prices, small: int) -> HotPath:
@@ -172,6 +132,6 @@ def informed(price: Prices, small: int) -> HotPath:
 
 
 PATHS = [
-    best_of_few, best_of_many, full_draws, selection, gibbs, pairs, mixed_membership, informed,
+    selection, gibbs, pairs, mixed_membership, informed,
 ]  # fmt: skip
-ON_PUBLIC_DATA = (best_of_many, gibbs)
+ON_PUBLIC_DATA = (gibbs,)

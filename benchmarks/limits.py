@@ -21,7 +21,7 @@ SMALL = 20
 """The guard's problems are so many times smaller: a slowdown shows, and all of it takes seconds."""
 
 NOTES = """
-What lies between: PrIRN integrates the chance of each label to be the best, once an item for its 200 draws; selections,
+What lies between: selections,
 ties and rejections branch where nobody can predict it; a Gibbs sweep of Plackett-Luce adds up worths and exposures over
 sets of three labels; the AUC counts pairs in a tree after its sort."""
 

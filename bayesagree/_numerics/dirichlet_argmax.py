@@ -8,8 +8,6 @@ integrated in u = log x by composite Gauss-Legendre. Labels of equal shape share
 F_k is x^alpha_k / Gamma(alpha_k + 1) to machine precision, and the rest of the integral is closed.
 """
 
-from functools import cache
-
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
@@ -44,20 +42,6 @@ def argmax_probabilities(concentration: NDArray[np.float64]) -> NDArray[np.float
     probability = np.empty_like(shapes)
     np.put_along_axis(probability, np.argsort(shapes, axis=1), of_pattern[found.number], axis=1)
     return probability
-
-
-@cache
-def argmax_tables() -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return log F and its slope in u of gamma variables, shape (2, row, node), log weights of the nodes, rows to 1.
-
-    Row r is of the shape ((r - 1) / rows)^2: log F is nearly quadratic in its root. Nodes and weights are those of the
-    double exponential rule, u = t - exp(-t). `chances_up_to` interpolates, for shapes that add up to 0.5 to 32.
-    """
-    t, rows = np.arange(-3.5, 4.7, 0.16), 200
-    u = t - np.exp(-t)
-    shape = np.maximum((np.arange(-1, rows * np.sqrt(33))[:, None] / rows) ** 2, 1e-12)
-    log_cdf = _log_cdf(shape, u)
-    return np.stack([log_cdf, np.exp(_log_density(shape, u) - log_cdf)]), np.log(0.16 * (1 + np.exp(-t))), float(rows)
 
 
 def _of_patterns(patterns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -251,7 +251,7 @@ def expected_risk(
     --------
     >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
     >>> expected_risk(tree, {0: 0, 1: 1, 2: 1}, truth_is="mass").values.round(2).tolist()
-    [0.43, 0.72]
+    [0.43, 0.71]
     """
     if truth_is != "mass":
         probability = level_probability(truth, risk, truth_is=truth_is, threshold=threshold)

@@ -2,5 +2,5 @@
 
 - `posterior`: `dirichlet`, and its specification; `model`: the same posterior in PyMC.
 - `predictive`: labels of the same annotators again, and held-out annotators.
-- `_draws`, `_kernels`: draws of all plausibilities or of the best labels only, also for `prirn`.
+- `_draws`: draws of all plausibilities or of the best labels only, also for `prirn`.
 """

@@ -3,26 +3,27 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size
-from bayesagree._numerics.dirichlet_argmax import argmax_tables
+from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree._numerics.draws import log_dirichlets, log_gammas
 from bayesagree._numerics.multisets import distinct
 from bayesagree.draws.blocks import best_labels, label_dtype
 from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dirichlet._kernels import best_label_draws, plausibility_draws, top_label_draws
 
 type Prior = float | Sequence[float] | None
 
-# Plausibilities up to which NumPy's draws cost less than compiled code takes to load; a quarter without votes.
-FEW = 25_000_000
-# Plausibilities that NumPy draws at once, of which it holds a few copies.
-AT_ONCE = 1_000_000
+# Logs of gamma variables below this come from the leading term of their distribution function.
+SMALLEST = -600.0
+# Labels without votes, for each of the best ones, that are drawn one by one.
+FEW = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,47 +74,91 @@ class Concentration:
         """Number of items."""
         return self.start.size - 1
 
-    def dense(self) -> NDArray[np.float64]:
-        """Return all shapes, shape (item, category)."""
-        table = np.full((self.n_items, self.n_labels), self.rest)
-        table[np.repeat(np.arange(self.n_items), np.diff(self.start)), self.label] = self.shape
+    def dense(self, items: slice = slice(None)) -> NDArray[np.float64]:
+        """Return all shapes of some items, shape (item, category)."""
+        first, last, _ = items.indices(self.n_items)
+        start = self.start[first : last + 1]
+        given = slice(start[0], start[-1])
+        table = np.full((last - first, self.n_labels), self.rest)
+        table[np.repeat(np.arange(last - first), np.diff(start)), self.label[given]] = self.shape[given]
         return table
 
-    def _few(self, n_samples: int) -> bool:
-        """Return whether NumPy draws; labels without votes, which compiled code hardly looks at, count four times."""
-        work = n_samples * (4 * self.n_items * self.n_labels - 3 * self.label.size)
-        return work <= FEW and n_samples * self.n_labels <= AT_ONCE
-
-    def _shapes(self, items: slice, n_samples: int) -> list[NDArray[np.float64]]:
-        """Return the shapes of some items, as many together as are drawn at once, each (item, sample, label)."""
-        start, stop = self.start[items.start], self.start[items.stop]
-        bounds = self.start[items.start : items.stop + 1] - start
-        shape = Concentration(bounds, self.label[start:stop], self.shape[start:stop], self.rest, self.n_labels).dense()
-        together = np.split(shape, range(0, len(shape), AT_ONCE // (n_samples * self.n_labels))[1:])
-        return [np.broadcast_to(some[:, None], (len(some), n_samples, self.n_labels)) for some in together]
+    @cached_property
+    def up_to(self) -> NDArray[np.float64]:
+        """Probability that one of the first labels is the best, shape (item, category)."""
+        return np.cumsum(argmax_probabilities(self.dense()), axis=1)
 
     def best_labels(self, items: slice, rng: np.random.Generator, n_samples: int, depth: int) -> NDArray[Any]:
         """Draw the `depth` best labels of a block of items, shape (item, sample, rank)."""
-        if self._few(n_samples):
-            return np.concatenate(
-                [best_labels(log_gammas(rng, some), depth) for some in self._shapes(items, n_samples)]
-            )
         out = np.empty((items.stop - items.start, n_samples, depth), dtype=label_dtype(self.n_labels))
-        bounds = self.start[items.start : items.stop + 1]
-        given = (bounds, self.label, self.shape, self.rest, self.n_labels)
-        if depth == 1:
-            best_label_draws(rng, *given, argmax_tables(), out)
-        else:
-            top_label_draws(rng, *given, out)
+        for row, i, own in zip(out, range(items.start, items.stop), rng.spawn(len(out))):
+            if depth == 1:
+                below = self.up_to[i, :-1]
+                row[:, 0] = np.searchsorted(below, own.random(n_samples) * self.up_to[i, -1], side="right")
+            else:
+                given = slice(self.start[i], self.start[i + 1])
+                row[:] = top_label_draws(own, self.label[given], self.shape[given], self.rest, self.n_labels, row.shape)
         return out
 
     def plausibilities(self, items: slice, rng: np.random.Generator, n_samples: int) -> NDArray[np.float64]:
         """Draw all plausibilities of a block of items, shape (item, sample, category)."""
-        if self._few(n_samples):
-            return np.exp(np.concatenate([log_dirichlets(rng, some) for some in self._shapes(items, n_samples)]))
         out = np.empty((items.stop - items.start, n_samples, self.n_labels))
-        plausibility_draws(rng, self.start[items.start : items.stop + 1], self.label, self.shape, self.rest, out)
+        for row, shape, own in zip(out, self.dense(items), rng.spawn(len(out))):
+            row[:] = np.exp(log_dirichlets(own, np.broadcast_to(shape, row.shape)))
         return out
+
+
+def top_label_draws(
+    rng: np.random.Generator,
+    label: NDArray[np.int32],
+    shape: NDArray[np.float64],
+    rest: float,
+    n_labels: int,
+    size: tuple[int, ...],
+) -> NDArray[Any]:
+    """Draw the best labels of one item, `size` (sample, rank), whose other labels share the shape `rest`.
+
+    Of many others only as many are drawn as may be among the best: the largest of n equal variables is that quantile of
+    one of them which the largest of n uniform numbers is, the next one the largest of n - 1 below it, and so on.
+    """
+    n_samples, depth = size
+    others = np.setdiff1d(np.arange(n_labels), label)
+    if others.size <= FEW * depth:
+        named = np.append(label, others)
+        shapes = np.append(shape, np.full(others.size, rest))
+        return named[best_labels(log_gammas(rng, np.broadcast_to(shapes, (n_samples, n_labels))), depth)]
+    worth = log_gammas(rng, np.broadcast_to(shape, (n_samples, label.size)))
+    waits = rng.standard_exponential((n_samples, depth)) / np.arange(others.size, others.size - depth, -1)
+    nodes, quantiles = log_gamma_quantiles(rest)
+    worth = np.hstack([worth, np.interp(np.log(np.cumsum(waits, axis=1)), nodes, quantiles)])
+    named = np.hstack(
+        [np.broadcast_to(label, (n_samples, label.size)), others[_distinct_places(rng, others.size, n_samples, depth)]]
+    )
+    return np.take_along_axis(named, best_labels(worth, depth), axis=1)
+
+
+@lru_cache(maxsize=8)
+def log_gamma_quantiles(shape: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log of the quantile of a Gamma(shape, 1) variable at p = exp(-exp(t)), and the nodes t, as a table."""
+    t = np.linspace(-50.0, 5.0, 8192)
+    log_p = -np.exp(t)
+    with np.errstate(divide="ignore"):
+        low = np.log(sp.special.gammaincinv(shape, np.exp(log_p)))
+        high = np.log(sp.special.gammainccinv(shape, -np.expm1(log_p)))
+    # Far left the distribution function is x^a / Gamma(a + 1).
+    tail = (log_p + sp.special.gammaln(shape + 1)) / shape
+    return t, np.where(log_p > -0.5, high, np.where(tail > SMALLEST, low, tail))
+
+
+def _distinct_places(rng: np.random.Generator, n: int, n_samples: int, depth: int) -> NDArray[np.int64]:
+    """Draw different places of n, shape (sample, rank), in random order."""
+    places = np.empty((n_samples, depth), np.int64)
+    for rank in range(depth):
+        place = rng.integers(n - rank, size=n_samples)
+        for earlier in np.sort(places[:, :rank], axis=1).T:
+            place += earlier <= place
+        places[:, rank] = place
+    return places
 
 
 @dataclass(frozen=True)
@@ -127,6 +172,8 @@ class DirichletItems(ItemPosterior):
     def drawer(self, problem: Concentration, request: Request) -> Drawer:
         """Return the function that draws a block of items, all draws independent."""
         samples, depth = request.samples, request.top_labels
+        if depth == 1:
+            _ = problem.up_to  # once, not in each thread
 
         def draw(items: slice, rng: np.random.Generator) -> Drawn:
             if depth is None:
