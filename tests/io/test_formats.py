@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bayesagree import read_annotations, read_predictions
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
 from bayesagree.io import read_export
 
@@ -51,25 +51,6 @@ ARGILLA = [  # 2.0
         "stars.responses": [5], "stars.responses.users": ["v"],
     },
 ]  # fmt: skip
-PRODIGY = [  # 1.13
-    {
-        "_input_hash": 1,
-        "_task_hash": 5,
-        "_annotator_id": "x",
-        "_view_id": "choice",
-        "accept": ["A"],
-        "answer": "accept",
-    },
-    {
-        "_input_hash": 1,
-        "_task_hash": 5,
-        "_annotator_id": "y",
-        "_view_id": "choice",
-        "accept": ["B"],
-        "answer": "accept",
-    },
-    {"_input_hash": 2, "_task_hash": 6, "_annotator_id": "x", "_view_id": "choice", "accept": [], "answer": "ignore"},
-]
 LEWIDI = {  # 2023
     "1": {"text": "t", "annotations": "1,0,0", "annotators": "A1,A2,A3", "hard_label": "0"},
     "2": {"text": "u", "annotations": "1,1", "annotators": "A1,A3", "hard_label": "1"},
@@ -132,37 +113,6 @@ def test_argilla_asks_which_question(tmp_path):
     ratings = read_annotations(path, question="stars", scale=(1, 5), step=1)
     assert isinstance(ratings, Ratings)
     assert ratings.rating.tolist() == [4, 5]
-
-
-def test_argilla_rankings_keep_ties(tmp_path):
-    ranks = [{"value": "a", "rank": 1}, {"value": "b", "rank": 1}, {"value": "c", "rank": 2}]
-    record = {"id": 1, "order.responses": [ranks], "order.responses.users": ["u"]}
-    rankings = read_annotations(write(tmp_path / "records.json", [record]))
-    assert isinstance(rankings, Rankings)
-    assert rankings.block.tolist() == [0, 0, 1]
-
-
-def test_prodigy(tmp_path):
-    export = read_export(write(tmp_path / "db.jsonl", PRODIGY))
-    assert export.format == "prodigy"
-    assert export.annotations.counts().tolist() == [[1, 1]]
-    assert left_out(export) == {"ignored examples": 1}
-
-
-def test_doccano(tmp_path):
-    rows = {"ann.jsonl": [{"id": 1, "text": "t", "label": ["pos"]}, {"id": 2, "text": "u", "label": []}],
-            "bob.jsonl": [{"id": 1, "text": "t", "label": ["neg"]}]}  # fmt: skip
-    path = tmp_path / "project.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, lines in rows.items():
-            archive.writestr(name, "\n".join(map(json.dumps, lines)))
-    export = read_export(path)
-    assert export.annotations.annotators.tolist() == ["ann", "bob"]
-    assert left_out(export) == {"rows without a label": 1}
-    with zipfile.ZipFile(tmp_path / "merged.zip", "w") as archive:
-        archive.writestr("all.jsonl", json.dumps(rows["ann.jsonl"][0]))
-    with pytest.raises(InputError, match="lost who gave them"):
-        read_export(tmp_path / "merged.zip")
 
 
 def test_mechanical_turk(tmp_path):
@@ -240,16 +190,6 @@ def test_epochs_are_not_more_items_without_a_word(tmp_path):
     export = read_export(inspect_log(tmp_path / "log.eval", zipfile.ZIP_DEFLATED, epochs=2))
     assert export.annotations.items.size == 6
     assert "2 epochs" in export.notes[0]
-
-
-def test_phoenix_tells_people_from_models():
-    table = pd.DataFrame({
-        "span_id": ["s1", "s1", "s2", "s1", "s2"], "name": "ok", "label": ["y", "n", "y", "y", "y"],
-        "annotator_kind": ["HUMAN", "HUMAN", "HUMAN", "LLM", "LLM"], "identifier": ["p", "q", "p", "gpt", "gpt"],
-    })  # fmt: skip
-    export = read_export(table)
-    assert export.annotations.annotators.tolist() == ["p", "q"]
-    assert export.predictions.models.tolist() == ["gpt"]
 
 
 def test_phoenix_scores_with_a_null_label_are_ratings(tmp_path):

@@ -123,14 +123,6 @@ def test_broken_exports_give_an_answer_or_an_error_of_input(tool, data):
     break_and_read(tool, data)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("tool", [*_exports.TOOLS, "lm_eval"])
-@given(data=st.data())
-@settings(max_examples=60, deadline=None)
-def test_more_broken_exports(tool, data):
-    break_and_read(tool, data)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", [*_exports.TOOLS, "lm_eval"])
 @given(data=st.data())

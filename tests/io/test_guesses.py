@@ -84,14 +84,6 @@ def test_words_and_spellings_in_exports_of_tools(tmp_path):
     assert export.predictions.categories.tolist() == ["yes"]
 
 
-def test_missing_words_of_ratings(tmp_path):
-    table = pd.DataFrame({"item": [1, 1, 2], "annotator": list("aba"), "rating": ["1", "n/a", "5"]})
-    ratings = read_annotations(table, scale=(1, 5), step=1, na_values=["n/a"])
-    assert ratings.rating.tolist() == [1, 5]
-    wide = pd.DataFrame({"item": [1, 2], "a": ["1", "5"], "b": ["n/a", "5"]})
-    assert read_annotations(wide, format="wide", scale=(1, 5), step=1, na_values="n/a").n_annotations == 3
-
-
 def test_labels_without_annotators(tmp_path):
     table = pd.DataFrame({"item": ["q", "p", "q", "p", "r"], "label": ["a", "b", "a", "a", None]})
     labels = ba.Labels.from_long(table, annotator=None)
@@ -140,21 +132,6 @@ def test_labels_have_the_order_that_is_stated():
     assert read_annotations(ANSWERS.replace({"low": 1, "high": 2}), ordered=False).ordered is False
     with pytest.raises(InputError, match="the order of the labels 'high', 'low' is not known"):
         read_annotations(ANSWERS, ordered=True)
-
-
-@pytest.mark.parametrize(
-    ("table", "layout"),
-    [
-        (pd.DataFrame({"item": [1, 2], "p": ["low", "high"], "q": ["low", "low"]}), "wide"),
-        (pd.DataFrame({"item": [1, 2], "low": [1, 2], "high": [1, 0]}), "counts"),
-        (pd.DataFrame({"item": [1, 2], "labels": [["low", "high"], ["low"]]}), "lists"),
-        (pd.DataFrame({"item": [1, 2], "labels": [["low", "high"], ["low"]], "workers": [["p", "q"], ["p"]]}), "lists"),
-    ],
-)
-def test_every_layout_takes_the_order(table, layout):
-    found = read_annotations(table, format=layout, labels=["low", "high"], ordered=True)
-    assert (found.ordered, found.categories.tolist()) == (True, ["low", "high"])
-    assert found.counts()[:, 0].sum() > found.counts()[:, 1].sum()
 
 
 def test_a_vocabulary_shares_more_than_half_of_its_values():

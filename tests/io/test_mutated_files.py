@@ -26,8 +26,6 @@ import xarray as xr
 
 import bayesagree as ba
 
-pytestmark = pytest.mark.slow
-
 FILES = 20_000
 SECONDS = 20
 """A file that takes more of the processor hangs."""
@@ -197,6 +195,17 @@ def all_outcomes(path, content, separator, seeds):
     return found
 
 
+@pytest.mark.parametrize("name", MADE)
+def test_a_few_changed_files_are_read_or_refused(tmp_path, name):
+    path = MADE[name](tmp_path, _exports.votes(12, 3))
+    content, separator = path.read_bytes(), TABLES.get(name, "-")
+    for seed in range(5):
+        data = changed(content, random.Random(seed))
+        path.write_bytes(data)
+        assert outcome(path, data, separator) in ("sentence", "read", "same"), seed
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 def test_changed_files_are_read_or_refused(tmp_path, name):
     n = FILES // len(MADE) + 1

@@ -9,7 +9,7 @@ import xarray as xr
 
 import bayesagree as ba
 from bayesagree import io
-from bayesagree.errors import InputError, SizeError
+from bayesagree.errors import InputError
 
 VOTES = ba.Labels.from_matrix([["a", "b", None], ["a", None, "a"]], items=["p", "q"], annotators=["x", "y", "z"])
 
@@ -101,26 +101,6 @@ def test_lists_that_no_tool_imports_are_refused(tmp_path, items, options, messag
     with pytest.raises(InputError, match=message):
         ba.io.write_items(items, tmp_path / "t.json", **options)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_containers_as_tables():
-    assert VOTES.to_matrix().loc["q"].tolist() == ["a", None, "a"]
-    back = ba.Labels.from_long(VOTES.to_long())
-    assert back.counts().tolist() == VOTES.counts().tolist()
-    assert ba.Labels.from_matrix(VOTES.to_matrix()).counts().tolist() == VOTES.counts().tolist()
-    counted = ba.Labels.from_counts([[2, 0], [1, 1]], labels=["a", "b"])
-    assert counted.to_long()["count"].tolist() == [2, 1, 1]
-    with pytest.raises(InputError, match="annotators are unknown"):
-        counted.to_matrix()
-    twice = pd.DataFrame({"item": [1, 1], "annotator": ["x", "x"], "label": ["a", "b"]})
-    with pytest.raises(InputError, match="item 1, annotator 'x': several annotations for one cell"):
-        ba.Labels.from_long(twice, duplicates="keep").to_matrix()
-
-
-def test_a_table_too_wide_is_refused(monkeypatch):
-    monkeypatch.setattr("bayesagree.annotations._container.MOST_CELLS", 5)
-    with pytest.raises(SizeError, match="2 items x 3 annotators are 6 cells"):
-        VOTES.to_matrix()
 
 
 def test_contents_that_become_no_table_are_refused(tmp_path):

@@ -115,15 +115,6 @@ def test_broken_battles(tmp_path, change, message):
         read_annotations(path)
 
 
-def test_ranks_in_a_table_and_tables_of_other_names(tmp_path):
-    path = tmp_path / "ranks.csv"
-    path.write_text("item,annotator,label,rank\n1,x,A,1\n1,x,B,2\n")
-    assert triples(read_annotations(path, kind="comparisons")) == [("A", "B", "left")]
-    path.write_text("one,two,best\nA,B,A\n")
-    with pytest.raises(InputError, match="comparisons are rows of left, right and winner"):
-        read_annotations(path, kind="comparisons", format="long")
-
-
 def test_sides_and_winners_of_other_names():
     table = pd.DataFrame(
         {

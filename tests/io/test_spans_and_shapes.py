@@ -3,7 +3,6 @@
 import json
 import zipfile
 
-import pandas as pd
 import pytest
 
 from bayesagree import InputError, Labels, Ratings, read_annotations
@@ -98,52 +97,6 @@ def test_argilla_in_either_version(tmp_path, record):
     assert given == ({USERS[0]: "sad"} if record is ARGILLA_1 else {USERS[0]: "sad", USERS[1]: "glad"})
     assert export.predictions.models.tolist() == ["m1"]
     assert export.predictions.items.tolist() == ["r1"]
-
-
-def test_phoenix_as_its_server_and_its_client_give_it(tmp_path):
-    rows = [
-        {"id": "1", "span_id": "s1", "name": "ok", "annotator_kind": "HUMAN", "identifier": "", "user_id": "u1",
-         "result": {"label": "yes", "score": 1.0, "explanation": None}},
-        {"id": "2", "span_id": "s1", "name": "ok", "annotator_kind": "LLM", "identifier": "judge", "user_id": None,
-         "result": {"label": "no", "score": 0.0, "explanation": None}},
-    ]  # fmt: skip
-    path = tmp_path / "annotations.json"
-    path.write_text(json.dumps({"data": rows, "next_cursor": None}))
-    # Columns and index of the frame that arize-phoenix-client 3.5.0 returns.
-    frame = pd.DataFrame(
-        {"span_id": ["s1", "s1"], "annotation_name": "ok", "annotator_kind": ["HUMAN", "LLM"], "user_id": ["u1", None],
-         "identifier": ["", "judge"], "result.label": ["yes", "no"], "result.score": [1.0, 0.0]}
-    ).set_index("span_id")  # fmt: skip
-    for source in (path, frame):
-        export = read_export(source)
-        assert export.format == "phoenix"
-        assert export.annotations.to_long()[["item", "annotator", "label"]].values.tolist() == [["s1", "u1", "yes"]]
-        assert export.predictions.models.tolist() == ["judge"]
-
-
-def test_label_studio_spans(tmp_path):
-    def region(start, end, label):
-        value = {"start": start, "end": end, "text": "...", "labels": [label]}
-        return {"from_name": "ner", "to_name": "text", "type": "labels", "value": value}
-
-    given = {7: [region(0, 12, "PER"), region(17, 32, "PER")], 8: [region(0, 3, "PER")], 9: []}
-    annotations = [{"completed_by": who, "was_cancelled": False, "result": found} for who, found in given.items()]
-    path = tmp_path / "tasks.json"
-    path.write_text(
-        json.dumps([{"id": 1, "data": {"text": "Ada Lovelace met Charles Babbage"}, "annotations": annotations}])
-    )
-    export = read_export(path)
-    assert marked(export) == [
-        [1, 7, 0, 12, "PER"],
-        [1, 7, 17, 32, "PER"],
-        [1, 8, 0, 3, "PER"],
-        [1, 9, None, None, None],
-    ]
-    assert export.annotations.to_matrix().to_dict("index") == {
-        "1:0-12": {7: "PER", 8: "PER", 9: "no label"},
-        "1:17-32": {7: "PER", 8: "no label", 9: "no label"},
-    }
-    assert not export.contents["left_out"].any()
 
 
 def test_prodigy_views(tmp_path):
