@@ -26,7 +26,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of, require
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -150,8 +150,9 @@ def icc(
     >>> icc(ratings, seed=1)["estimate"].round(2).tolist()
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
-    if kind is not None and kind not in KINDS:
-        raise InputError(f"kind={kind!r} is not one of {', '.join(map(repr, KINDS))}")
+    require(ratings, Ratings, "ratings")
+    if kind is not None:
+        one_of(kind, "kind", KINDS)
     size = np.bincount(ratings.item_index)
     size = size[size > 0]
     if size.size < 2 or np.unique(ratings.annotator_index).size < 2 or size.max() < 2 or np.ptp(ratings.rating) == 0:

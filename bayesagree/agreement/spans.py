@@ -10,7 +10,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._coefficients import REPLICATES, weight_shape
 from bayesagree.annotations.spans import Match, Span, read_spans
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 
 
 def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: Seed = None) -> pd.DataFrame:
@@ -57,6 +57,7 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: 
     >>> span_f1(frame, seed=1)["f1"].tolist(), span_f1(frame, match="overlap", seed=1)["f1"].tolist()
     ([0.5, 0.5], [1.0, 1.0])
     """
+    one_of(match, "match", ("exact", "overlap"))
     marked = read_spans(frame)
     pairs = sorted({pair for given in marked.values() for pair in combinations(sorted(given, key=str), 2)}, key=str)
     if not pairs:

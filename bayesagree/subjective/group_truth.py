@@ -12,7 +12,7 @@ from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, probability
+from bayesagree.errors import InputError, positive_int, probability, require
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
 from bayesagree.subjective.disagreement import require_one_each
@@ -62,6 +62,7 @@ def group_permutation_test(labels: Labels, groups: Groups, *, permutations: int 
     >>> found["difference"].values.tolist(), bool(found["p_value"].max() < 0.2)
     ([1.0, 1.0], True)
     """
+    require(labels, Labels, "labels")
     require_one_each(labels, "agreement of groups")
     groups.of_rows(labels)
     rng = np.random.default_rng(seed_sequence(seed))

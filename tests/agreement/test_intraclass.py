@@ -78,6 +78,7 @@ def test_intervals_hold_the_truth():
     assert all(sum(of) >= 33 for of in held.values()), held
 
 
+@pytest.mark.long
 def test_table_shows_all_six():
     table = agreement_table(COMPLETE, seed=1).set_index("coefficient")["estimate"]
     names = [f"icc_{n}{m}" for m in ("", "_mean") for n in ("one_way", "agreement", "consistency")]

@@ -89,6 +89,7 @@ def test_interval_has_the_probability_asked_for():
         common_agreement(ratings, ci_prob=95)
 
 
+@pytest.mark.long
 def test_items_with_their_own_phi_are_found():
     calm = simulate.ratings(n_items=160, ratings_per_item=8, phi=0.9, seed=1).ratings.rating.reshape(160, 8)
     torn = simulate.ratings(n_items=40, ratings_per_item=8, phi=-0.6, seed=2).ratings.rating.reshape(40, 8)

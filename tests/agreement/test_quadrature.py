@@ -142,8 +142,8 @@ def evidence_of_few_and_of_all(means, precision):
     return few, everything
 
 
-@pytest.mark.parametrize("item_mean", ["flat", "hierarchical"])
-@pytest.mark.parametrize("phi", [-0.3, 0.4, 0.8])
+@pytest.mark.parametrize("item_mean", ["flat", pytest.param("hierarchical", marks=pytest.mark.long)])
+@pytest.mark.parametrize("phi", [-0.3, 0.8])
 def test_few_weighted_patterns_stand_for_many_continuous_items(item_mean, phi):
     """Items with ratings inside the scale, near its ends and on them: the log evidence of every item, added up."""
     given = simulate.ratings(n_items=1500, ratings_per_item=4, phi=phi, n_levels=None, seed=4).ratings
