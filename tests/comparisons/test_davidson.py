@@ -215,7 +215,7 @@ def test_bad_options(options, message):
 
 
 def test_bad_kinds_and_priors():
-    with pytest.raises(InputError, match=r"expected Comparisons, got DataFrame; read_annotations"):
+    with pytest.raises(InputError, match=r"expected Comparisons, got DataFrame; Comparisons.from_long"):
         davidson(food())
     with pytest.raises(InputError, match="order_sd"):
         DavidsonPrior(order_sd=-1)

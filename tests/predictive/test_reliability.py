@@ -52,7 +52,7 @@ def test_predicted_agreement_is_the_mean_of_the_draws(gamma):
     error = square.std() / np.sqrt(square.size)
     assert abs(square.mean() - float(curve["agreement"][0])) < 4.5 * error
     ranked = Rankings.from_blocks(CASES[:2], labels=5)
-    curve = reliability_curve(ranked, [gamma], seed=1)
+    curve = reliability_curve(ranked, [gamma], plausibility="prirn", seed=1)
     draws = prirn(ranked, reliability=gamma, draws=20_000, seed=2)["posterior"]["plausibility"].values
     square = (draws**2).sum(axis=-1).mean(axis=-1).ravel()
     assert abs(square.mean() - float(curve["agreement"][0])) < 4.5 * square.std() / np.sqrt(square.size)
@@ -71,7 +71,7 @@ def test_prirn_score_is_the_mean_over_its_plausibilities():
             values = chance(ranking, dirichlet_distribution(alpha.values[0]).rvs(20_000, random_state=rng))
             expected += np.log(values.mean())
             variance += values.var() / values.mean() ** 2 / values.size
-    found = reliability_curve(RANKINGS, [gamma], prior=prior, seed=1)
+    found = reliability_curve(RANKINGS, [gamma], plausibility="prirn", prior=prior, seed=1)
     assert abs(float(found["log_score"][0]) * 5 - expected) < 4.5 * np.sqrt(variance)
 
 
@@ -106,11 +106,11 @@ def test_plackett_luce_score_is_the_ratio_of_marginal_likelihoods(m, options):
     ("annotations", "options", "message"),
     [
         (RANKINGS, {"plausibility": "dirichlet"}, "takes Labels"),
-        (Ratings.from_matrix([[1, 2]], scale=(0, 3)), {}, "expected Labels or Rankings, got Ratings"),
+        (Ratings.from_matrix([[1, 2]], scale=(0, 3)), {}, "takes Labels, .* these are Ratings"),
         (RANKINGS, {"plausibility": "dawid_skene"}, "has no reliability curve"),
         (RANKINGS, {"plausibility": "plackett_luce", "reliabilities": [0.5]}, "whole number"),
         (RANKINGS, {"reliabilities": [1, 1]}, "different numbers"),
-        (RANKINGS, {"reliabilities": [-1]}, "reliability=-1.0"),
+        (RANKINGS, {"reliabilities": [-1], "plausibility": "prirn"}, "reliability=-1.0"),
         (Labels.from_counts([[1, 0], [0, 1]]), {}, "no item has two annotators"),
     ],
 )
