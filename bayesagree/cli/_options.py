@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option, echo
 
@@ -49,8 +49,10 @@ PredictionsFile = Annotated[Path | None, Argument(help="Predictions: columns mod
 PlausibilityName = Annotated[str | None, Option(help="Posterior of the truth: its name, or the .nc file of a trace.")]
 Reliabilities = Annotated[str | None, Option(help="Weight of an annotation, one or several: 0.1,1,10.")]
 Metrics = Annotated[str | None, Option("--metrics", "--metric", help="Such as f1_macro,brier or module:function.")]
-Items = Annotated[str, Option(help="fixed: this test set; bootstrap: items are a sample.")]
-Missing = Annotated[str, Option(help="Items that a model predicts nothing for: error, skip, or wrong.")]
+Items = Annotated[Literal["fixed", "bootstrap"], Option(help="fixed: this test set; bootstrap: items are a sample.")]
+Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
+Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
+Kind = Literal["labels", "ratings", "rankings", "comparisons"]
 Threshold = Annotated[float | None, Option(help="For ratings: is the mean below this value or not?")]
 AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result even if chains disagree.")]
 AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
@@ -114,11 +116,11 @@ class Source(Columns):
     data: Annotated[str | None, Option(help="A public data set by name, instead of files.")] = None
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None
     question: Annotated[str | None, Option(help="Which question, if the file has several.")] = None
-    kind: Annotated[str | None, Option(help="labels, ratings, rankings or comparisons.")] = None
+    kind: Annotated[Kind | None, Option(help="If the columns do not decide it.")] = None
     scale: Scale = None
     step: Annotated[float | None, Option(help="Distance of the levels of the scale.")] = None
     labels: Annotated[str | None, Option(help="All labels in their order, or their number.")] = None
-    duplicates: Annotated[str, Option(help="Repeated (item, annotator): error, first, last or keep.")] = "error"
+    duplicates: Duplicates = "error"
     no_annotator: Annotated[bool, Option("--no-annotator", help="No column names the annotator.")] = False
     missing_labels: Annotated[str | None, Option(help="Labels that stand for no answer, such as n/a.")] = None
     merge_similar: Annotated[bool, Option("--merge-similar", help="Ignore case and spaces of labels.")] = False
@@ -166,12 +168,12 @@ class Source(Columns):
         layout: Any = {
             "format": self.format,
             "question": self.question,
-            "kind": None if self.kind is None else one_of(self.kind, "--kind", KINDS),
+            "kind": self.kind,
             "scale": self.scale,
             "step": self.step,
             # One whole number is the number of labels, whose names are 0, 1, ...
             "labels": names[0] if names and len(names) == 1 and isinstance(names[0], int) else names,
-            "duplicates": one_of(self.duplicates, "--duplicates", DUPLICATES),
+            "duplicates": self.duplicates,
             "na_values": () if self.missing_labels is None else words(self.missing_labels),
             "merge_similar": self.merge_similar,
             "ordered": self.ordered,
@@ -231,10 +233,6 @@ class Source(Columns):
         if not gold:
             raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
         return gold
-
-
-KINDS = ("labels", "ratings", "rankings", "comparisons")
-DUPLICATES = ("error", "keep", "first", "last")
 
 
 def groups_of(annotations: Any, people: "Annotators | None", features: str, smallest: int) -> "Groups":

@@ -23,7 +23,7 @@ def blind(
     positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
     leave_one_out: Annotated[bool, Option("--leave-one-out", help="Judge each system by the others only.")] = False,
     model: Annotated[str, Option(help="Column that names the system.")] = "model",
-    duplicates: Annotated[str, Option(help="Repeats of the crowd: error, first, last or keep.")] = ("error"),
+    duplicates: _options.Duplicates = "error",
     json: _options.Json = False,
     output: _options.ResultFile = None,
 ) -> None:
@@ -38,7 +38,6 @@ def blind(
     from bayesagree.io.files import read_predictions, write_result
     from bayesagree.metrics import hard_label_scores
 
-    _options.one_of(duplicates, "--duplicates", _options.DUPLICATES)
     predictions = read_predictions(systems, model=model, item=columns.item, label=columns.label)
     names, sorts = predictions.categories.tolist(), _options.words(metrics)
     how: Any = {

@@ -37,7 +37,7 @@ def check(
             raise InputError(f"{option} {name!r} is not one of the models, {shorten(names)}")
     if not_worse is not None and not not_worse > 0:
         raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
-    options = vars(sampling) | {"items": _options.one_of(items, "--items", ("fixed", "bootstrap"))}
+    options = vars(sampling) | {"items": items}
     options["plausibility"] = _options.name_or_trace(plausibility)
     margin = -not_worse if not_worse else 0.0
     found = claim(truth, models, names[new], names[old], probability, margin, metric, **options)

@@ -1,7 +1,7 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
@@ -19,7 +19,7 @@ def evaluate(
     plausibility: _options.PlausibilityName = None,
     reliability: _options.Reliabilities = None,
     metrics: _options.Metrics = None,
-    truth_is: Annotated[str, Option(help="top: the most plausible label; sampled: an annotator's.")] = "top",
+    truth_is: Annotated[Literal["top", "sampled"], Option(help="The most plausible label, or a drawn one.")] = "top",
     another_annotator: Annotated[bool, Option("--another-annotator", help="Score one beside the models.")] = False,
     item_features: _options.ItemFeatures = None,
     by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
@@ -68,9 +68,7 @@ def evaluate(
     options |= known | vars(sampling) | {"client": _options.dask_client(dask)}
     options |= _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
     options["metrics"] = ["roc_auc" if name == "auc" else name for name in names]
-    options["items"] = _options.one_of(items, "--items", ("fixed", "bootstrap"))
-    options["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
-    options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))
+    options |= {"items": items, "missing": missing, "truth_is": truth_is}
     options["another_annotator"] = another_annotator or (not known and scores_another_annotator(posterior, names))
     with _output.progress("scoring", items_to_score(posterior, truth, models, levels or (1.0,))) as advance:
         tree = run(truth, models, plausibility=chosen, reliability=levels, progress=advance, **options)
@@ -78,7 +76,7 @@ def evaluate(
         write_result(tree, output)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
-    _show(tree, notes + given_notes(truth, models, options["missing"]), json)
+    _show(tree, notes + given_notes(truth, models, missing), json)
 
 
 def _show(tree: "xr.DataTree", notes: list[str], json: bool) -> None:

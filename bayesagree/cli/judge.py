@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -22,7 +22,7 @@ def judge(
     positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
     inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
     choose: Annotated[int | None, Option(min=1, help="How many items people should label.")] = None,
-    design: Annotated[str, Option(help="How to choose: random, stratified or doubt.")] = "random",
+    design: Annotated[Literal["random", "stratified", "doubt"], Option(help="How to choose.")] = "random",
     epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
     judge_column: Annotated[str, Option("--judge", help="Column of the verdicts that names the judge.")] = "judge",
     verdicts_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None,
@@ -57,7 +57,7 @@ def judge(
         drawn = label_allocation(
             given,
             n=choose or 1,
-            design=_options.one_of(design, "--design", ("random", "stratified", "doubt")),
+            design=design,
             positive=None if given.kind == "ratings" else _positive(positive, given),
             **how,
         )

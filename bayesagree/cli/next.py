@@ -1,6 +1,6 @@
 """`bayesagree next`: the items that deserve the next label."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
@@ -15,7 +15,7 @@ def next(
     columns: _options.PredictionColumns,
     predictions: _options.PredictionsFile = None,
     n: Annotated[int, Option("--number", "-n", min=1, help="How many items.")] = 20,
-    goal: Annotated[str | None, Option(help="decision (of two models), metric or certainty.")] = None,
+    goal: Annotated[Literal["decision", "metric", "certainty"] | None, Option(help="What to learn.")] = None,
     plausibility: _options.PlausibilityName = None,
     missing: _options.Missing = "error",
     seed: _options.Seed = 1,
@@ -34,20 +34,18 @@ def next(
     from bayesagree.planning.next_items import annotate_next
 
     votes, models = source.read(predictions, columns)
-    chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
     if votes.kind == "comparisons":
-        pairs = annotate_next(votes, n=n, goal=chosen, seed=seed)
+        pairs = annotate_next(votes, n=n, goal=goal, seed=seed)
         _output.write_table(pairs, output)
         title = "Pairs of models that deserve the next comparison"
         return _output.show([_output.Table("pairs", pairs, title, most=20)], json=json, notes=pairs.attrs["notes"])
-    how: Any = {"plausibility": _options.name_or_trace(plausibility), "seed": seed}
-    how["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
+    how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "seed": seed}
     worth: list[str] = []
-    if chosen in (None, "decision") and models and models.models.size > 1 and votes.kind == "labels":
+    if goal in (None, "decision") and models and models.models.size > 1 and votes.kind == "labels":
         decision = Decision.of(Outlook.of(votes, models, **how), models.models)
         table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:
-        table = annotate_next(votes, models, n=n, goal=chosen, **how)
+        table = annotate_next(votes, models, n=n, goal=goal, **how)
     _options.write_items(table, output, tool, contents, source.item)
     notes = [text for text in (table.attrs["choice"], *table.attrs["notes"], *worth) if text]
     _output.show([_output.Table("items", table, "Items that deserve the next label", most=20)], json=json, notes=notes)

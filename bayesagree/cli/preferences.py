@@ -1,14 +1,14 @@
 """`bayesagree preferences`: a leaderboard with honest intervals, from comparisons of two models."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
-EFFECTS = ("auto", "common", "annotator", "none")
+Effect = Literal["auto", "common", "annotator", "none"]
 
 
 def preferences(
@@ -20,12 +20,12 @@ def preferences(
     annotator: Annotated[str | None, Option(help="Column of who compared.")] = None,
     item: Annotated[str | None, Option(help="Column of what was compared.")] = None,
     covariates: Annotated[str | None, Option(help="Columns of numbers: the first minus the second.")] = None,
-    ties: Annotated[str, Option(help="Effect of ties: auto, common, annotator, none.")] = "auto",
-    order: Annotated[str, Option(help="Effect of the first place: auto, common, annotator, none.")] = "auto",
-    discrimination: Annotated[str, Option(help="Effect of annotators' care: auto, annotator, none.")] = "auto",
+    ties: Annotated[Effect, Option(help="Effect of ties.")] = "auto",
+    order: Annotated[Effect, Option(help="Effect of the first place.")] = "auto",
+    discrimination: Annotated[Effect, Option(help="Effect of annotators' care.")] = "auto",
     item_effects: Annotated[bool, Option("--item-effects", help="Let strengths vary over items.")] = False,
-    likelihood: Annotated[str, Option(help="davidson or rao_kupper.")] = "davidson",
-    scale: Annotated[str, Option(help="strength (log odds), win_rate, or arena (points).")] = "strength",
+    likelihood: Annotated[Literal["davidson", "rao_kupper"], Option(help="Form of ties.")] = "davidson",
+    scale: Annotated[Literal["strength", "win_rate", "arena"], Option(help="Log odds, share or points.")] = "strength",
     ci_prob: _options.CiProb = 0.95,
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
     json: _options.Json = False,
@@ -37,13 +37,11 @@ def preferences(
     """
     from bayesagree.annotations import Comparisons
     from bayesagree.comparisons import davidson, effect_table, preference_table
-    from bayesagree.comparisons.tables import SCALES
     from bayesagree.io.exports import read_export
     from bayesagree.io.files import read_table, write_result
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
-    _options.one_of(scale, "--scale", SCALES)
     notes: list[str] = []
     if named or covariates is not None:
         if covariates is not None:
@@ -59,8 +57,7 @@ def preferences(
             "winner with --first, --second and --winner"
         )
     how: Any = {"ties": ties, "order": order, "discrimination": discrimination}
-    for name, value in how.items():
-        how[name] = None if _options.one_of(value, f"--{name}", EFFECTS) == "none" else value
+    how = {name: None if value == "none" else value for name, value in how.items()}
     how |= {"item_effects": item_effects, "likelihood": likelihood} | vars(sampling)
     tree = davidson(found, **how)
     if output is not None:

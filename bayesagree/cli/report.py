@@ -71,10 +71,10 @@ def report(
         "" if plausibility is None else _options.name_or_trace(plausibility),
         () if reliability is None else tuple(_options.numbers(reliability, "--reliability")),
         () if metrics is None else tuple(_options.words(metrics)),
-        items=_options.one_of(items, "--items", ("fixed", "bootstrap")),
+        items=items,
         threshold=threshold,
         least_certain=least_certain,
-        missing=_options.one_of(missing, "--missing", ("error", "skip", "wrong")),
+        missing=missing,
         allow_unmixed=allow_unmixed,
         **vars(sampling),
     ).fitting(truth, models)
