@@ -158,8 +158,7 @@ class Chains:
         rarer = np.log((other + (sizes[..., None] - votes)) / other)
         rarer += np.log(whole[:, None] / (whole[:, None] + sizes))[..., None]
         # Log probability of a group's votes by themselves.
-        own = rising[chain[..., None], label, votes].sum(axis=3)
-        own -= of_all[:, sizes]
+        own = rising[chain[..., None], label, votes].sum(axis=3) - of_all[:, sizes]
 
         def pattern(apart: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.int64]]:
             """Log density of groups being apart, (chain, item); weights of typical labels, and pooled votes."""

@@ -103,14 +103,14 @@ class GroupDirichlet(Posterior):
         """Stream the draws of one group of `passes`, those of `group_dirichlet` with the same seed."""
         if self.group is None:
             raise InputError("group_dirichlet has a truth for each group; evaluate() and score() take it")
-        states, group, depth = (
-            self.states,
-            self.group,
+        depth, states, groups = (
             check_depth(request.top_labels or 1, annotations.categories.size),
+            self.states,
+            [self.group],
         )
 
         def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
-            (values,) = states.draw(items, rng, [group])
+            (values,) = states.draw(items, rng, groups)
             return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
 
         return Stream(schedule.draw(draw, annotations.items.size, request.seed))

@@ -9,7 +9,7 @@ import pytest
 from _groups import labels_of
 from scipy.special import betainc, betaln, softmax
 
-from bayesagree import InputError, Labels, group_dirichlet
+from bayesagree import InputError, Labels, Predictions, group_dirichlet
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility import GroupDirichlet, GroupDirichletPrior
 
@@ -63,7 +63,8 @@ def test_streams_have_the_draws_that_are_kept():
     kept = specification.draw(labels, request)["posterior"]["plausibility"]
     assert kept.dims == ("chain", "draw", "group", "item", "category")
     np.testing.assert_allclose(kept.sum("category"), 1, rtol=1e-12)
-    for name, posterior in zip("gh", specification.fitted(labels, None, request).passes([1.0])):
+    models = Predictions.from_labels({"A": [0] * 70}, items=labels.items, labels=[0, 1])
+    for name, posterior in zip("gh", specification.fitted(labels, models, request).passes([1.0])):
         blocks = posterior.blocks(labels, request, plausibility=True).blocks
         streamed = np.concatenate([block.plausibility for block in blocks])
         wanted = kept.sel(group=name).transpose("item", "chain", "draw", "category").values.reshape(streamed.shape)
