@@ -7,5 +7,4 @@
 - `kernel_ops`: what compiled kernels compute, as operations of PyMC models.
 - `random_draws`: random draws of distributions that PyMC lacks.
 - `predictive`: replicated annotations by PyMC; the record of a model's functions for predictive checks.
-- `docstrings`: descriptions of parameters that functions share.
 """

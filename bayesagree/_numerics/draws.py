@@ -36,17 +36,6 @@ def log_dirichlets(rng: Rng, shape: Floats) -> Floats:
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_category(rng: Rng, weight: Floats, total: float) -> int:
-    """Draw a position in proportion to its weight; `total` is the sum of the weights."""
-    left = rng.random() * total
-    for k in range(weight.size - 1):
-        left -= weight[k]
-        if left < 0.0:
-            return k
-    return weight.size - 1
-
-
-@numba.njit(cache=True, nogil=True)
 def normalise_logs(log_weight: Floats) -> float:
     """Turn log weights into probabilities in place; return the log of their sum, -inf where all are zero."""
     largest, total = -math.inf, 0.0

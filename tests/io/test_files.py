@@ -247,17 +247,12 @@ def test_a_column_of_labels_or_numbers_for_each_model(tmp_path: Path) -> None:
     np.testing.assert_array_equal(numbers.points(), [[3.5, 4.0], [2.0, np.nan]])
 
 
-def test_ratings_in_words_are_labels(tmp_path: Path) -> None:
-    path = write(tmp_path, "words.csv", "item,worker,rating\n1,a,bad\n1,b,good\n2,a,bad\n2,b,\n")
-    found = ba.read_annotations(path)
-    assert isinstance(found, Labels)
-    assert found.categories.tolist() == ["bad", "good"]
-    assert found.n_annotations == 3
-    numbers = write(tmp_path, "numbers.csv", "item,worker,rating\n1,a,2\n1,b,3\n")
-    assert ba.read_annotations(numbers, label="rating").categories.tolist() == [2, 3]  # type: ignore[union-attr]
-    mixed = write(tmp_path, "mixed.csv", "item,worker,rating\n1,a,2\n1,b,good\n")
-    with pytest.raises(InputError, match="scale of the ratings is not known"):
-        ba.read_annotations(mixed)
+def test_ratings_that_are_labels_are_named(tmp_path: Path) -> None:
+    for cells in ("bad good", "2 3"):
+        path = write(tmp_path, "t.csv", "item,worker,rating\n1,a,{}\n1,b,{}\n".format(*cells.split()))
+        with pytest.raises(InputError, match="or label='rating' if they name labels"):
+            ba.read_annotations(path)
+        assert list(map(str, ba.read_annotations(path, label="rating").categories)) == cells.split()
 
 
 @pytest.mark.parametrize(

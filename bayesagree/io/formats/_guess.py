@@ -41,17 +41,6 @@ class Columns(NamedTuple):
                 notes.append(f"column {name!r} is taken for the {role}")
         return found
 
-    def words_as_labels(self, table: Any, notes: list[str]) -> "Columns":
-        """Take ratings of which none is a number for the labels, where there are none."""
-        if self.label in table or self.rating not in table or nested(table[self.rating]):
-            return self
-        cells: Any = table[self.rating].dropna()
-        numbers: Any = pd.to_numeric(cells, errors="coerce")
-        if len(cells) == 0 or numbers.notna().any():
-            return self
-        notes.append(f"column {self.rating!r} is taken for the label, since it holds words")
-        return self._replace(label=self.rating, rating="")
-
     def by_name(self, table: Any) -> "Columns":
         """Replace names of ours that the table lacks by the only column whose name fits."""
         names = {plain(name): str(name) for name in table.columns}

@@ -55,8 +55,6 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
     elif wanted.kind is None and columns.label == columns.rating:
         wanted = wanted._replace(kind="labels")
-    elif wanted.scale is None and wanted.kind is None:
-        columns = columns.words_as_labels(table, found.notes)
     found.layout = layout(table, columns) if layout_ is None else layout_
     if found.layout != "long" and columns.item not in table.columns and only_key(table) is not None:
         columns = columns._replace(item=str(only_key(table)))
@@ -96,7 +94,7 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         if wanted.scale is None:
             raise InputError(
                 f"the scale of the ratings is not known{_range(table, value)}; pass scale=(lowest, highest), or "
-                f"label={columns.rating!r} if the numbers name labels"
+                f"label={columns.rating!r} if they name labels"
             )
         scale: Any = {"scale": wanted.scale, "step": wanted.step}
         rated = Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
