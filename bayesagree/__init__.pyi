@@ -22,7 +22,8 @@ from .agreement.differences import agreement_difference
 from .agreement.phi import common_agreement, common_agreement_model
 from .annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
 from .blind.scores import blind_scores
-from .comparisons import davidson, davidson_model
+from .comparisons.model import davidson_model
+from .comparisons.posterior import davidson
 from .conformal.calibration import conformalize
 from .datasets import simulate
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError

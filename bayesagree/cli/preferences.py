@@ -36,7 +36,8 @@ def preferences(
     Example: bayesagree preferences battles.parquet --scale arena
     """
     from bayesagree.annotations import Comparisons
-    from bayesagree.comparisons import davidson, effect_table, preference_table
+    from bayesagree.comparisons import effect_table, preference_table
+    from bayesagree.comparisons.posterior import davidson
     from bayesagree.io.exports import read_export
     from bayesagree.io.files import read_table, write_result
 

@@ -109,7 +109,7 @@ def _of_comparisons(games: Any, source: "ReportSource", sampling: dict[str, Any]
     """Fit strengths, and compute their report with the warnings of the fit."""
     from warnings import catch_warnings, simplefilter
 
-    from bayesagree.comparisons import davidson
+    from bayesagree.comparisons.posterior import davidson
     from bayesagree.report.comparisons import comparison_report
 
     with catch_warnings(record=True) as caught:
