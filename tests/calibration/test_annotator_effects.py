@@ -38,11 +38,11 @@ def covered(seed, sd, n_items=60, n_annotators=5, phi=0.6, **how):
 @pytest.mark.nuts
 @pytest.mark.parametrize("sd", [0.0, 1.0])
 def test_phi_is_found_once_levels_are_removed(sd):
-    plain, shift, of_shifts, mean_plain, mean_shift = covered(1, sd, draws=300, chains=2)
+    _, shift, of_shifts, mean_plain, mean_shift = covered(1, sd, draws=300, chains=2)
     assert shift
     assert of_shifts >= 0.8
     if sd:
-        assert not plain  # the plain fit answers another question
+        assert abs(mean_shift - 0.6) < 0.5 * abs(mean_plain - 0.6)  # the plain fit answers another question
     else:
         assert mean_shift == pytest.approx(mean_plain, abs=0.05)
 
