@@ -45,6 +45,7 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
     >>> round(correlation([1, 2, 3, 4], [1, 3, 2, 4], measure="spearman"), 6)
     0.8
     """
+    one_of(measure, "measure", MEASURES)
     a, b = _pair(scores_a, scores_b)
     if measure == "swap_rate":
         return swap_rate(a, b)
@@ -123,6 +124,7 @@ def williams_test(
     >>> [round(v, 3) for v in williams_test(0.73, 0.61, 0.66, 120, correction="hotelling")]
     [2.378, 0.019]
     """
+    one_of(correction, "correction", ("williams", "hotelling"))
     one_of(correction, "correction", ("williams", "hotelling"))
     if n < 4:
         raise InputError(f"n={n} systems: the test has n-3 degrees of freedom and needs at least 4")

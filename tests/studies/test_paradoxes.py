@@ -45,7 +45,7 @@ def test_claims_of_the_paper_hold_on_the_squeezed_likelihood():
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:annotators' own levels")
 def test_two_levels_say_almost_nothing_and_say_so():
-    with pytest.warns(UserWarning, match="two levels"):
+    with pytest.warns(UserWarning, match="2 levels"):
         tree = common_agreement(CASES["7c"], seed=1)
     found = tree["agreement"]
     assert float(found["upper"]) - float(found["lower"]) > 1
