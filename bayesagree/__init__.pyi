@@ -26,15 +26,19 @@ from .comparisons.model import davidson_model
 from .comparisons.posterior import davidson
 from .conformal.calibration import conformalize
 from .datasets import simulate
-from .errors import ConvergenceError, InputError, SizeError, UnmixedError
-from .evaluation import assert_better, compare, evaluate, human_baseline
+from .errors import ConvergenceError, InputError, SizeError
+from .evaluation.comparison import compare
+from .evaluation.gates import assert_better
+from .evaluation.humans import human_baseline
+from .evaluation.scoring import evaluate
 from .io.exports import read_annotations
 from .io.files import read_predictions, read_result, write_result
 from .io.outputs import write_table
 from .judges.annotator_test import alternative_annotator_test
 from .judges.model import corrected_rate_model
 from .judges.rate import corrected_rate
-from .metrics import auc, score
+from .metrics.crowd_auc import auc
+from .metrics.posterior_scores import score
 from .metrics.sklearn_scorer import make_scorer
 from .planning.designs import plan
 from .planning.next_items import annotate_next
@@ -122,6 +126,5 @@ __all__ = [
     # errors
     "InputError",
     "SizeError",
-    "UnmixedError",
     "ConvergenceError",
 ]

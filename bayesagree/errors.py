@@ -20,11 +20,7 @@ class SizeError(ValueError):
 
 
 class ConvergenceError(RuntimeError):
-    """An iteration or a refinement that did not reach its stated accuracy."""
-
-
-class UnmixedError(RuntimeError):
-    """Raised when Markov chains have not converged to the same distribution."""
+    """An iteration that did not reach its stated accuracy, or Markov chains that did not reach one distribution."""
 
 
 _PACKAGE = os.fspath(Path(__file__).parent) + os.sep

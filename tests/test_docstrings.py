@@ -12,7 +12,7 @@ import studies
 
 STUDIES = [m.name for m in pkgutil.iter_modules(studies.__path__, "studies.")]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(bayesagree.__path__, "bayesagree.")) + STUDIES
-ERRORS = {"ConvergenceError", "InputError", "SizeError", "UnmixedError"}
+ERRORS = {"ConvergenceError", "InputError", "SizeError"}
 
 
 @pytest.mark.docs

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import NoReturn
 
-from bayesagree.errors import InputError, SizeError, UnmixedError
+from bayesagree.errors import ConvergenceError, InputError, SizeError
 
 # Command to its line in the help, in the order of the help: at most 62 letters, what 80 columns have.
 COMMANDS = {
@@ -65,7 +65,7 @@ def answered(program: Callable[[], object]) -> None:
                 program()
             finally:
                 sys.stdout.flush()
-    except (InputError, SizeError, UnmixedError, FileNotFoundError) as error:
+    except (InputError, SizeError, ConvergenceError, FileNotFoundError) as error:
         _stop(str(error))
     except OSError as error:
         if error.filename is None:

@@ -1,12 +1,3 @@
-from .comparison import compare, practical_equivalence
-from .gates import assert_better
-from .humans import human_baseline
-from .scoring import evaluate
+from .comparison import practical_equivalence
 
-__all__ = [
-    "assert_better",
-    "compare",
-    "evaluate",
-    "human_baseline",
-    "practical_equivalence",
-]
+__all__ = ["practical_equivalence"]

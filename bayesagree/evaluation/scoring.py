@@ -143,7 +143,7 @@ def evaluate(
         of another run. Of
         pairs: none at all, other models than in the first, a metric that is no mean over items, or an argument that
         needs all items at once (``items=``, ``by=``, ``cluster=``).
-    UnmixedError
+    ConvergenceError
         Chains of Dawid-Skene that disagree, with the items and annotators that differ; ``allow_unmixed=True`` scores
         under them all the same.
 

@@ -9,12 +9,13 @@ from bayesagree import (
     compare,
     dirichlet,
     evaluate,
+    score,
     simulate,
 )
 from bayesagree._inference.results import settings_of
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.ranks import rank_probabilities
-from bayesagree.metrics import score, top_k_accuracy
+from bayesagree.metrics import top_k_accuracy
 
 
 @pytest.fixture(scope="module")

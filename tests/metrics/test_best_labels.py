@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 from metrics._truths import estimate
 
-from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, majority_vote
+from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, majority_vote, score
 from bayesagree.draws.blocks import DrawBlock
-from bayesagree.metrics import accuracy_given_risk, per_item, score, top_k_accuracy
+from bayesagree.metrics import accuracy_given_risk, per_item, top_k_accuracy
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.partial_rankings import annotator_overlap, partial_average_overlap
 from bayesagree.metrics.registry import Metric

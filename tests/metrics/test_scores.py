@@ -11,9 +11,9 @@ import xarray as xr
 from metrics._truths import estimate, models, one_hot, posterior, random_case
 from sklearn import metrics as sk
 
-from bayesagree import InputError, Labels, Predictions, dirichlet, simulate
+from bayesagree import InputError, Labels, Predictions, dirichlet, score, simulate
 from bayesagree.datasets import load
-from bayesagree.metrics import UserMetric, score
+from bayesagree.metrics import UserMetric
 from bayesagree.metrics._whole_parts import CurvePart
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.votes_alone import unbiased_terms

@@ -3,9 +3,18 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, Ratings, annotation_certainty, dirichlet, normal_inverse_gamma
+from bayesagree import (
+    InputError,
+    Labels,
+    Predictions,
+    Ratings,
+    annotation_certainty,
+    dirichlet,
+    normal_inverse_gamma,
+    score,
+)
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.metrics import score, top_k_accuracy
+from bayesagree.metrics import top_k_accuracy
 from bayesagree.metrics.uncertainty_adjusted import top_k_in_top_m
 from studies.certainty import certainty_by_reliability
 from studies.toy import toy_classes

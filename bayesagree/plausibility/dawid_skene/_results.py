@@ -12,7 +12,7 @@ from bayesagree.annotations import Labels
 from bayesagree.draws.blocks import category_axis, check_depth
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
 from bayesagree.draws.posterior import Request
-from bayesagree.errors import UnmixedError, as_python, shorten, warn
+from bayesagree.errors import ConvergenceError, as_python, shorten, warn
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
 from bayesagree.plausibility.dawid_skene.em import EMResult
@@ -271,7 +271,7 @@ def warn_unless_converged(tree: xr.DataTree) -> None:
 def require_mixed(tree: xr.DataTree) -> None:
     """Refuse a result whose chains disagree: a mean over them would be a number about nothing."""
     if (why := disagreement(tree)) is not None:
-        raise UnmixedError(f"{why}; or pass allow_unmixed=True for a mean over chains that disagree")
+        raise ConvergenceError(f"{why}; or pass allow_unmixed=True for a mean over chains that disagree")
 
 
 def disagreement(tree: xr.DataTree) -> str | None:

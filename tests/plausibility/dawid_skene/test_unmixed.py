@@ -26,7 +26,7 @@ def test_the_message_names_items_and_annotators_that_differ(apart):
     assert "prevalence" in said
     assert "items 1" in said
     assert "annotators 0" in said
-    with pytest.raises(ba.UnmixedError, match="allow_unmixed=True"):
+    with pytest.raises(ba.ConvergenceError, match="allow_unmixed=True"):
         require_mixed(apart)
 
 
@@ -38,7 +38,7 @@ def test_an_evaluation_under_chains_that_disagree_is_refused():
     how = {"plausibility": "dawid_skene", "draws": 100, "chains": 4, "seed": 1, "tune": 1, "thin": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        with pytest.raises(ba.UnmixedError, match="chains disagree"):
+        with pytest.raises(ba.ConvergenceError, match="chains disagree"):
             ba.evaluate(labels, models, **how)
         tree = ba.evaluate(labels, models, **how, allow_unmixed=True)
     assert "top_1_accuracy" in tree["posterior"]
