@@ -107,27 +107,6 @@ def test_spans(name, people):
     assert export.annotations.to_matrix().equals(spans)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "question"),
-    [
-        ("label_studio.json", "mood"),
-        ("argilla_1.json", "mood"),
-        ("braintrust.json", "helpful"),
-        ("argilla_spans.json", None),
-        ("doccano_labels.zip", None),
-        ("doccano_spans.zip", None),
-        ("phoenix.json", "mood"),
-        ("phoenix.csv", "mood"),
-    ],
-)
-def test_one_command_writes_the_report(run, tmp_path, name, question):
-    page = tmp_path / "report.html"
-    done = run("report", FILES / name, *(["--question", question] if question else []), "-o", page)
-    assert done.returncode == 0, done.stderr
-    assert name in page.read_text(encoding="utf-8")
-
-
 def test_items_that_only_people_rated_are_items_of_the_models_too():
     rows = [("q", item, name, value) for item, value in (("i", 1), ("j", 3)) for name in "ab"]
     found = Found(answers=rows, outputs=[("M", "i", 2, None)], ratings={"q"})

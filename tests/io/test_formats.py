@@ -6,12 +6,11 @@ The rows are written by hand, so that counts and names below are known without t
 import json
 import zipfile
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import read_annotations, read_predictions
-from bayesagree.annotations import Labels, Ratings
+from bayesagree import read_annotations
+from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.io import read_export
 
@@ -39,18 +38,6 @@ LABEL_STUDIO = [  # 1.13
         "predictions": [{"model_version": "m1", "score": 0.4, "result": choice(0, "sad")["result"]}],
     },
 ]
-ARGILLA = [  # 2.0
-    {
-        "id": "r1", "text": "a", "mood.responses": ["glad", "sad", "sad"], "mood.responses.users": ["u", "v", "w"],
-        "mood.responses.status": ["submitted", "submitted", "draft"], "mood.suggestion": "glad",
-        "mood.suggestion.agent": "gpt", "stars.responses": [4], "stars.responses.users": ["u"],
-    },
-    {
-        "id": "r2", "text": "b", "mood.responses": ["sad"], "mood.responses.users": ["u"],
-        "mood.responses.status": ["submitted"], "mood.suggestion": "sad", "mood.suggestion.agent": "gpt",
-        "stars.responses": [5], "stars.responses.users": ["v"],
-    },
-]  # fmt: skip
 LEWIDI = {  # 2023
     "1": {"text": "t", "annotations": "1,0,0", "annotators": "A1,A2,A3", "hard_label": "0"},
     "2": {"text": "u", "annotations": "1,1", "annotators": "A1,A3", "hard_label": "1"},
@@ -70,10 +57,6 @@ GROUND_TRUTH = [  # 2023
     {"datasetObjectId": "0", "annotations": [
         {"workerId": who, "annotationData": {"content": json.dumps({"mood": {"label": said}})}}
         for who, said in ("ax", "by")]}
-]  # fmt: skip
-LM_EVAL = [  # 0.4
-    {"doc_id": d, "target": 1, "filter": "none", "filtered_resps": [["-1.5", "False"], [str(-2.0 + d), "False"]],
-     "acc": float(d)} for d in (0, 1)
 ]  # fmt: skip
 
 
@@ -98,21 +81,6 @@ def test_label_studio(tmp_path):
     assert left_out(export) == {"cancelled annotations": 1, "annotations without an answer to the whole task": 1}
     assert export.gold == {2: "sad"}
     assert export.predictions.hard_labels().tolist() == [[0, 1]]
-
-
-def test_argilla_asks_which_question(tmp_path):
-    path = write(tmp_path / "records.json", ARGILLA)
-    with pytest.raises(InputError, match="asks 2 questions, 'mood', 'stars'; choose one with question="):
-        read_export(path)
-    export = read_export(path, question="mood")
-    assert export.annotations.counts().tolist() == [[1, 1], [0, 1]]
-    assert left_out(export) == {"responses with status draft": 1}
-    assert export.predictions.models.tolist() == ["gpt"]
-    with pytest.raises(InputError, match=r"ratings from 4 to 5; pass scale="):
-        read_export(path, question="stars")
-    ratings = read_annotations(path, question="stars", scale=(1, 5), step=1)
-    assert isinstance(ratings, Ratings)
-    assert ratings.rating.tolist() == [4, 5]
 
 
 def test_mechanical_turk(tmp_path):
@@ -149,18 +117,6 @@ def test_promptfoo_judges_outputs(tmp_path):
     assert set(export.system.values()) == {"echo"}
 
 
-def test_lm_eval_holds_outputs_and_targets(tmp_path):
-    folder = tmp_path / "my-model"
-    folder.mkdir()
-    path = write(folder / "samples_task.jsonl", LM_EVAL)
-    with pytest.raises(InputError, match="holds no annotations, only outputs of models"):
-        read_annotations(path)
-    predictions = read_predictions(path)
-    assert predictions.models.tolist() == ["my-model"]
-    assert predictions.hard_labels().tolist() == [[0, 1]]
-    assert read_export(path).gold == {0: 1, 1: 1}
-
-
 def inspect_log(path, compression, epochs=1):
     log = {"version": 2, "status": "success", "eval": {"model": "openai/x", "config": {"epochs": epochs}}}
     samples = [
@@ -190,21 +146,6 @@ def test_epochs_are_not_more_items_without_a_word(tmp_path):
     export = read_export(inspect_log(tmp_path / "log.eval", zipfile.ZIP_DEFLATED, epochs=2))
     assert export.annotations.items.size == 6
     assert "2 epochs" in export.notes[0]
-
-
-def test_phoenix_scores_with_a_null_label_are_ratings(tmp_path):
-    rows = [
-        {"span_id": span, "name": "help", "label": None, "score": score, "annotator_kind": kind, "identifier": who}
-        for span, who, kind, score in [
-            ("s1", "p", "HUMAN", 1), ("s2", "p", "HUMAN", 3), ("s1", "q", "HUMAN", 2), ("s1", "gpt", "LLM", 1),
-            ("s2", "q", "HUMAN", None),
-        ]
-    ]  # fmt: skip
-    export = read_export(write(tmp_path / "spans.jsonl", rows), scale=(1, 5), step=1)
-    assert export.annotations.rating.tolist() == [1, 2, 3]
-    assert export.predictions is None
-    left_out = export.contents.query("left_out")[["what", "number"]].to_numpy().tolist()
-    assert left_out == [["annotations without label or score", 1]]
 
 
 def test_wide_tables_need_no_melting(tmp_path):
@@ -251,31 +192,6 @@ def test_texts_beside_labels_are_not_annotators(tmp_path):
         read_annotations(path)
 
 
-def test_datasets_in_memory_are_tables():
-    class Dataset:
-        def to_pandas(self):
-            return pd.DataFrame({"question_id": [1, 1], "judge": ["a", "b"], "vote": ["x", "y"]})
-
-    export = read_export(Dataset())
-    assert isinstance(export.annotations, Labels)
-    assert len(export.notes) == 3
-
-
-def test_an_unknown_format_lists_the_known_ones(tmp_path):
-    path = tmp_path / "x.json"
-    path.write_text("[]")
-    with pytest.raises(InputError, match="format='toloka' is not one of label_studio, argilla"):
-        read_export(path, format="toloka")
-    with pytest.raises(InputError, match="expected a path or a table, got int"):
-        read_export(3)
-
-
-def test_a_broken_export_is_an_error_with_its_field(tmp_path):
-    broken = [{"id": 1, "data": {}, "annotations": [{"result": [{"value": {"choices": ["a"]}}]}]}]
-    with pytest.raises(InputError, match=r"e\.json', read as Label Studio .*'from_name'"):
-        read_export(write(tmp_path / "e.json", broken))
-
-
 def test_a_format_of_another_package(monkeypatch, tmp_path):
     from bayesagree.io.formats import registry
     from bayesagree.io.formats._found import Found
@@ -293,25 +209,6 @@ def test_a_format_of_another_package(monkeypatch, tmp_path):
     assert read_annotations(path).counts().tolist() == [[1, 1]]
 
 
-def foreign(seed=0, n_items=30):
-    rng = np.random.default_rng(seed)
-    rows = [
-        (f"b{i}", who, str(rng.choice(["gut", "schlecht", "egal"]))) for i in range(n_items) for who in ("an", "bo")
-    ]
-    return pd.DataFrame(rows, columns=["Bild", "Person", "Urteil"])
-
-
-def test_a_spreadsheet_with_texts_beside_its_annotators():
-    wide = foreign().pivot(index="Bild", columns="Person", values="Urteil").reset_index()
-    wide.insert(1, "Satz", [f"Satz Nummer {i}" for i in range(30)])
-    wide.loc[3, "bo"] = None
-    export = read_export(wide)
-    assert export.format == "wide"
-    assert export.annotations.annotators.tolist() == ["an", "bo"]
-    assert export.annotations.n_annotations == 59
-    assert any("'Satz'" in note for note in export.notes)
-
-
 def test_counts_as_objects_and_lists_of_any_name():
     rows = pd.DataFrame({"uid": ["a", "b"], "label_counter": [{"e": 2, "n": 1}, {"n": 3}]})
     export = read_export(rows)
@@ -319,11 +216,3 @@ def test_counts_as_objects_and_lists_of_any_name():
     assert any("counts by label" in note for note in export.notes)
     listed = pd.DataFrame({"uid": ["a", "b"], "annotator_labels": [["e", "n"], ["n", "n"]], "text": ["x", "y"]})
     assert read_export(listed).annotations.counts().tolist() == [[1, 1], [0, 2]]
-
-
-def test_a_scale_makes_ratings_of_numbers_and_without_one_they_are_pointed_out():
-    table = pd.DataFrame({"image": [1, 1, 2, 2], "reader": list("abab"), "score": [1, 2, 4, 5]})
-    assert isinstance(read_annotations(table, label="score", scale=(1, 5), step=1), Ratings)
-    export = read_export(table, label="score")
-    assert isinstance(export.annotations, Labels)
-    assert any("read them with scale=(1, 5)" in note for note in export.notes)

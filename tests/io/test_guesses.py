@@ -1,6 +1,5 @@
 """What people's own files hold: columns of unclear roles, words for no answer, misspelt labels, other encodings."""
 
-import json
 import warnings
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import bayesagree as ba
 from bayesagree import read_annotations
 from bayesagree.errors import InputError
-from bayesagree.io import read_export
 from bayesagree.io.formats._guess import vocabulary
 
 
@@ -68,20 +66,6 @@ def test_spellings_of_one_label_are_pointed_out_and_merged():
     assert read_annotations(MIXED, merge_similar=True, labels=["Yes", "no", "café"]).categories.tolist()[0] == "Yes"
     numbers = MIXED.assign(label=["1", "1.0", "2", "2", "a", "b", "b"])
     assert read_annotations(numbers, merge_similar=True).categories.tolist() == ["1", "2", "a", "b"]
-
-
-def test_words_and_spellings_in_exports_of_tools(tmp_path):
-    answers = [("s1", "p", "Yes"), ("s1", "q", "yes"), ("s2", "p", "yes"), ("s2", "q", "N/A"), ("s1", "gpt", "YES")]
-    rows = [
-        {"span_id": s, "name": "ok", "label": label, "identifier": who,
-         "annotator_kind": "LLM" if who == "gpt" else "HUMAN"}
-        for s, who, label in answers
-    ]  # fmt: skip
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    export = read_export(tmp_path / "a.jsonl", na_values=["N/A"], merge_similar=True)
-    assert export.annotations.categories.tolist() == ["yes"]
-    assert export.contents.set_index("what")["number"]["answers without a value"] == 1
-    assert export.predictions.categories.tolist() == ["yes"]
 
 
 def test_labels_without_annotators(tmp_path):

@@ -166,53 +166,20 @@ def outcome(path, content, separator):
     return "same" if ours == other else f"differs: ours has {[*(ours - other)][:3]}, not {[*(other - ours)][:3]}"
 
 
-def all_outcomes(path, content, separator, seeds):
-    """Read each changed file in one forked process, which notes how far it is; it goes on behind a crash."""
-    found, log, ending = {}, path.with_name("log.txt"), "".join(path.suffixes)
-    rest = list(seeds)
-    while rest:
-        log.write_text("")
-        child = os.fork()
-        if child == 0:
-            try:
-                with log.open("a", buffering=1) as file:
-                    for seed in rest:
-                        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # a stopped process does not hang
-                        data = changed(content, random.Random(seed))
-                        one = path.with_name(f"m{ending}")
-                        one.write_bytes(data)
-                        file.write(json.dumps([seed, outcome(one, data, separator)]) + "\n")
-            finally:
-                os._exit(0)
-        _, status = os.waitpid(child, 0)
-        done = dict(json.loads(line) for line in log.read_text().splitlines())
-        found |= done
-        rest = [seed for seed in rest if seed not in done]
-        if rest and status:
-            found[rest.pop(0)] = f"crash or loop: signal {os.waitstatus_to_exitcode(status)}"
-        elif rest:
-            found[rest.pop(0)] = "the reader ended the process"
-    return found
-
-
+@pytest.mark.parametrize(
+    ("n", "first"), [(5, 0), pytest.param(FILES // len(MADE) + 1, NIGHT * 10**6, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", MADE)
-def test_a_few_changed_files_are_read_or_refused(tmp_path, name):
-    path = MADE[name](tmp_path, _exports.votes(12, 3))
-    content, separator = path.read_bytes(), TABLES.get(name, "-")
-    for seed in range(5):
+def test_changed_files_are_read_or_refused(tmp_path, name, n, first):
+    path, separator = MADE[name](tmp_path, _exports.votes(12, 3)), TABLES.get(name, "-")
+    content, wrong = path.read_bytes(), {}
+    assert outcome(path, content, separator) in ("read", "same")
+    for seed in range(first, first + n):
         data = changed(content, random.Random(seed))
         path.write_bytes(data)
-        assert outcome(path, data, separator) in ("sentence", "read", "same"), seed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MADE)
-def test_changed_files_are_read_or_refused(tmp_path, name):
-    n = FILES // len(MADE) + 1
-    path = MADE[name](tmp_path, _exports.votes(12, 3))
-    assert outcome(path, path.read_bytes(), TABLES.get(name, "-")) in ("read", "same")
-    seeds = [NIGHT * 10**6 + k for k in range(n)]
-    found = all_outcomes(path, path.read_bytes(), TABLES.get(name, "-"), seeds)
-    wrong = {seed: what for seed, what in found.items() if what not in ("sentence", "read", "same")}
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # the signal ends the process
+        found = outcome(path, data, separator)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        if found not in ("sentence", "read", "same"):
+            wrong[seed] = found
     assert not wrong, f"{len(wrong)} of {n}: {dict([*wrong.items()][:12])}"
-    assert len(found) == n

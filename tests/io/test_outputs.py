@@ -22,20 +22,6 @@ def test_tables_come_back(tmp_path, ending):
     pd.testing.assert_frame_equal(back, table, check_dtype=False, rtol=1e-15)
 
 
-def test_a_value_without_dimensions_is_a_table_of_one_row(tmp_path):
-    ba.write_table(xr.DataArray(2.5, {"model": "A"}, name="kappa"), tmp_path / "t.csv")
-    assert (tmp_path / "t.csv").read_text() == "model,kappa\nA,2.5\n"
-
-
-def test_json_has_its_schema(tmp_path):
-    table = pd.DataFrame({"item": ["a"], "n": [1], "share": [np.nan], "sure": [True]})
-    ba.write_table(table, tmp_path / "t.json")
-    document = json.loads((tmp_path / "t.json").read_text())
-    assert document["data"] == [{"item": "a", "n": 1, "share": None, "sure": True}]
-    kinds = {field["name"]: field["type"] for field in document["schema"]["fields"]}
-    assert kinds == {"item": "string", "n": "integer", "share": "number", "sure": "boolean"}
-
-
 def test_a_result_is_summarised_with_its_intervals(tmp_path):
     tree = ba.dirichlet(VOTES, draws=200, seed=1)
     ba.write_table(tree, tmp_path / "t.csv", ci_prob=0.9)
@@ -48,13 +34,6 @@ def test_a_result_is_summarised_with_its_intervals(tmp_path):
     assert constants["lower"].isna().all()
     with pytest.raises(InputError, match="group='x' is not in the result; it has"):
         io.summary_table(tree, group="x")
-
-
-@pytest.mark.parametrize(("result", "path"), [("text", "t.csv"), (pd.DataFrame(), "t.xlsx")])
-def test_what_cannot_be_written_leaves_no_file(tmp_path, result, path):
-    with pytest.raises(InputError):
-        ba.write_table(result, tmp_path / path)
-    assert list(tmp_path.iterdir()) == []
 
 
 TEXTS = pd.DataFrame({"id": ["q", "p"], "text": ["second", "first"], "url": ["u2", "u1"]})
@@ -84,26 +63,3 @@ def test_least_certain_items_come_first(tmp_path):
     certainty = xr.DataArray([0.9, 0.5], coords={"item": ["p", "q"]}, dims="item", name="certainty")
     ba.io.write_items(certainty, tmp_path / "t.csv")
     assert io.read_table(tmp_path / "t.csv")["item"].tolist() == ["q", "p"]
-
-
-@pytest.mark.parametrize(
-    ("items", "options", "message"),
-    [
-        (["p"], {}, "expected a table with a column 'item'"),
-        (pd.DataFrame({"item": ["p", "p"]}), {}, "item 'p' is listed twice"),
-        (pd.DataFrame({"item": ["r"]}), {"contents": TEXTS, "item": "id"}, "item 'r' has no row in contents"),
-        (pd.DataFrame({"item": ["p"]}), {"contents": TEXTS}, "contents has no column 'item'; it has 'id'"),
-        (pd.DataFrame({"item": ["p"]}), {"tool": "paper"}, "tool='paper' is not one of 'label_studio'"),
-        (pd.DataFrame({"item": ["p"]}), {"tool": "prodigy"}, "prodigy imports .jsonl, not '.json'"),
-    ],
-)
-def test_lists_that_no_tool_imports_are_refused(tmp_path, items, options, message):
-    with pytest.raises(InputError, match=message):
-        ba.io.write_items(items, tmp_path / "t.json", **options)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_contents_that_become_no_table_are_refused(tmp_path):
-    items = pd.DataFrame({"item": [1], "gain": [0.1]})
-    with pytest.raises(InputError, match="contents must be a table, got Dataset"):
-        io.write_items(items, tmp_path / "t.json", contents=xr.Dataset())

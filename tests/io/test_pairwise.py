@@ -36,13 +36,6 @@ def test_battles_of_an_arena(tmp_path, suffix):
     assert found.items.tolist() == ["1, turn 1", "1, turn 2", "2, turn 1"]
 
 
-def test_a_table_of_left_right_and_winner(tmp_path):
-    path = tmp_path / "games.csv"
-    path.write_text("left,right,winner,annotator,prompt\nA,B,A,x,1\nB,C,tie,y,1\nC,A,right,x,2\n")
-    found = read_annotations(path)
-    assert (triples(found), found.annotators.tolist()) == (OUTCOMES, ["x", "y"])
-
-
 def test_both_games_of_a_pair_of_mt_bench(tmp_path):
     pair = {"question_id": 81, "model_1": "A", "model_2": "B", "judge": ["gpt-4", "pair-v2"], "turn": 1}
     rows = [

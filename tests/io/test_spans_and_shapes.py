@@ -129,23 +129,6 @@ def test_prodigy_views(tmp_path):
     assert boxes.contents.query("left_out")["what"].tolist() == ["marks in the view 'image_manual'"]
 
 
-def test_doccano_spans(tmp_path):
-    rows = {
-        "ann": {"id": 1, "text": "Ada met Bob", "label": [[0, 3, "PER"], [8, 11, "PER"]]},
-        "bob": {
-            "id": 1,
-            "text": "Ada met Bob",
-            "entities": [{"id": 5, "label": "PER", "start_offset": 0, "end_offset": 3}],
-        },
-        "cy": {"id": 1, "text": "Ada met Bob", "label": []},
-    }
-    path = archive(tmp_path / "p.zip", {f"{who}.jsonl": json.dumps(row) for who, row in rows.items()})
-    assert read_annotations(path).to_matrix().to_dict("index") == {
-        "1:0-3": {"ann": "PER", "bob": "PER", "cy": "no label"},
-        "1:8-11": {"ann": "PER", "bob": "no label", "cy": "no label"},
-    }
-
-
 def test_conll(tmp_path):
     export = read_export(archive(tmp_path / "ner.zip", {f"{who}.conll": text for who, text in CONLL.items()}))
     assert export.format == "conll"
