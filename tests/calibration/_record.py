@@ -4,12 +4,9 @@ A test asks for the fixture `calibration` and calls
 
     calibration.uniform("dirichlet", "plausibility 0", ranks, n_ranks)     ranks of the truth: 0 .. n_ranks - 1
     calibration.coverage("common_agreement", "phi", held)                  did the interval hold the truth? booleans
-    calibration.recovery("dawid_skene", "annotators copy", error="...", diagnostic="...", noticed=True)
-    calibration.power("agreement_check", "annotators copy", "100 items", p_values, sound=False)
 
-The first two record and then assert; the third only records a line of the table on annotators whom the model does not
-know; the fourth records how often a check fires, and asserts that it seldom does where nothing is wrong. Records travel
-as properties of the test's report, so that they arrive from parallel workers, too. Runs with `-m slow` on this folder,
+Both record and then assert. Records travel as properties of the test's report, so that they arrive from parallel
+workers, too. Runs with `-m slow` on this folder,
 or on one of its files, add theirs to calibration.json and write the page from all.
 
 Decisions, stated in advance:
@@ -17,7 +14,6 @@ Decisions, stated in advance:
 * Ranks: chi-square over at most 20 bins of at least 10 expected replications; rejected below 1e-4. With about a hundred
   parameters recorded, a correct package is rejected once in a hundred full runs.
 * Coverage: two-sided binomial test of the nominal probability; rejected below 1e-4.
-* A check fires at p < 0.01; where nothing is wrong a one-sided binomial test of one in a hundred; rejected below 1e-4.
 """
 
 import json
@@ -31,7 +27,6 @@ from scipy.stats import binomtest, chisquare
 
 LEVEL = 1e-4
 MOST_BINS, FEWEST_EXPECTED = 20, 10
-ALARM = 0.01
 PROPERTY = "calibration"
 STORED_CELLS = 100
 """Ranks are stored as counts of at most so many cells."""
@@ -60,21 +55,6 @@ class Recorder:
         self._record("coverage", model, parameter, replications=hits.size, held=share, nominal=nominal, p_value=p_value)
         assert p_value > LEVEL, f"{model}, {parameter}: {share:.3f} of {hits.size} covered, nominal {nominal}"
 
-    def recovery(self, model: str, annotators: str, *, error: str, diagnostic: str, noticed: bool) -> None:
-        """Record how far a model errs on annotators it does not know, and whether its own diagnostic says so."""
-        self._record("recovery", model, annotators, error=error, diagnostic=diagnostic, noticed=bool(noticed))
-
-    def power(
-        self, check: str, annotators: str, size: str, p_values: Mapping[str, list[float]], *, sound: bool
-    ) -> None:
-        """Record how often each statistic of a check fires; not more often than it says where annotators are sound."""
-        fired = {name: int((np.asarray(p) < ALARM).sum()) for name, p in p_values.items()}
-        n = len(next(iter(p_values.values())))
-        self._record("power", check, annotators, size=size, replications=n, fired=fired)
-        for name, times in fired.items():
-            p_value = float(binomtest(times, n, ALARM, alternative="greater").pvalue)
-            assert not sound or p_value > LEVEL, f"{check}, {name}, {size}: fired {times} times of {n}"
-
     def _record(self, kind: str, model: str, parameter: str, **values: Any) -> None:
         self.record_property(PROPERTY, json.dumps({"kind": kind, "model": model, "parameter": parameter} | values))
 
@@ -101,7 +81,7 @@ def merge(stored: Path, records: Iterable[tuple[str, Mapping[str, Any]]]) -> lis
 
 def write_page(folder: Path, records: list[dict[str, Any]]) -> None:
     """Write calibration.md and the curves beside it, calibration.png."""
-    parts = {kind: [r for r in records if r["kind"] == kind] for kind in ("ranks", "coverage", "recovery", "power")}
+    parts = {kind: [r for r in records if r["kind"] == kind] for kind in ("ranks", "coverage")}
     page = [
         "# Calibration",
         "`uv run pytest -m slow tests/calibration` draws truths from the prior, annotations from the truths, and asks "
@@ -128,31 +108,6 @@ def write_page(folder: Path, records: list[dict[str, Any]]) -> None:
             for r in parts["coverage"]
         ]
         page += ["## Coverage of intervals", table(("model", "quantity", "intervals", "nominal", "held", ""), rows)]
-    if parts["recovery"]:
-        rows = [
-            (r["model"], r["parameter"], r["error"], r["diagnostic"], "yes" if r["noticed"] else "**no**")
-            for r in parts["recovery"]
-        ]
-        heading = ("model", "annotators", "what goes wrong", "its own diagnostic", "noticed")
-        page += ["## Annotators whom the model does not know", table(heading, rows)]
-    if parts["power"]:
-        rows = [
-            (
-                r["model"],
-                r["parameter"],
-                r["size"],
-                r["replications"],
-                *(f"{n / r['replications']:.2f}" for n in r["fired"].values()),
-            )
-            for r in parts["power"]
-        ]
-        statistics = [f"{name} fires" for name in parts["power"][0]["fired"]]
-        page += [
-            "## How often a check fires",
-            "Share of simulated sets with p < 0.01, per statistic of the check. A check that is silent where this is "
-            "far below 1 says nothing.",
-            table(("check", "annotators", "size", "sets", *statistics), rows),
-        ]
     (folder / "calibration.md").write_text("\n\n".join(page) + "\n")
 
 
