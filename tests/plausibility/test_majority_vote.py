@@ -1,7 +1,6 @@
 import numpy as np
-import pytest
 
-from bayesagree import InputError, Labels, majority_vote
+from bayesagree import Labels, majority_vote
 
 VOTES = Labels.from_counts([[2, 2, 0], [0, 1, 0], [0, 0, 0]])
 
@@ -17,8 +16,3 @@ def test_random_ties_are_fair():
     share = majority_vote(votes, ties="random", seed=1).mean("item").values
     assert share[2] == 0
     assert abs(share[0] - 0.5) < 4.5 * 0.5 / np.sqrt(20_000)
-
-
-def test_unknown_rule():
-    with pytest.raises(InputError, match="ties='coin'"):
-        majority_vote(VOTES, ties="coin")  # type: ignore[arg-type]

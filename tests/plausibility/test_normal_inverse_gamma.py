@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from _errors_of_draws import assert_mean, assert_share
 
-from bayesagree import InputError, Ratings, annotation_certainty, label_certainty, normal_inverse_gamma
+from bayesagree import Ratings, annotation_certainty, label_certainty, normal_inverse_gamma
 from bayesagree.plausibility import NormalInverseGammaPrior
 
 ROOT = Path(__file__).parents[2]
@@ -50,10 +50,3 @@ def test_an_item_without_ratings_keeps_the_prior():
     tree = normal_inverse_gamma(Ratings.from_matrix([[4.0], [None]], scale=(0, 10)), draws=1, chains=1)
     assert tree["posterior_parameters"]["location"].values[1] == 5.0
     assert tree["posterior_parameters"]["shape"].values[1] == 1.5
-
-
-def test_ratings_need_a_threshold():
-    tree = normal_inverse_gamma(Ratings.from_matrix([[4.0]], scale=(0, 10)), draws=2, chains=1)
-    for exact in (True, False):
-        with pytest.raises(InputError, match="pass threshold="):
-            annotation_certainty(tree, exact=exact)

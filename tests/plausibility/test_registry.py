@@ -1,8 +1,5 @@
 """One record per posterior: complete, and its results carry its name."""
 
-import re
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -48,20 +45,6 @@ def test_blocks_are_the_draws_of_the_posterior(record: PosteriorRecord) -> None:
     np.testing.assert_array_equal(drawn[:, :, 0], kept.reshape(400, -1).T)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"metric": "top_1_accuracy"}, "evaluate() has no argument metric=; did you mean metrics=?"),
-        ({"priors": 1.0}, "evaluate() has no argument priors=; did you mean prior=?"),
-        ({"plausibility": "dawid_skene", "variants": "full"}, "has no argument variants=; did you mean variant=?"),
-        ({"plausibility": Dirichlet(), "variant": "full"}, "variant=; dirichlet takes reliability, prior"),
-    ],
-)
-def test_wrong_arguments_name_the_nearest(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(TypeError, match=re.escape(message)):
-        evaluate(ANNOTATIONS[Labels], PREDICTIONS, **options)
-
-
 def test_objects_and_names_are_the_same_posterior() -> None:
     labels, how = ANNOTATIONS[Labels], {"draws": 20, "seed": 1}
     by_name = evaluate(labels, PREDICTIONS, plausibility="dirichlet", reliability=2.0, prior=0.5, **how)
@@ -71,10 +54,3 @@ def test_objects_and_names_are_the_same_posterior() -> None:
     np.testing.assert_array_equal(both["posterior"]["top_1_accuracy"][:, :, 1:], by_name["posterior"]["top_1_accuracy"])
     with pytest.raises(InputError, match="is for Rankings, and these are Labels"):
         evaluate(labels, PREDICTIONS, plausibility=PrIRN())
-
-
-def test_names_and_kinds_that_do_not_fit() -> None:
-    with pytest.raises(InputError, match="plausibility='irn' is not one of"):
-        posterior_for(ANNOTATIONS[Labels], "irn")
-    with pytest.raises(InputError, match="is for Rankings, and these are Labels; use 'dirichlet' or"):
-        posterior_for(ANNOTATIONS[Labels], "prirn")

@@ -1,7 +1,6 @@
 """The average of mixed membership and votes: its weights, its draws, and what its diagnostics say."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy as sp
 
@@ -10,10 +9,8 @@ from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dawid_skene._average import (
-    FOLDS,
     HABIT,
     HeldOut,
-    folds,
     stacking_weights,
 )
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
@@ -67,15 +64,6 @@ def test_chains_of_an_average_are_compared_within_its_parts(crowd, monkeypatch):
     ess = [part["ess"].sel(parameter=names).values for part in parts]
     np.testing.assert_allclose(found["ess"], 4 / (1 / ess[0] + 1 / ess[1]))
     assert found["item_r_hat"].shape == (60,)
-
-
-def test_one_candidate_with_all_the_weight_is_that_variant(crowd, monkeypatch):
-    weigh(monkeypatch, mixed_membership=1.0)
-    tree, alone = dawid_skene(crowd, **FEW), dawid_skene(crowd, variant="mixed_membership", **FEW)
-    for name, values in alone["posterior"].to_dataset().items():
-        np.testing.assert_array_equal(tree["posterior"][name], values)
-    assert settings_of(tree)["variant"] == "mixed_membership"
-    assert "all the weight" in choice_notes(settings_of(tree))[0]
 
 
 def test_votes_are_the_dirichlet_posterior(crowd):
@@ -141,23 +129,3 @@ def test_votes_have_no_weight_where_annotators_differ_in_accuracy():
     labels = Labels.from_matrix(said)
     weights = DawidSkenePosterior(labels, "auto").weights(Request(10, 2, 1, "gibbs"), None)
     assert weights["mixed_membership"] > 0.9
-
-
-def test_labels_of_few_annotators_are_spread_over_the_parts(crowd):
-    fold = folds(crowd, np.random.default_rng(1))
-    share = np.bincount(crowd.item_index * FOLDS + fold, minlength=60 * FOLDS).reshape(60, FOLDS)
-    assert share.max() == 1  # four labels of an item in four of five parts
-    assert (np.bincount(fold, minlength=FOLDS) > 30).all()
-    again = Labels.from_long(
-        pd.DataFrame({"item": ["x"] * 6, "annotator": [0, 0, 0, 1, 1, 2], "label": list("aabbab")}), duplicates="keep"
-    )
-    fold = folds(again, np.random.default_rng(1))
-    assert len(set(fold[again.annotator_index == 0])) == 1
-    assert len(set(fold)) == 3
-
-
-def test_progress_counts_the_kept_draws(crowd, monkeypatch):
-    weigh(monkeypatch, mixed_membership=0.6, votes=0.4)
-    done: list[int] = []
-    dawid_skene(crowd, draws=10, chains=2, tune=5, seed=1, progress=done.append)
-    assert done == [1] * 20

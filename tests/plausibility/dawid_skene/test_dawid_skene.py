@@ -1,13 +1,10 @@
 """The Dawid-Skene family: published means, PyMC twins, results that feed the rest."""
 
 import json
-import re
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from _paths import ROOT
 from arviz_stats.base.array import array_stats
 
@@ -15,9 +12,7 @@ from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, SizeError
-from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import VARIANTS
-from bayesagree.plausibility.dawid_skene._results import warn_unless_converged
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -121,72 +116,6 @@ def test_blocks_are_the_best_labels_of_the_draws():
     # The streams differ from those of a run that keeps whole matrices (it draws more): compare what is expected.
     share = (top[:, :, 0, None] == np.arange(4)).mean(axis=1)
     assert np.abs(share - tree["derived"]["label_probability"].values).mean() < 0.03
-
-
-def test_em_is_one_draw_with_its_climb():
-    tree = dawid_skene(anesthesia(), engine="em")
-    assert tree["posterior"]["plausibility"].shape == (1, 1, 45, 4)
-    np.testing.assert_allclose(
-        tree["posterior"]["prevalence"].values[0, 0], GOLDEN["anesthesia_em"]["prevalence"], atol=5e-6
-    )
-    assert (np.diff(tree["diagnostics"]["log_likelihood"]) > -1e-9).all()
-    assert tree.attrs["engine"] == "em"
-
-
-@pytest.mark.parametrize(
-    ("parameter", "r_hat", "warns"),
-    [
-        ("prevalence[a]", 1.2, True),
-        ("accuracy[3]", 1.2, False),
-        ("label_probability[7]", 11.4, True),
-        ("ambiguity", 1.05, False),
-    ],
-)
-def test_chains_that_disagree_are_named(parameter, r_hat, warns):
-    tree = xr.DataTree.from_dict(
-        {
-            "/posterior": xr.Dataset({"prevalence": (("chain", "draw", "label"), np.zeros((2, 100, 1)))}),
-            "/diagnostics": xr.Dataset(
-                {"r_hat": ("parameter", [r_hat, np.nan])}, coords={"parameter": [parameter, "prevalence[b]"]}
-            ),
-        }
-    )
-    expected = pytest.warns(UserWarning, match=re.escape(parameter)) if warns else nullcontext()
-    with expected:
-        warn_unless_converged(tree)
-
-
-@pytest.mark.long
-def test_thousands_of_labels_run_on_observed_candidates():
-    rng = np.random.default_rng(2)
-    truth = rng.integers(0, 3000, 2000)
-    item = np.repeat(np.arange(2000), 4)
-    label = np.where(rng.random(8000) < 0.7, truth[item], rng.integers(0, 3000, 8000))
-    table = pd.DataFrame({"item": item, "annotator": rng.permuted(np.tile(np.arange(1000), 8)), "label": label})
-    labels = Labels.from_long(table, labels=list(range(3000)), duplicates="keep")
-    options = {"top_labels": 1, "confusion": False, "draws": 20, "chains": 2, "tune": 30, "seed": 1}
-    with pytest.raises(SizeError, match="candidates='observed'"):
-        annotation_cells(
-            labels.item_index, labels.annotator_index, labels.label_index,
-            n_items=2000, n_annotators=1000, n_labels=3000, max_bytes=2**28,
-        )  # fmt: skip
-    tree = dawid_skene(labels, variant="full", candidates="observed", **options)
-    best = tree["posterior"]["top_label"].values[:, :, :, 0]
-    assert (best == truth).mean() > 0.9
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"variant": "glad"}, "not one of"),
-        ({"engine": "em", "variant": "hierarchical"}, "has no EM"),
-        ({"gold": {99: 1}}, "gold item 99"),
-        ({"top_labels": 9}, "top_labels=9"),
-    ],
-)
-def test_choices_that_do_not_exist_are_named(change, message):
-    with pytest.raises(InputError, match=message):
-        dawid_skene(anesthesia(), **change)
 
 
 def test_counts_and_single_labels_are_refused():

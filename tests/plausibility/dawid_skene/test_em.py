@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesagree import Labels, dawid_skene
-from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "dawid_skene.json").read_text())
@@ -155,25 +154,3 @@ def test_observed_candidates_equal_all_candidates_where_others_are_impossible():
     whole, sparse = (fit((item, annotator, truth[item]), 200, 3, 5, candidates=c) for c in ("all", "observed"))
     np.testing.assert_allclose(whole.label_probability, sparse.label_probability, atol=1e-12)
     assert sparse.cells.cell.size < whole.cells.cell.size
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"item": 45}, "item code 45 in row 7 is not one of 0, ..., 44"),
-        ({"annotator": 5}, "annotator code 5 in row 7"),
-        ({"label": -1}, "label code -1 in row 7"),
-    ],
-)
-def test_codes_that_are_no_positions_are_named(change, message):
-    triple = dict(zip(("item", "annotator", "label"), (a.copy() for a in anesthesia())))
-    for name, value in change.items():
-        triple[name][7] = value
-    with pytest.raises(InputError, match=message):
-        fit(triple.values(), 45, 5, 4)
-
-
-@pytest.mark.parametrize("options", [{"variant": "hierarchical"}, {"candidates": "some"}])
-def test_unknown_choices_are_named(options):
-    with pytest.raises(InputError, match=r"not one of|has no EM"):
-        fit(anesthesia(), 45, 5, 4, **options)

@@ -74,24 +74,6 @@ def test_true_labels_have_their_probabilities_with_the_confusion_integrated_out(
     np.testing.assert_array_equal(kept[1], sampler.count)
 
 
-@pytest.mark.parametrize("repeated", [False, True])
-def test_products_that_underflow_keep_their_ratios(repeated):
-    """One item of 3000 annotators, or of three who repeat themselves: two candidates of nearly equal chance."""
-    n = 3000
-    label = np.arange(n) % 3
-    annotator = np.arange(n) // 3 % 3 if repeated else np.arange(n)
-    cells = annotation_cells(
-        np.zeros(n, int), annotator, label, n_items=1, n_annotators=3 if repeated else n, n_labels=3
-    )
-    rng = np.random.default_rng(1)
-    confusion = ConfusionRows(cells, DawidSkenePrior(), 3, n, learnt=False)
-    sampler = RowSampler(Start(cells, 50.0, np.full(3, 1 / 3), 3, rng), confusion)
-    for _ in range(5):
-        sampler.sweep(rng)
-        # Every label was given as often as the others, by everybody or by as many.
-        np.testing.assert_allclose(sampler.expected, sampler.prevalence, rtol=1e-9)
-
-
 def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():
     cells, (item, annotator, label) = _cells()
     seen = annotator != 2

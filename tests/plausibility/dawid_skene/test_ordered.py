@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bayesagree import InputError, Labels, dawid_skene, dawid_skene_model
+from bayesagree import Labels, dawid_skene, dawid_skene_model
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._ordered_kernels import interval_chance, truncated_normal
 
@@ -103,20 +103,6 @@ def test_auto_offers_it_for_a_stated_order_alone():
     assert "ordered" in DawidSkenePosterior(VOTES, "auto").averaged
     assert "ordered" not in DawidSkenePosterior(Labels.from_matrix([[0, 1], [1, 1]]), "auto").averaged
     assert "ordered" not in DawidSkenePosterior(VOTES, "auto", candidates="observed").averaged
-
-
-@pytest.mark.parametrize(
-    ("labels", "options", "message"),
-    [
-        (Labels.from_matrix([["a", "b"], ["b", "b"]]), {}, "needs an order"),
-        (VOTES, {"candidates": "observed"}, "takes no candidates="),
-        (VOTES, {"engine": "nuts"}, "has engine='gibbs'"),
-        (VOTES, {"engine": "em"}, "has no EM"),
-    ],
-)
-def test_refused(labels, options, message):
-    with pytest.raises(InputError, match=message):
-        dawid_skene(labels, variant="ordered", **options)
 
 
 @pytest.mark.parametrize(

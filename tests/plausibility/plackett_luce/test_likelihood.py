@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce import _ranking_kernels as likelihood
 from bayesagree.plausibility.plackett_luce.likelihood import plackett_luce_log_likelihood
 
@@ -121,34 +120,3 @@ def test_log_likelihood_keeps_other_dimensions_and_aligns_names() -> None:
     assert result.dims == ("chain", "draw", "ranking")
     assert result["item"].values.tolist() == ["x", "y"]
     np.testing.assert_allclose(result[..., 1], np.log(plausibility.sel(item="y", category="c").values))
-
-
-def test_log_likelihood_refuses_what_it_cannot_use() -> None:
-    rankings = Rankings.from_blocks([[[list(range(20))]]], labels=21)
-    even = xr.DataArray(np.full((1, 21), 1 / 21), dims=("item", "category"))
-    with pytest.raises(InputError, match="3 labels of plausibilities for 21"):
-        plackett_luce_log_likelihood(rankings, even[:, :3])
-    with pytest.raises(InputError, match="miss the category 20"):
-        plackett_luce_log_likelihood(rankings, even.assign_coords(category=np.arange(21) - 1))
-    with pytest.raises(InputError, match="must not be negative"):
-        plackett_luce_log_likelihood(rankings, -even)
-
-
-def among_named(cases: list[list[list[list[int]]]], n_labels: int) -> Rankings:
-    """Rankings that were offered the labels they name and no others."""
-    named = [[[k for block in race for k in block] for race in case] for case in cases]
-    return Rankings.from_blocks(cases, labels=n_labels, offered=named)
-
-
-def test_labels_that_do_not_compete_do_not_enter() -> None:
-    """The same races among four labels and among their own labels alone have the same probabilities."""
-    theta = np.array([0.4, 0.3, 0.2, 0.1])
-    races = [[[2], [0]], [[1, 3], [0]], [[0], [1], [2], [3]]]
-    among_four = plackett_luce_log_likelihood(among_named([races], 4), xr.DataArray([theta], dims=("item", "category")))
-    for race, value in zip(races, among_four.values):
-        own = sorted(k for block in race for k in block)
-        renumbered = [[own.index(k) for k in block] for block in race]
-        alone = plackett_luce_log_likelihood(
-            Rankings.from_blocks([[renumbered]], labels=len(own)), xr.DataArray([theta[own]], dims=("item", "category"))
-        )
-        assert value == pytest.approx(alone.item(), abs=1e-10)

@@ -135,16 +135,6 @@ def test_best_labels_split_the_unnamed_mass_as_full_plausibilities_do() -> None:
             assert abs(a.mean() - b.mean()) < 4.5 * error
 
 
-def test_best_labels_are_distinct_and_lumped_ones_random() -> None:
-    rankings = Rankings.from_blocks([[[[2]]]], labels=5)
-    tree = plackett_luce(rankings, unranked="lumped", top_labels=5, draws=2000, seed=1)
-    top = tree["posterior"]["top_label"].values.reshape(-1, 5)
-    assert (np.sort(top, axis=1) == np.arange(5)).all()
-    second = np.bincount(top[:, 1], minlength=5) / len(top)
-    others = [0, 1, 3, 4]
-    assert np.ptp(second[others]) < 8 * np.sqrt(0.25 * 0.75 / len(top))
-
-
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_arrivals_of_a_tied_block_equal_rejection_from_the_race(size: int) -> None:
     rng = np.random.Generator(np.random.SFC64(size))
@@ -232,18 +222,3 @@ def test_labels_that_everybody_ranks_low_mix_over_many_orders_of_magnitude() -> 
     assert worst_deviation(draws, brute_force(case, 3, shape, steps=70)) < 4
     # Without the common rescaling of labels 1 and 2 this was 7, and with the last block augmented even less.
     assert worst_diagnostics(np.log(np.maximum(draws, 1e-300)), 4)[1] > 1000
-
-
-@pytest.mark.slow
-def test_every_preflib_ranking_runs_and_mixes():
-    from bayesagree.datasets import available, load
-
-    names = [name for name in available() if name.startswith("rankings-preflib/")]
-    assert len(names) > 30
-    for name in names:
-        annotations = load(name).annotations
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            tree = plackett_luce(annotations, draws=1500, tune=500, seed=1)
-        values = tree["posterior"]["plausibility"].values
-        np.testing.assert_allclose(values.sum(axis=-1), 1.0, atol=1e-9, err_msg=name)
