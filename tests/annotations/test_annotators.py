@@ -29,8 +29,3 @@ def test_ages_are_ranges_and_few_numbers_are_themselves():
     assert people.levels("age") == ["20-29", "30-39", "40-48", "49-58"]
     assert people.values("age", [0, 38, 39]).tolist() == ["20-29", "49-58", "unknown"]
     assert people.levels("children") == ["0", "1"]
-
-
-def test_whole_numbers_are_written_alike_beside_an_annotator_whom_nobody_knows():
-    people = Annotators.from_table(pd.DataFrame({"annotator": [*"ab"], "children": [0, 2]}))
-    assert people.values("children", [*"abx"]).tolist() == [*people.levels("children"), "unknown"]

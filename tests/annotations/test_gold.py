@@ -24,11 +24,6 @@ def test_every_form_of_gold_has_the_same_codes(gold):
     assert gold_codes(gold, ITEMS, LABELS).tolist() == [1, -1, 0]
 
 
-@pytest.mark.parametrize("gold", [None, {}, pd.Series(dtype=object)])
-def test_no_gold(gold):
-    assert gold_codes(gold, ITEMS, LABELS).tolist() == [-1, -1, -1]
-
-
 @pytest.mark.parametrize(
     ("gold", "message"),
     [

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.informed.covariates import on_items_of
@@ -163,11 +162,6 @@ def test_labels_from_counts_refuses(counts: object, message: str) -> None:
         Labels.from_counts(counts)
 
 
-def test_counts_of_a_frame_name_items_and_labels() -> None:
-    labels = Labels.from_counts(pd.DataFrame({"no": [3, 0], "yes": [0, 2]}, index=["p", "q"]))
-    assert (labels.items.tolist(), labels.categories.tolist()) == (["p", "q"], ["no", "yes"])
-
-
 GRADES = ["mild", "severe", "critical"]
 GRADED = Labels.from_matrix([["mild", "severe"], ["critical", None], ["severe", "severe"]], labels=GRADES, ordered=True)
 
@@ -193,18 +187,6 @@ def test_columns_of_counts_without_names_are_classes():
     assert not Labels.from_counts(counts, labels=GRADES).has_order
 
 
-@pytest.mark.parametrize(
-    "read", [Labels.from_long, lambda table, **how: Labels.from_long(table, annotator=None, **how)]
-)
-def test_an_order_of_names_must_be_stated(read):
-    with pytest.raises(InputError, match=r"ordered=True: the order of the labels 'x', 'y' is not known; pass labels="):
-        read(frame(), ordered=True)
-    assert read(frame(), ordered=True, labels=["y", "x"]).categories.tolist() == ["y", "x"]
-    declared = frame(label=pd.Categorical(["x", "y", "x"], categories=["y", "x"]))
-    assert read(declared).ordered is None
-    assert read(declared, ordered=True).categories.tolist() == ["y", "x"]
-
-
 def test_ordered_categoricals_keep_their_order():
     kind = pd.CategoricalDtype(GRADES, ordered=True)
     column = pd.Series(["severe", "mild", "mild"], dtype=kind)
@@ -225,16 +207,6 @@ def test_copies_keep_the_order():
     models = Predictions.from_labels({"A": [*GRADES, "mild"]}, labels=GRADES)
     assert on_items_of(GRADED, models).items.size == 4
     assert on_items_of(GRADED, models).ordered
-
-
-def test_the_listed_spelling_is_the_name_also_where_nobody_used_it():
-    assert one_spelling(["yes ", "yes ", "no"], ["Yes", "no"]) == {"yes ": "Yes", "Yes": "Yes"}
-    assert one_spelling(["b", "B", "B"]) == {"b": "B", "B": "B"}
-
-
-def test_each_annotation_has_the_row_of_its_count():
-    counts = Labels.from_counts([[2, 0], [1, 3]], labels=["a", "b"])
-    assert counts.row_of_each().tolist() == [0, 0, 1, 2, 2, 2]
 
 
 def test_counts_too_large_for_a_row_each_are_refused():

@@ -71,13 +71,6 @@ def test_hard_labels_of_every_layout_agree(rows: list[list[str | None]]) -> None
     assert np.array_equal(Predictions.from_long(table, labels=[*"xyz"]).label_index, predictions.label_index)
 
 
-def test_wide_frames_of_other_libraries_take_items_by_name() -> None:
-    for table in (pl.DataFrame({"x": [1, 2], "y": [0.5, 3]}), pa.table({"x": [1, 2], "y": [0.5, 3]})):
-        predictions = Predictions.from_scores({"A": table}, items=ITEMS)
-        assert (predictions.items.tolist(), predictions.categories.tolist()) == (["p", "q"], ["x", "y"])
-        assert predictions.hard_labels().tolist() == [[0, 1]]
-
-
 def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
     aligned = Predictions.from_labels({"A": ["y", None]}, items=ITEMS).aligned(ITEMS[::-1], LABELS)
     assert aligned.label_index.tolist() == [[-1, 1]]
@@ -117,21 +110,6 @@ def test_long_predictions_refuse(columns: dict, score: str | None, message: str)
     table = pd.DataFrame({"model": ["A", "A"], "item": [1, 2], "label": ["x", "y"], "score": [0.5, 0.5]} | columns)
     with pytest.raises(InputError, match=re.escape(message)):
         Predictions.from_long(table, score=score)
-
-
-def test_one_model_needs_no_name() -> None:
-    """A table of probabilities is one model, not one for each label; a series of labels too."""
-    table = pd.DataFrame([[0.7, 0.3], [0.2, 0.8]], index=ITEMS, columns=LABELS)
-    for scores in (table, {"model": table}):
-        found = Predictions.from_scores(scores)
-        assert (found.models.tolist(), found.categories.tolist()) == (["model"], ["x", "y"])
-        np.testing.assert_array_equal(found.scores, [table])
-    assert Predictions.from_labels(pd.Series(["y", "x"], index=ITEMS)).models.tolist() == ["model"]
-    both = Predictions.from_labels(pd.DataFrame({"A": ["x", "y"], "B": ["y", None]}, index=ITEMS))
-    assert (both.models.tolist(), both.items.tolist()) == (["A", "B"], ["p", "q"])
-    assert both.label_index.tolist() == [[0, 1], [1, -1]]
-    with pytest.raises(InputError, match=r"numbers=\.\.\.: expected Mapping, got Series"):
-        Predictions.from_numbers(pd.Series([1.0, 2.0]))
 
 
 def test_alignment_refuses_other_labels() -> None:

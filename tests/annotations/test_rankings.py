@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 from annotations._same import same
@@ -37,14 +36,6 @@ def test_rankings_hold_the_blocks_that_came_in(cases: list) -> None:
     assert not rankings.annotators_known
 
 
-def test_a_block_is_any_collection_of_labels() -> None:
-    lists = Rankings.from_blocks([[[["a", "b"], ["c"]]]], labels="abc")
-    for kind in (set, frozenset, tuple, np.array):
-        assert same(Rankings.from_blocks([[[kind(["a", "b"]), kind(["c"])]]], labels="abc"), lists)
-    with pytest.raises(InputError, match="is not a list"):
-        Rankings.from_blocks([[["ab", "c"]]], labels="abc")
-
-
 @given(block_cases(), st.randoms(use_true_random=False))
 def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: object) -> None:
     who = [[f"a{r}" for r in range(len(case))] for case in cases]
@@ -77,15 +68,3 @@ def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: ob
 def test_rankings_refuse(cases: list, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Rankings.from_blocks(cases, **({"labels": 2} | options))
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"label": ["x", "y"], "rank": [1, None]}, "row 1: the rank is missing; leave unranked labels out"),
-        ({"label": ["x", None], "rank": [1, 2]}, "row 1: the label is missing"),
-    ],
-)
-def test_long_rankings_refuse(columns: dict, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        Rankings.from_long(pd.DataFrame({"item": [1, 1], "annotator": ["a", "a"]} | columns))

@@ -63,9 +63,3 @@ def test_a_continuous_scale_has_no_levels() -> None:
     assert ratings(1.0).n_levels is None
     with pytest.raises(InputError, match="a continuous scale has no levels; pass step="):
         ratings(1.0).levels()
-
-
-def test_a_number_beyond_all_floats_is_refused_with_its_place():
-    table = pd.DataFrame({"item": [1, 1], "annotator": ["a", "b"], "rating": [4, 10**400]}, dtype=object)
-    with pytest.raises(InputError, match="column 'rating', row 1: a whole number of 1329 bits is too large"):
-        Ratings.from_long(table, scale=(1, 5))

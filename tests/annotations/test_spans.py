@@ -46,13 +46,6 @@ def test_tokens_of_a_text():
     assert table(tokens)["d:4-7"] == {"ann": "no label", "bob": "PER", "cy": "no label"}
 
 
-def test_positions_and_lists_of_tokens():
-    rows = frame([("d", "ann", 1, 3, "PER"), ("d", "bob", 2, 3, "PER")])
-    assert Labels.from_spans(rows, unit="token").items.tolist() == ["d:0-1", "d:1-2", "d:2-3"]
-    named = Labels.from_spans(rows, unit="token", documents={"d": ["met", "Ann", "B", "now"]})
-    assert named.items.size == Labels.from_spans(rows, unit="token", documents={"d": 4}).items.size == 4
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -66,16 +59,3 @@ def test_positions_and_lists_of_tokens():
 def test_broken_rows(row, message):
     with pytest.raises(InputError, match=message):
         Labels.from_spans(frame([row]))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"unit": "word"}, "unit='word' is not one of 'span', 'token'"),
-        ({"unit": "token", "documents": {"d": TEXT}}, "document 'e' has spans and is not in documents="),
-        ({"unit": "token", "documents": {"d": "Ann", "e": "IBM is"}}, "a span ends at 11, and the document at 3"),
-    ],
-)
-def test_options(options, message):
-    with pytest.raises(InputError, match=message):
-        Labels.from_spans(SPANS, **options)

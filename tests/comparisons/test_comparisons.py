@@ -71,11 +71,6 @@ def test_bad_input(change, options, message):
         Comparisons.from_long(TABLE.assign(**change), **options)
 
 
-def test_an_empty_table():
-    with pytest.raises(InputError, match="the table is empty"):
-        Comparisons.from_long(TABLE[:0])
-
-
 def test_pairs_of_rankings():
     cases = [[[["b"], ["a", "c"]], [["a"]]], [[["c"], ["a"]]]]
     offered = [["a", "b", "c"], ["a", "b", "c"]], [["a", "c"]]
@@ -94,11 +89,6 @@ def test_unnamed_labels_lose_and_nobody_knows_the_order():
     with pytest.raises(InputError, match="order='common', but nobody knows which model was shown first"):
         davidson(found, order="common")
     assert "order" not in davidson(found, draws=10, chains=1, seed=1)["posterior"]
-
-
-def test_rankings_of_one_label():
-    with pytest.raises(InputError, match="no ranking compares two labels"):
-        Comparisons.from_rankings(Rankings.from_blocks([[[["a"]]]], labels=["a"]))
 
 
 def test_agreement_of_annotators_on_pairs():

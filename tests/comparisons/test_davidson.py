@@ -197,30 +197,6 @@ def test_effects_are_chosen_by_held_out_comparisons():
     assert "tie" not in alike["posterior"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"ties": "annotator"}, "the annotators are unknown; pass annotator="),
-        ({"order": "always"}, "order='always' is not one of"),
-        ({"ties": None}, "ties=None, but 2 comparisons are ties"),
-        ({"item_effects": True}, "the items are unknown"),
-        ({"likelihood": "elo"}, "likelihood='elo' is not one of"),
-        ({"draws": 0}, "draws=0"),
-        ({"engine": "gibbs"}, "engine='gibbs' is not one of"),
-    ],
-)  # fmt: skip
-def test_bad_options(options, message):
-    with pytest.raises(InputError, match=message):
-        davidson(Comparisons.from_long(food()), **options)
-
-
-def test_bad_kinds_and_priors():
-    with pytest.raises(InputError, match=r"expected Comparisons, got DataFrame; Comparisons.from_long"):
-        davidson(food())
-    with pytest.raises(InputError, match="order_sd"):
-        DavidsonPrior(order_sd=-1)
-
-
 def test_components_are_warned_of():
     table = pd.DataFrame({"left": list("ACA"), "right": list("BDB"), "winner": list("ACB")})
     with pytest.warns(UserWarning, match="no comparison links the 2 components"):
@@ -308,63 +284,6 @@ def test_means_of_the_plain_twin():
         np.testing.assert_allclose(np.ravel(draws[name].std(over)), found[f"{name}_sd"]["value"], rtol=0.05)
     best = np.bincount(draws["strength"].argmax("model").values.ravel(), minlength=4) / 16000
     np.testing.assert_allclose(best, found["best"]["value"], atol=0.03)
-
-
-def positive_root(power, square, linear, rng):
-    """Draw from x^power exp(-square x^2 - linear x) for x > 0: a gamma distribution that touches it at its mode."""
-    mode = (np.sqrt(linear**2 + 8 * square * power) - linear) / (4 * square)
-    while True:
-        x = rng.gamma(power + 1, 1 / (linear + 2 * square * mode))
-        if rng.random() < np.exp(-square * (x - mode) ** 2):
-            return x
-
-
-def gibbs(games, sweeps, rng, shape, rate):
-    """Exact Gibbs sampler of Davidson's model without order, Gamma(shape, rate) priors of e^s and nu.
-
-    Returns s and ln nu of each sweep, shape (sweep, model + 1).
-
-    Latent times of a race: Z of a pair is Gamma(n, its total weight); then e^(s / 2) of each model is a modified
-    half-normal, and nu a gamma variable.
-    """
-    m = games.models.size
-    ties, wins = np.zeros((m, m)), np.zeros(m)
-    pairs = np.zeros((m, m))
-    for i, j, y in zip(games.first, games.second, games.outcome):
-        pairs[[i, j], [j, i]] += 1
-        ties[[i, j], [j, i]] += y == 2
-        if y < 2:
-            wins[(i, j)[y]] += 1
-    i, j = np.nonzero(np.triu(pairs))
-    root, nu, found = np.ones(m), 1.0, np.empty((sweeps, m + 1))
-    for sweep in range(sweeps):
-        total = root[i] ** 2 + root[j] ** 2 + nu * root[i] * root[j]
-        z = np.zeros((m, m))
-        z[i, j] = z[j, i] = rng.gamma(pairs[i, j], 1 / total)
-        for k in range(m):
-            power = 2 * shape + 2 * wins[k] + ties[k].sum() - 1
-            root[k] = positive_root(power, rate + z[k].sum(), nu * (z[k] @ root), rng)
-        nu = rng.gamma(shape + ties.sum() / 2, 1 / (rate + (z[i, j] * root[i] * root[j]).sum()))
-        found[sweep] = [*(2 * np.log(root)), np.log(nu)]
-    return found[sweeps // 10 :]
-
-
-def test_exact_gibbs_sampler():
-    """Its draws are weighted from gamma to normal priors."""
-    games = Comparisons.from_long(food())
-    found = gibbs(games, 6000, np.random.default_rng(1), shape=1.0, rate=0.5)
-    log_weight = (-(found**2) / 2 - (found - 0.5 * np.exp(found))).sum(axis=1)
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    assert 1 / (weight**2).sum() > 1000
-    centred = found[:, :-1] - found[:, :-1].mean(axis=1, keepdims=True)
-    theirs = weight @ np.column_stack([centred, found[:, -1]])
-    prior = DavidsonPrior(strength_sd=1.0)
-    tree = davidson(games, ties="common", order=None, discrimination=None, prior=prior, draws=2000, seed=1)
-    draws = tree["posterior"].to_dataset()
-    ours = [*draws["strength"].mean(("chain", "draw")).values, float(draws["tie"].mean())]
-    # Four Monte-Carlo errors of standard deviations of .5 and about 1,000 effective draws.
-    np.testing.assert_allclose(theirs, ours, atol=0.065)
 
 
 def test_item_effects_have_a_limit_and_no_chosen_discrimination():

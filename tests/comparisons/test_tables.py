@@ -1,7 +1,6 @@
 """Leaderboards, effects, and what else reads the strengths."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bayesagree import Comparisons, compare, davidson
@@ -72,9 +71,3 @@ def test_whatever_reads_scores_reads_strengths(result):
     assert plot_rank_probability(found).get_xlabel() == "place by strength"
     names = [label.get_text() for label in plot_scores(result, metric="arena").get_yticklabels()]
     assert names == preference_table(result)["model"].astype(str).tolist()
-
-
-def test_a_table_of_no_effects():
-    table = pd.DataFrame({"left": list("AB"), "right": list("BC"), "winner": list("AB")})
-    tree = davidson(Comparisons.from_long(table), order=None, draws=10, chains=1, seed=1)
-    assert effect_table(tree).empty

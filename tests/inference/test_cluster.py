@@ -24,7 +24,6 @@ from bayesagree import (
 from bayesagree._inference.streams import map_blocks
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import labelled_test_set, noisy_models
-from studies.auc_simulation import auc_study
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*items have not converged"), pytest.mark.cluster]
 FEW = {"draws": 20, "chains": 2, "seed": 3}
@@ -94,18 +93,6 @@ def test_plausibilities_and_certainty(client, ddx):
     ratings = Ratings.from_matrix(np.random.default_rng(1).integers(1, 6, (150, 4)), scale=(1, 5), step=1)
     here, there = (normal_inverse_gamma(ratings, client=c, **FEW) for c in (None, client))
     assert there.identical(here)
-
-
-def test_simulation_study(client):
-    grid = {
-        "cases": ["good"],
-        "labels_per_item": [3],
-        "labels_per_annotator": [5],
-        "runs": 12,
-        "n_items": 80,
-        "seed": 0,
-    }
-    assert auc_study(**grid, n_models=6, client=client).identical(auc_study(**grid, n_models=6))
 
 
 @pytest.mark.parametrize("deaths", [1, pytest.param(2, marks=pytest.mark.slow)])

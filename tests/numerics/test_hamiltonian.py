@@ -3,8 +3,6 @@
 import math
 
 import numpy as np
-import pytest
-import scipy as sp
 
 from bayesagree._numerics.hamiltonian import ACCEPTANCE, Chain, Normals
 from bayesagree.draws.convergence import diagnostics
@@ -88,16 +86,3 @@ def test_jumps_give_each_mode_its_share():
         spread = drawn[inside].std(axis=0)
         # A standard deviation has a relative error of 1 / sqrt(2 n); draws inside a mode are nearly independent.
         assert np.abs(spread / SCALES[mode] - 1).max() < 4 / np.sqrt(2 * inside.sum() / 4)
-
-
-def test_the_density_of_proposals_is_that_of_their_draws():
-    rng = np.random.default_rng(1)
-    units = np.array([[0.8, 0.0], [0.3, 0.5]])
-    jumps = Normals.of(rng.standard_normal((3, 50, 2)) + np.arange(3.0)[:, None, None], units)
-    covariance = jumps.roots @ jumps.roots.swapaxes(1, 2)
-    expected = [sp.stats.multivariate_normal(m, c).logpdf([0.4, -0.2]) for m, c in zip(jumps.means, covariance)]
-    constant = np.log(2 * np.pi)
-    assert jumps.log_density(np.array([0.4, -0.2])) == pytest.approx(np.logaddexp.reduce(expected) + constant)
-    drawn = np.array([jumps.draw(rng) for _ in range(4000)])
-    error = drawn.std(axis=0) / np.sqrt(4000)
-    assert np.all(np.abs(drawn.mean(axis=0) - jumps.means.mean(axis=0)) < 4 * error)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesagree._numerics.multisets import SPARSE, distinct, multisets, run_starts, words
+from bayesagree._numerics.multisets import SPARSE, distinct, multisets, words
 
 
 def numbered(items):
@@ -31,12 +31,6 @@ def test_equal_multisets_have_one_number(seed, dtype):
         number, first = numbered(items)
         assert (found.number.tolist(), found.first.tolist()) == (number, first)
         assert np.unique(found.key).size == found.key.size == len(first)
-
-
-@pytest.mark.parametrize("runs", [[], [1], [3], [1, 1], [2, 1, 4]])
-def test_runs_of_equal_numbers(runs):
-    item = np.repeat(np.arange(len(runs)) * 3, runs).astype(np.int32)
-    assert run_starts(item).tolist() == [0, *np.cumsum(runs).tolist()]
 
 
 @pytest.mark.parametrize("size", [0, 50])

@@ -9,9 +9,7 @@ import xarray as xr
 
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
-from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.predictive.annotator_checks import (
     agreement_check,
     annotator_table,
@@ -138,14 +136,6 @@ def test_nobody_shares_an_item():
     check = agreement_check(labels, dawid_skene(labels, draws=20, chains=1, seed=1), replicates=5, seed=1)
     assert np.isnan(check["p_value"]).all()
     assert check.attrs["pair"] == []
-
-
-def test_other_posteriors_have_no_annotators():
-    tree = dirichlet(crowd(n_items=10).labels, draws=10, seed=1)
-    with pytest.raises(InputError, match="no annotators"):
-        annotator_table(tree)
-    with pytest.raises(InputError, match="confusion"):
-        label_switching(tree)
 
 
 def test_groups_without_a_common_item_are_counted():

@@ -1,11 +1,10 @@
 import itertools
-import warnings
 
 import numpy as np
 import pytest
 from scipy.stats import dirichlet as dirichlet_distribution
 
-from bayesagree import InputError, Labels, Rankings, Ratings, dirichlet, prirn
+from bayesagree import Labels, Rankings, dirichlet, prirn
 from bayesagree.predictive.reliability import reliability_curve
 
 CASES = [[[[0], [1, 2]], [[0, 3]], [[2], [0]]], [[[4], [1]], [[1], [4, 0]]], [[[3]]]]
@@ -100,21 +99,3 @@ def test_plackett_luce_score_is_the_ratio_of_marginal_likelihoods(m, options):
     curve = reliability_curve(RANKINGS, [m], plausibility="plackett_luce", draws=4000, seed=3, **options)
     error = np.hypot(np.sqrt(variance), 5 * float(curve["monte_carlo_error"][0]))
     assert abs(5 * float(curve["log_score"][0]) - expected) < 4.5 * error
-
-
-@pytest.mark.parametrize(
-    ("annotations", "options", "message"),
-    [
-        (RANKINGS, {"plausibility": "dirichlet"}, "takes Labels"),
-        (Ratings.from_matrix([[1, 2]], scale=(0, 3)), {}, "takes Labels, .* these are Ratings"),
-        (RANKINGS, {"plausibility": "dawid_skene"}, "has no reliability curve"),
-        (RANKINGS, {"plausibility": "plackett_luce", "reliabilities": [0.5]}, "whole number"),
-        (RANKINGS, {"reliabilities": [1, 1]}, "different numbers"),
-        (RANKINGS, {"reliabilities": [-1], "plausibility": "prirn"}, "reliability=-1.0"),
-        (Labels.from_counts([[1, 0], [0, 1]]), {}, "no item has two annotators"),
-    ],
-)
-def test_input_is_refused_with_the_reason(annotations, options, message):
-    with warnings.catch_warnings(), pytest.raises(InputError, match=message):
-        warnings.simplefilter("error")
-        reliability_curve(annotations, options.pop("reliabilities", None), **options)

@@ -51,20 +51,6 @@ def test_between_groups_that_are_alike_phi_is_the_common_one(true_phi):
     assert true_phi < 0 or float(spread[0, 1]) > float(spread[0, 0])
 
 
-@pytest.mark.filterwarnings("ignore:.*histogram of item means")
-@pytest.mark.long
-def test_phi_between_camps_and_without_common_items():
-    rows = [[1, 2, 5, 4, None], [5, 4, 1, 2, None], [2, 1, 4, 4, None], [4, 5, 2, 1, None]] * 6
-    camps = Ratings.from_matrix([*rows, [1, 2, 5, 4, 3]], scale=(1, 5), step=1)
-    people = Annotators.from_table(pd.DataFrame({"annotator": range(5), "camp": list("xxyyz")}))
-    with pytest.warns(UserWarning, match=r"fewer than two items.*'x with z', 'y with z', 'z'"):
-        phi = group_phi(camps, people, ["camp"], draws=200, chains=2, seed=1)["posterior"]["phi"].mean(
-            ("chain", "draw")
-        )
-    assert float(phi.sel(group="x", other_group="x")) > 0 > float(phi.sel(group="x", other_group="y"))
-    assert np.isnan(phi.sel(other_group="z")).all()
-
-
 def test_alpha_between_groups_counts_every_annotation_once():
     rng = np.random.default_rng(12)
     cells = rng.integers(0, 3, (9, 7)).astype(object)

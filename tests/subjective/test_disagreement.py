@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesagree import InputError, Labels, Ratings
+from bayesagree import InputError, Labels
 from bayesagree.annotations.groups import Groups
-from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
+from bayesagree.subjective.disagreement import disagreement_rate, without_items
 from bayesagree.subjective.performance import group_performance
-from studies.crowd import SETUPS
 from studies.groups import dispersion_null
 
 
@@ -50,14 +49,6 @@ def test_a_tie_between_labels_that_are_not_ones_own_does_not_count():
         with pytest.warns(UserWarning, match="3 annotators have no item"):
             rate = disagreement_rate(votes, ties="exclude", own_vote=own_vote)
         assert np.isnan(rate).all()
-
-
-def test_four_readings_of_the_toxicity_scale():
-    ratings = Ratings.from_matrix([[-2, -1, 0, 1, 2]], scale=(-2, 2), step=1)
-    sizes = {n: recode(ratings, setup).counts().tolist()[0] for n, setup in SETUPS.items()}
-    assert sizes == {1: [2, 3], 2: [3, 2], 3: [2, 1, 2], 4: [1, 1, 1, 1, 1]}
-    with pytest.raises(InputError, match="rating 2 has no label"):
-        recode(ratings, {k: v for k, v in SETUPS[1].items() if k < 2})
 
 
 def test_the_rate_from_some_items_is_that_of_only_those():

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from _errors_of_draws import assert_same_mean
 from _paths import ROOT
 from scipy.stats import beta, betabinom
 
@@ -68,19 +67,6 @@ def test_pymc_twin_has_the_density_of_the_definition():
         expected = beta.logpdf(mu, m * kappa, (1 - m) * kappa).sum()
         expected += betabinom.logpmf(agree, total, mu[group] * phi, (1 - mu[group]) * phi).sum()
         assert float(density(point)) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.slow
-def test_nuts_equals_the_exact_engine():
-    rng = np.random.default_rng(3)
-    group = np.repeat(np.arange(8), 15)
-    mean = np.array([0.4, 0.9, 0.6, 0.75, 0.5, 0.8, 0.65, 0.7])[group]
-    rate = rng.beta(12 * mean, 12 * (1 - mean))
-    agree = rng.binomial(15, rate)
-    data = as_annotations(agree, np.full(120, 15), group)
-    nuts, exact = (group_posterior(*data, ["g"], engine=engine, seed=1) for engine in ("nuts", "exact"))
-    for name in ("performance", "within_spread", "between_spread", "dispersion"):
-        assert_same_mean(nuts, exact, name)
 
 
 @pytest.mark.parametrize("prior", [GroupPrior(), GroupPrior((4, 2), (2, 6), (1, 9))])

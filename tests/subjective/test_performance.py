@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, Ratings
-from bayesagree.annotations.annotators import Annotators
-from bayesagree.subjective.disagreement import disagreement_rate
+from bayesagree import Labels, Predictions, Ratings
 from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
 
 
@@ -52,21 +50,3 @@ def test_correlations_start_at_three_annotations_that_differ():
     by_hand = [np.corrcoef(rated[:, k], predicted["A"])[0, 1] for k in (0, 3)]
     np.testing.assert_allclose(r, [by_hand[0], np.nan, np.nan, by_hand[1]], rtol=1e-12)
     assert np.isnan(annotator_performance(ratings, predicted, metric="correlation").sel(model="B")).all()
-
-
-def test_errors_name_the_value_and_the_way_out(four):
-    labels, people, models = four
-    with pytest.raises(InputError, match="no feature 'sex'; they have 'gender', 'age'"):
-        group_performance(labels, models, people, by=["sex"])
-    with pytest.raises(InputError, match="name the features to group by"):
-        group_performance(labels, models, people)
-    with pytest.raises(InputError, match="metric='absolute_error' is not one of 'accuracy' for Labels"):
-        group_performance(labels, models, people, by=["gender"], metric="absolute_error")
-    with pytest.raises(InputError, match="has no prediction for 2 items: 1, 2"):
-        group_performance(labels, {"A": pd.Series(["a"], index=[0])}, people, by=["gender"])
-    with pytest.raises(InputError, match="predicts 'c', which is no label"):
-        group_performance(labels, {"A": pd.Series(list("aac"), index=range(3))}, people, by=["gender"])
-    with pytest.raises(InputError, match="annotator 'v' has several values of 'gender'"):
-        Annotators.from_table(pd.DataFrame({"annotator": ["v", "v"], "gender": ["f", "m"]}))
-    with pytest.raises(InputError, match="needs to know who gave each label"):
-        disagreement_rate(Labels.from_counts([[1, 2]]))

@@ -5,12 +5,11 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayesagree import Labels, Predictions, Ratings
+from bayesagree import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.subjective import tables
 from bayesagree.subjective.agreement import group_agreement
-from bayesagree.subjective.group_model import group_posterior
 from bayesagree.subjective.performance import group_performance
 
 
@@ -25,25 +24,6 @@ def votes():
 def groups(votes):
     people = Annotators.from_table(pd.DataFrame({"annotator": votes.annotators, "camp": ["f"] * 6 + ["m"] * 6}))
     return Groups.by_features(votes, people, ["camp"])
-
-
-def test_performance_and_dispersion_by_group(votes, groups):
-    models = Predictions.from_labels({"ones": [1] * 25, "zeros": [0] * 25}, labels=[0, 1])
-    result = group_performance(votes, models, groups)
-    drawn = tables.performance_draws(votes, models, groups, result, draws=100, seed=1)
-    table = tables.group_table(result, drawn)
-    assert table[["model", "group"]].to_numpy().tolist() == [
-        ["ones", "f"], ["ones", "m"], ["zeros", "f"], ["zeros", "m"],
-    ]  # fmt: skip
-    assert table["annotators"].tolist() == [6] * 4
-    assert table["annotations"].tolist() == [150] * 4
-    np.testing.assert_allclose(table["raw_mean"], result["performance"].transpose("model", "group").values.ravel())
-    known = group_posterior(votes, models, groups, draws=100, seed=1)["posterior"]["performance"]
-    np.testing.assert_allclose(table["posterior_mean"], known.mean(("chain", "draw")).values.ravel())
-    assert ((table["lower"] < table["posterior_mean"]) & (table["posterior_mean"] < table["upper"])).all()
-    spread = tables.dispersion_table(result, drawn)
-    np.testing.assert_allclose(spread["raw_dispersion"], result["dispersion"])
-    assert (spread["lower"] < spread["dispersion"]).all()
 
 
 def test_performance_on_ratings_has_the_intervals_of_a_bootstrap():
