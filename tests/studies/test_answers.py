@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree import Ratings, common_agreement, krippendorff_alpha
-from bayesagree.datasets.simulate import ratings
-from bayesagree.errors import InputError
 from studies.answers import random_answers
-from studies.sizes import _items, agreement_by_size, plot_agreement_by_size
+from studies.sizes import agreement_by_size
 
 
 @pytest.mark.long
@@ -33,25 +31,3 @@ def test_the_whole_set_is_the_last_share():
     assert found["phi"].item() == pytest.approx(float(own["mean"]))
     assert found["alpha"].item() == pytest.approx(krippendorff_alpha(given, level="interval"))
     assert found["percent"].item() == pytest.approx(np.mean([6 / 10, 4 / 10, 6 / 10, 1]))
-
-
-def test_agreement_by_size_ends_at_the_whole_data():
-    rated = ratings(n_items=30, ratings_per_item=5, phi=0.6, seed=1).ratings
-    result = agreement_by_size(rated, shares=(0.4, 1.0), repeats=2, seed=1)
-    whole = result.sel(share=1.0)
-    found = common_agreement(rated, seed=1)["agreement"].to_dataset()
-    np.testing.assert_allclose(whole["phi"], float(found["mean"]))
-    np.testing.assert_allclose(whole["lower"], float(found["lower"]))
-    np.testing.assert_allclose(whole["alpha"], krippendorff_alpha(rated, level="interval"))
-    assert (result["upper"] - result["lower"]).mean("repeat").diff("share") < 0
-    assert plot_agreement_by_size(result).size == 2
-    with pytest.raises(InputError, match="share 2 of the items"):
-        agreement_by_size(rated, shares=(2,))
-
-
-def test_a_share_of_the_items_keeps_their_ratings():
-    table = [[1, 2], [3, 4], [5, 5]]
-    part = _items(Ratings.from_matrix(table, scale=(1, 5), step=1), np.array([0, 2]))
-    assert part.items.tolist() == [0, 2]
-    assert part.rating.tolist() == [1, 2, 5, 5]
-    assert part.item_index.tolist() == [0, 0, 1, 1]

@@ -1,19 +1,15 @@
 """The simulation study: each run against a plain twin, resuming, and every claim of the paper on its output."""
 
 import itertools
-import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
 from bayesagree.datasets.simulate import crowdsourced_binary
-from bayesagree.errors import InputError
-from bayesagree.metrics import concordance
 from studies import auc_claims as claims
-from studies.auc_simulation import CASES, ESTIMATORS, METHODS, auc_study, label_level_auc
+from studies.auc_simulation import CASES, auc_study, label_level_auc
 
 SMALL = dict(
     cases=["good", "bad"], labels_per_item=[3, 5], labels_per_annotator=[5], runs=7, n_items=120, n_models=9, seed=3
@@ -66,15 +62,6 @@ def test_a_run_depends_on_its_place_only():
     np.testing.assert_array_equal(chosen.values, errors_of(part))
     other = auc_study(**SMALL | {"seed": 4})
     assert (errors_of(other) != errors_of(whole)).any()
-
-
-def test_input_errors():
-    with pytest.raises(InputError, match="case 'worse'"):
-        auc_study(cases=["worse"])
-    with pytest.raises(InputError, match="runs=0"):
-        auc_study(runs=0)
-    with pytest.raises(InputError, match="at least 2 models"):
-        auc_study(n_models=1)
 
 
 # The claims of the paper, on a small and on the whole study
@@ -157,16 +144,6 @@ def cells(claim):
     return int(claim.ours.split("(")[1].split()[0])
 
 
-def test_every_claim_is_listed_once(tree):
-    table = claims.study_claims(tree)
-    assert list(table.columns) == ["claim", "paper", "ours", "holds"]
-    assert table["claim"].is_unique
-    assert claims.published_grid(tree)
-    assert tree["study/swap_error"].shape[:3] == (5, 6, 6)
-    assert tree["study/swap_error"]["auc_method"].values.tolist() == list(METHODS)
-    assert not tree["study/swap_error"].isnull().any()
-
-
 def test_two_thirds_of_the_handicap_of_dgt_are_its_tie_rule(study):
     """One coin per tied item, not one per model, brings DGT closer to PGT everywhere, and past SGT on average."""
     means = study.swap_error.mean(["run", "labels_per_annotator"])
@@ -186,37 +163,6 @@ def test_committees_of_experts_sgt_overtakes_pgt():
 
 
 # The command
-
-
-def test_command_writes_the_study(run_study, tmp_path):
-    output = tmp_path / "study.nc"
-    arguments = ["--cases", "good", "--labels-per-item", "5", "--labels-per-annotator", "15"]
-    code, out, err = run_study("auc", *arguments, "--runs", "2", "-o", output, "--json")
-    assert code == 0, err
-    answer = json.loads(out)
-    assert answer["claims"] == []
-    means = pd.DataFrame(answer["mean_swap_error"])
-    assert means.loc[0, "labels_per_item"] == 5
-    assert [p.name for p in tmp_path.iterdir()] == ["study.nc"]
-    import xarray as xr
-
-    with xr.open_datatree(output, engine="h5netcdf") as kept:
-        assert kept["study/swap_error"].mean("run").sel({"auc_method": "pgt"}).item() == means.loc[0, "pgt"]
-
-
-def test_an_estimator_of_one_s_own_runs_in_the_study_and_changes_no_other():
-    own = {"worst": lambda problem: -problem.scores.mean(axis=1) * 0 + np.arange(len(problem.scores))[::-1]}
-    plain, further = auc_study(**SMALL), auc_study(**SMALL, estimators=own | dict(ESTIMATORS), keep_evaluations=True)
-    np.testing.assert_array_equal(further["study/swap_error"].isel(auc_method=slice(0, 5)), plain["study/swap_error"])
-    assert further["study/swap_error"]["auc_method"].values.tolist()[5:] == ["worst", "label_level"]
-    kept = further["evaluations"].to_dataset()
-    flat = {"stacked": ("case", "labels_per_item", "labels_per_annotator", "run")}
-    truth, estimate = (kept[name].stack(flat).transpose("stacked", ...) for name in ("truth", "estimate"))
-    swaps = further["study/swap_error"].stack(flat).transpose("stacked", "auc_method")
-    for one, drawn, error in zip(truth.values[:3], estimate.values[:3], swaps.values[:3]):
-        np.testing.assert_allclose(1 - concordance(drawn, one), error)
-    with pytest.raises(InputError, match="is a method of the study"):
-        auc_study(**SMALL, estimators={"pgt": own["worst"]})
 
 
 def test_the_auc_of_labels_counts_every_pair_of_labels_of_two_items():

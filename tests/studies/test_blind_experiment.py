@@ -4,12 +4,11 @@ import pytest
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.scores import blind_scores
 from bayesagree.datasets.simulate import simulated_systems
-from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
 from studies.blind_cases import blind_case
-from studies.blind_experiment import blind_experiment, jaccard_overlap, methods_group
+from studies.blind_experiment import blind_experiment, jaccard_overlap
 from studies.paired_tests import copeland_rank, paired_t_test, paired_terms
-from studies.rank_correlation import MEASURES, correlation, williams_test
+from studies.rank_correlation import correlation, williams_test
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +56,6 @@ def test_correlations_are_of_scores_and_of_ranks(tree):
     assert methods["correlation"].sel(estimator="em", measure="kendall", **here).item() == pytest.approx(kendall)
 
 
-def test_quality_is_that_of_the_pseudo_gold_and_outliers_are_found(tree):
-    quality = tree["methods"]["quality"]
-    assert quality.sel(estimator=["round_robin", "sampling"]).isnull().all()
-    assert (quality.sel(estimator=["majority", "em"], metric="accuracy") > 0.85).all()
-    outliers = tree["outliers"].to_dataset().sel(metric="accuracy")
-    assert outliers["system"].values.tolist() == ["system 6", "system 5", "system 4", "system 1"]
-    assert (outliers["predicted_rank"].sel(place="best") == 1).all()
-    assert (outliers["predicted_rank"].sel(place="worst") >= 5).all()
-
-
 def test_a_system_without_gold_has_no_part_in_ranks_and_tests(systems):
     """Williams' test counted it: on trec2011-teams both stars were false."""
     codes = systems.predictions.hard_labels()
@@ -100,31 +89,6 @@ def test_sampling_on_human_objects_ranks_as_the_gold_does(public_data):
     assert kendall.item() == pytest.approx(0.93, abs=0.005)
 
 
-def test_errors(systems):
-    with pytest.raises(InputError, match="baseline='emm' is no method"):
-        blind_experiment(systems.predictions, baseline="emm")
-    with pytest.raises(InputError, match="gold names none of the predicted items"):
-        blind_experiment(systems.predictions, gold={}, methods=["majority"])
-    with pytest.raises(InputError, match="unknown methods 'vote'"):
-        blind_experiment(systems.predictions, methods=["vote"])
-    with pytest.raises(InputError, match="significance=2"):
-        blind_experiment(systems.predictions, significance=2)
-    with pytest.raises(InputError, match="no case for blind evaluation"):
-        blind_case("bluebird")
-
-
-@pytest.mark.parametrize(
-    ("name", "n_models", "n_crowd", "n_gold"),
-    [("trec2011-teams", 8, None, 395), ("cifar10h", 7, 10000, 10000), ("chaosnli-snli", 5, 1514, 1514),
-     ("human-objects/edge", 5, 160, 160), ("human-objects/sketch", 4, 800, 800)],
-)  # fmt: skip
-def test_public_cases(public_data, name, n_models, n_crowd, n_gold):
-    case = blind_case(name, seed=1)
-    assert case.predictions.models.size == n_models
-    assert len(case.gold) == n_gold
-    assert (case.crowd is None) if n_crowd is None else (case.crowd.items.size == n_crowd)
-
-
 def test_no_blind_method_finds_the_best_team(public_data):
     """Team 3 stands far above the others by the NIST gold; by the other teams' labels it does not."""
     case = blind_case("trec2011-teams")
@@ -135,20 +99,6 @@ def test_no_blind_method_finds_the_best_team(public_data):
         scores = blind_scores(case.predictions, method=method, sets=100, seed=1).sel(model=actual.model)
         assert scores.idxmax("model").item() != "team 3"
         assert correlation(scores, actual, measure="pearson") < 0.5
-
-
-def test_of_every_measure_the_best_method_has_rank_one():
-    """The fewer swaps the better, the higher a correlation the better; every difference counts here."""
-    gold = np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 0.3]])
-    exact, near, turned = gold, gold[:, [1, 0, 2, 3, 5, 4]], gold[:, ::-1]
-    by_method = [{"score": score, "rank": 7.0 - score.argsort().argsort() - 1} for score in (near, exact, turned)]
-    found = methods_group(
-        ("majority", "em", "sampling"), by_method, by_method[1], np.full((3, 1), np.nan),
-        different=lambda p: np.ones(p.shape, bool), baseline="none", correction="williams",
-    )  # fmt: skip
-    np.testing.assert_array_equal(
-        found["method_rank"][1][:, 0], np.repeat([[2.0], [1.0], [3.0]], len(MEASURES), axis=1)
-    )
 
 
 def test_overlap_by_sets():

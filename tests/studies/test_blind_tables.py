@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from bayesagree.datasets.simulate import simulated_systems
-from bayesagree.metrics import hard_label_scores
 from studies.blind_experiment import blind_experiment, methods_group
-from studies.blind_tables import blind_table, overlap_summary, vote_quality
+from studies.blind_tables import blind_table, vote_quality
 from studies.rank_correlation import MEASURES, correlation, williams_test
 
 
@@ -27,26 +26,6 @@ def gold(systems):
 def tree(systems, gold):
     methods = ["majority", "em", "sampling"]
     return blind_experiment(systems.predictions, gold=gold, methods=methods, correction="hotelling", draws=50, seed=1)
-
-
-def test_overlap_and_its_summary(tree):
-    overlap = tree["systems"]["overlap"].values
-    table = blind_table(tree, 2)
-    assert table.iloc[2, 1] == overlap[2, 1]
-    assert table.notna().to_numpy().sum() == 15
-    pairs = [overlap[i, j] for i in range(6) for j in range(i)]
-    summary = overlap_summary(tree)
-    assert summary["mean"] == pytest.approx(np.mean(pairs))
-    assert summary["sd"] == pytest.approx(np.std(pairs, ddof=1))
-
-
-def test_actual_scores_with_their_mean_and_sd(tree, systems, gold):
-    table = blind_table(tree, 4)
-    scores = hard_label_scores(systems.predictions, gold, metric="precision").values
-    np.testing.assert_allclose(table["precision", "score"].iloc[:6], scores)
-    assert table.loc["mean", ("precision", "score")] == pytest.approx(scores.mean())
-    assert table.loc["sd", ("precision", "score")] == pytest.approx(scores.std(ddof=1))
-    assert np.isnan(table.loc["mean", ("precision", "rank")])
 
 
 def test_methods_by_family_and_hotelling_s_test(tree):
@@ -94,14 +73,6 @@ def test_few_swaps_are_good():
     swaps, places = (group[name][1][:, 0, MEASURES.index("swap_rate")] for name in ("correlation", "method_rank"))
     assert len(set(swaps)) == 3
     assert places[np.argsort(swaps)].tolist() == [1, 2, 3]
-
-
-def test_quality_and_outliers(tree):
-    assert blind_table(tree, 7).index.tolist() == ["majority", "em"]
-    assert blind_table(tree, 8).shape == (4, 4)
-    best = blind_table(tree, 9).loc[("accuracy", "best")]
-    assert (best["system"], best["actual_rank"]) == ("system 6", 1)
-    assert blind_table(tree, 9).loc["accuracy"].index.tolist() == ["best", "second", "third", "worst"]
 
 
 def test_the_vote_names_everything_at_zero_and_nothing_above_one(systems, gold):

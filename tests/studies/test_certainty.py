@@ -3,21 +3,11 @@
 import numpy as np
 import pytest
 
-from bayesagree import (
-    InputError,
-    Labels,
-    Predictions,
-    Ratings,
-    annotation_certainty,
-    dirichlet,
-    normal_inverse_gamma,
-    score,
-)
+from bayesagree import InputError, Labels, Predictions, annotation_certainty, dirichlet, score
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.metrics.uncertainty_adjusted import top_k_in_top_m
 from studies.certainty import certainty_by_reliability
-from studies.toy import toy_classes
 
 
 def test_certainty_is_that_of_the_posterior_at_each_reliability():
@@ -29,23 +19,6 @@ def test_certainty_is_that_of_the_posterior_at_each_reliability():
     assert gold[0] > 0.9
     assert gold[2] < 0.05
     assert np.isnan(gold[1])
-
-
-def test_certainty_of_ratings_asks_for_a_threshold():
-    given = Ratings.from_matrix([[1, 2, 1], [4, 5, 3]], scale=(1, 5), step=1)
-    found = certainty_by_reliability(given, reliability=(2,), threshold=3, draws=200, seed=1)["certainty"]
-    own = annotation_certainty(normal_inverse_gamma(given, reliability=2, draws=200, seed=1), threshold=3)
-    np.testing.assert_allclose(found.values[0], own)
-    with pytest.raises(InputError, match="threshold"):
-        certainty_by_reliability(given)
-
-
-def test_toy_labels_follow_the_true_shares():
-    toy = toy_classes(n_items=20, n_annotators=4000, seed=1)
-    np.testing.assert_allclose(toy.plausibility.sum(axis=1), 1)
-    np.testing.assert_allclose(toy.labels.counts() / 4000, toy.plausibility, atol=5 * np.sqrt(0.25 / 4000))
-    assert toy.plausibility[0].argmax() == 0
-    assert toy.plausibility[-1].argmax() == 2
 
 
 @pytest.fixture(scope="module")

@@ -29,16 +29,6 @@ def test_a_set_up_is_crowdtruth_of_the_recoded_ratings(ratings):
     assert found["mean_uqs"].values[0] > found["mean_uqs"].values[3]  # more labels, more ways to differ
 
 
-def test_set_ups_ask_for_five_levels():
-    with pytest.raises(InputError, match="five levels"):
-        crowd_setups(Ratings.from_matrix([[1, 2, 3]], scale=(1, 3), step=1))
-    own = {"low": {1: "a", 2: "a", 3: "b"}}
-    assert (
-        crowd_setups(Ratings.from_matrix([[1, 2, 1], [3, 3, 3]], scale=(1, 3), step=1), setups=own)["mean_uqs"].size
-        == 1
-    )
-
-
 def test_validation_is_the_squared_error_and_the_area_under_the_curve(ratings):
     found = crowd_setups(ratings)
     rng = np.random.default_rng(2)

@@ -7,10 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.scores import blind_posterior
 from bayesagree.errors import InputError
-from bayesagree.evaluation.comparison import compare, practical_equivalence
 from studies.paired_tests import adjusted, bootstrap_p_values, copeland_rank, paired_t_test, paired_terms
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "blind.json").read_text())
@@ -39,12 +36,6 @@ def test_t_test_without_variance():
 def test_terms_average_to_the_score(metric, mean):
     truth, said = np.array([1, 1, 1, 0, 0, 0, -1]), np.array([[1, 1, 0, 0, 1, 1, 1]])
     assert np.nanmean(paired_terms(truth, said, metric, 1)) == pytest.approx(mean)
-
-
-def test_precision_and_macro_averages_have_no_terms():
-    truth, said = np.array([1, 0]), np.array([[1, 1]])
-    assert paired_terms(truth, said, "precision", 1) is None
-    assert paired_terms(truth, said, "recall", None) is None
 
 
 def test_bootstrap_agrees_with_the_t_test():
@@ -90,27 +81,6 @@ def test_copeland_without_tests_is_the_ranking_of_the_scores(scores):
     expected = stats.rankdata(-np.array(scores), method="min")
     assert copeland_rank(scores).values.tolist() == expected.tolist()
     assert set(copeland_rank(scores, np.zeros((len(scores),) * 2)).values.tolist()) == {1}
-
-
-def test_probabilities_of_better_equivalent_and_worse():
-    rng = np.random.default_rng(3)
-    truth = rng.integers(0, 2, 300)
-    said = {f"s{q}": np.where(rng.random(300) < q / 100, truth, 1 - truth) for q in (60, 75, 90)}
-    tree = blind_posterior(Predictions.from_labels(said), method="em", metrics=("accuracy",), seed=1)
-    result = practical_equivalence(tree, metric="accuracy", rope=0.02)
-    total = result["better"] + result["equivalent"] + result["worse"]
-    np.testing.assert_allclose(total.values[~np.eye(3, dtype=bool)], 1)
-    np.testing.assert_allclose(result["better"].values, result["worse"].values.T)
-    assert result["better"].sel(model="s90", other_model="s60") > 0.95
-    plug_in = compare(tree, metric="accuracy")["prob_better"]
-    compared = compare(tree, metric="accuracy", ci_prob=0.8)
-    for name in ("difference", "lower", "upper"):
-        found = practical_equivalence(tree, metric="accuracy", ci_prob=0.8)[name]
-        np.testing.assert_array_equal(found, compared[name])
-    none = practical_equivalence(tree, metric="accuracy", rope=0)
-    np.testing.assert_allclose(none["better"] + none["equivalent"] / 2, plug_in)
-    with pytest.raises(InputError, match="rope"):
-        practical_equivalence(tree, metric="accuracy", rope=-1)
 
 
 def test_a_model_without_a_score_has_no_place():

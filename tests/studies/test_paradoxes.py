@@ -11,8 +11,7 @@ from scipy.stats import qmc
 from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
-from bayesagree.errors import InputError
-from studies.paradoxes import PARADOXES, paradox_claims, paradox_table, percent_agreement, plot_beta_shapes
+from studies.paradoxes import PARADOXES, paradox_claims, paradox_table, percent_agreement
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "agreement.json").read_text())
 CASES = {paradox.case: paradox.ratings() for paradox in PARADOXES}
@@ -99,33 +98,6 @@ def test_at_the_ends_of_a_longer_scale_the_paper_is_right_where_an_end_is_a_poin
     assert ends.loc["3"].drop("argument").to_dict() == {
         "squeezed flat": True, "binned flat": False, "binned hierarchical": False
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(("n_levels", "inside"), [(2, False), (5, False), (7, False), (5, True), (7, True)])
-def test_toy_cases_have_one_reading_unless_all_answers_are_ends(n_levels, inside):
-    """Inside the scale and on two levels the averaged default is the column of the binned likelihood."""
-    kinds = {prepare(p.ratings(n_levels, inside=inside)).kind for p in PARADOXES}
-    assert kinds == {"binned" if inside or n_levels == 2 else "averaged"}
-
-
-def test_beta_shapes_are_two_camps_random_and_agreement():
-    panels = plot_beta_shapes(phi=(-0.5, 0.0, 0.8)).ravel()
-    camps, random, agreement = (panel.lines[0].get_ydata() for panel in panels)
-    middle = random.size // 2
-    assert camps[middle] < camps[0]
-    np.testing.assert_allclose(random, 1.0)
-    assert agreement[middle] > agreement[0]
-    with pytest.raises(InputError, match="must lie below 1"):
-        plot_beta_shapes(phi=(1.0,))
-
-
-@pytest.mark.long
-def test_toy_cases():
-    cases = paradox_table(["2", "8b"]).set_index("case")
-    assert np.isnan(cases.loc["2", "alpha"])
-    assert cases.loc["2", "phi_squeezed_flat"].startswith("1.00")
-    assert cases.loc["8b", "alpha"] == pytest.approx(cases.loc["8b", "alpha_paper"], abs=0.01)
-    assert cases.loc["8b", "remark"] == "more items, narrower interval"
 
 
 @pytest.mark.slow

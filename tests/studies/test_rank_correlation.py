@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bayesagree.errors import InputError
 from studies.rank_correlation import correlation, swap_rate, williams_test
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "blind.json").read_text())
@@ -71,20 +70,3 @@ def test_swap_rate_equals_brute_force(rows):
     pairs = list(combinations(rows, 2))
     swapped = sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in pairs)
     assert swap_rate(*zip(*rows)) == pytest.approx(swapped / len(pairs))
-
-
-def test_errors_and_what_does_not_exist():
-    with pytest.warns(UserWarning, match="same score"):
-        assert np.isnan(correlation([1, 1, 1], [1, 2, 3]))
-    with pytest.raises(InputError, match="shapes"):
-        correlation([1, 2], [1, 2, 3])
-    with pytest.raises(InputError, match="n=3"):
-        williams_test(0.1, 0.2, 0.3, 3)
-    with pytest.raises(InputError, match="between -1 and 1"):
-        williams_test(1.2, 0.2, 0.3, 9)
-    with pytest.raises(InputError, match="correction"):
-        williams_test(0.1, 0.2, 0.3, 9, correction="steiger")
-    with pytest.raises(InputError, match="measure"):
-        correlation([1, 2], [1, 2], measure="rbo")
-    with pytest.raises(InputError, match="no pair"):
-        swap_rate([1.0], [1.0])

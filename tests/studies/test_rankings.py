@@ -11,7 +11,7 @@ from bayesagree.errors import InputError
 from bayesagree.plausibility.certainty import annotation_certainty
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from studies import rankings as tables
-from studies.rankings import SCORES, certainty_correlation, model_ranks, ranking_study, saturated_items
+from studies.rankings import SCORES, certainty_correlation, ranking_study, saturated_items
 
 SIMULATED = rankings(n_items=40, n_labels=8, n_annotators=4, seed=3).rankings
 
@@ -64,16 +64,6 @@ def test_items_that_no_reliability_settles():
         np.testing.assert_array_equal(saturated_items(tree, name), annotation[f"tied_{name}"])
 
 
-def test_ranks_and_statistics(study):
-    ranks = model_ranks(study, "top_3_accuracy").values
-    assert (np.sort(ranks, axis=1) == [1, 2, 3, 4]).all()
-    annotation = study["annotation"].to_dataset()
-    assert annotation["n_rankings"].values.tolist() == [4] * 40
-    assert int(annotation["n_ranked"].sum()) == SIMULATED.label_index.size
-    assert annotation["largest_block"].max() == 2
-    assert ((study["risk"]["expected"] >= 0) & (study["risk"]["expected"] <= 2)).all()
-
-
 @pytest.fixture(scope="module")
 def given():
     return rankings(n_items=8, seed=1).rankings
@@ -87,44 +77,6 @@ def tree(given):
     )
 
 
-def test_sizes_of_the_annotations(given, tree):
-    found = tables.annotation_summary(tree)
-    assert found["n_items"] == 8
-    assert found["n_rankings"] == given.n_annotations
-    assert found["rankings_per_item"] == given.n_annotations / 8
-    assert found["labels_per_ranking"] == pytest.approx(given.label_index.size / given.n_annotations)
-
-
-def test_certainty_of_the_settings(tree):
-    table = tables.setting_table(tree)
-    assert table["setting"].tolist() == ["prirn 2", "prirn 5", "plackett_luce 1", "plackett_luce 2"]
-    certainty = tree["certainty"].to_dataset()
-    np.testing.assert_allclose(table["top_2"], certainty["top_2"].mean("item"))
-    np.testing.assert_allclose(table[f"share_below_{tables.OPEN}"], (certainty["top_1"] < tables.OPEN).mean("item"))
-    agreement = tree["annotation"]["agreement"].values
-    known = np.isfinite(agreement)
-    expected = np.corrcoef(certainty["top_1"].values[3][known], agreement[known])[0, 1]
-    assert table["correlation_with_agreement"][3] == pytest.approx(expected)
-    assert "risk_certainty" not in table
-
-
-def test_the_nearest_setting_has_the_largest_correlation(tree):
-    table = tables.nearest_settings(tree)
-    correlation = certainty_correlation(tree).values
-    assert table["setting"].tolist() == ["plackett_luce 1", "plackett_luce 2"]
-    for i, row in zip((2, 3), table.to_dict("records")):
-        assert row["correlation"] == correlation[i, :2].max()
-        assert row["prirn"] == f"prirn {(2, 5)[correlation[i, :2].argmax()]}"
-
-
-def test_unsettled_items_are_those_of_the_last_two_reliabilities(tree):
-    table = tables.unsettled_items(tree).set_index("aggregation")
-    assert table.loc["prirn", ["from", "to"]].tolist() == [2, 5]
-    assert table.loc["plackett_luce", "tied"] == int(tree["annotation"]["tied_plackett_luce"].sum())
-    rise = np.diff(tree["certainty"]["top_1"].values[:2], axis=0)[0]
-    assert table.loc["prirn", "flat"] <= int((rise < table.loc["prirn", "rise"]).sum())
-
-
 def test_scores_say_where_the_order_differs(tree):
     table = tables.model_scores(tree)
     models = tree["posterior"]["model"].values.astype(str).tolist()
@@ -133,24 +85,6 @@ def test_scores_say_where_the_order_differs(tree):
         first = part[models].to_numpy()[0].argsort()
         swapped = [bool((row.argsort() != first).any()) for row in part[models].to_numpy()]
         assert part["order_differs"].tolist() == swapped
-
-
-def test_the_view_of_an_item(given, tree):
-    least = int(tree["certainty"]["top_1"].mean("setting").values.argmin())
-    view = tables.item_view(given, tree)
-    assert view.item == given.items.tolist()[least]
-    assert view.rankings == given.of_item(least)
-    assert (np.diff(view.labels["irn"]) <= 0).all()
-    assert view.labels["prirn_top"].sum() == pytest.approx(1, abs=0.1)
-    assert tables.item_view(given, tree, "3").item == 3
-    with pytest.raises(InputError, match="no such item"):
-        tables.item_view(given, tree, "none")
-
-
-def test_rankings_of_an_item_are_those_that_were_given():
-    blocks = [[[["a"], ["b", "c"]], [["b"]]], [[["c"], ["a"]]]]
-    built = Rankings.from_blocks(blocks, labels=["a", "b", "c"])
-    assert [built.of_item(i) for i in range(2)] == blocks
 
 
 @pytest.mark.slow
