@@ -106,18 +106,6 @@ def test_encodings_and_the_line_of_excel(tmp_path, encoding, excel, ending):
     assert all(text in str(warning.message) for text, warning in zip(expected, caught))
 
 
-ANSWERS = pd.DataFrame({"item": [1, 1, 2], "annotator": list("pqp"), "label": ["low", "high", "low"]})
-
-
-def test_labels_have_the_order_that_is_stated():
-    known = read_annotations(ANSWERS, labels=["low", "high"], ordered=True)
-    assert (known.ordered, known.categories.tolist()) == (True, ["low", "high"])
-    assert read_annotations(ANSWERS).ordered is None
-    assert read_annotations(ANSWERS.replace({"low": 1, "high": 2}), ordered=False).ordered is False
-    with pytest.raises(InputError, match="the order of the labels 'high', 'low' is not known"):
-        read_annotations(ANSWERS, ordered=True)
-
-
 def test_a_vocabulary_shares_more_than_half_of_its_values():
     """Two and three of five values stand in another column too."""
     for other, found in (("pqpqp", []), ("pqrpq", ["a", "b"])):
