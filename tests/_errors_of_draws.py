@@ -1,6 +1,5 @@
 """Tolerances that come from Monte-Carlo error, shared by the tests of all samplers."""
 
-import arviz as az
 import numpy as np
 import xarray as xr
 
@@ -29,6 +28,8 @@ def assert_share(share, expected, n, sigmas=SIGMAS):
 
 def assert_same_mean(tree: xr.DataTree, other: xr.DataTree, name: str, sigmas=SIGMAS):
     """Compare posterior means of two results, allowing for the autocorrelation of both."""
+    import arviz as az
+
     a, b = tree["posterior"].to_dataset()[[name]], other["posterior"].to_dataset()[[name]]
     error = np.hypot(az.mcse(a)[name].values, az.mcse(b)[name].values)
     gap = np.abs(a[name].mean(("chain", "draw")).values - b[name].mean(("chain", "draw")).values)

@@ -55,12 +55,9 @@ def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: ob
 @pytest.mark.parametrize(
     ("cases", "options", "message"),
     [
-        ([], {}, "there is no case: cases is empty"),
-        ([[]], {}, "item 0 has no ranking; drop the item"),
         ([[[[0], []]]], {}, "item 0, ranking 0: empty block in [[0], []]; every block names at least one label"),
         ([[[[0], [1]], [[0], [0]]]], {}, "item 0: label 0 is named twice in one ranking"),
         ([[[[0], [5]]]], {}, "item 0, ranking 0: label 5 is not one of the 2 known (0, 1)"),
-        ([[["ab"]]], {"labels": ["ab"]}, "item 0, ranking 0: 'ab' is not a list; a ranking is a list of blocks"),
         ([[[[0]], [[1]]]], {"annotators": [["a"]]}, "must name one annotator for each ranking"),
         ([[[[0]], [[1]]]], {"annotators": [["a", "a"]]}, "item 0: an annotator is named twice ('a', 'a')"),
     ],

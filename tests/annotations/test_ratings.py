@@ -48,10 +48,7 @@ def test_rating_matrix_and_long_agree() -> None:
         ([1, np.inf], {}, "item 'q17', annotator 'a1': rating inf is not finite"),
         ([1, 2.5], {"step": 1}, "rating 2.5 is off the step: levels are 1, 2, ..., 5; pass step=None"),
         ([1], {"step": 3}, "step 3 does not divide the scale (1, 5) into whole levels"),
-        ([1], {"step": "a"}, "step 'a' does not divide"),
         ([1], {"scale": (5, 1)}, "scale (5, 1) is not (lowest, highest) with lowest < highest"),
-        ([1], {"scale": 5}, "scale 5 is not (lowest, highest), two numbers"),
-        ([None], {}, "there is no rating: every one is missing"),
     ],
 )
 def test_ratings_refuse(values: list, options: dict, message: str) -> None:

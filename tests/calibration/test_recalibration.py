@@ -18,7 +18,6 @@ from bayesagree.plausibility.calibration import (
     label_probability,
     pool_with_votes,
 )
-from bayesagree.plausibility.certainty import annotation_certainty
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 
@@ -98,20 +97,6 @@ def test_calibrated_confidence_meets_accuracy_on_other_items():
     assert abs(float(after["gap"])) < 4 * np.hypot(float(mean.std()), 0.5 / np.sqrt(3800))
     assert float(after["log_score"]) > float(before["log_score"])
     np.testing.assert_allclose(label_probability(calibrated).sum("category"), 1, atol=1e-12)
-
-
-def test_the_result_has_the_shape_of_the_input_and_feeds_certainty():
-    crowd = crowd_labels(n_items=80, n_annotators=8, n_labels=3, seed=1)
-    gold = {i: int(crowd.truth[i]) for i in range(40)}
-    for options in ({"top_labels": 2}, {}):
-        tree = dawid_skene(crowd.labels, draws=100, chains=2, seed=1, **options)
-        calibrated = calibrate(tree, gold, seed=1)
-        name = "top_label" if options else "plausibility"
-        assert calibrated["posterior"][name].shape == tree["posterior"][name].shape
-        top = annotation_certainty(calibrated).values
-        claim = label_probability(calibrated).max("category").values
-        assert np.abs(top - claim).max() < 4.5 * 0.5 / np.sqrt(200) + 0.01
-        assert calibrated["constant_data"]["is_gold"].sum() == 40
 
 
 def test_gold_items_needed_narrows_the_interval_to_the_stated_width():

@@ -13,7 +13,6 @@ from bayesagree import Comparisons, InputError, davidson, davidson_model
 from bayesagree.comparisons import DavidsonPrior
 from bayesagree.comparisons._cells import Natural, cells_of
 from bayesagree.comparisons._density import Density, Form
-from bayesagree.draws.convergence import diagnostics
 
 FOODS = {"Burger": 0, "Pasta": 1, "Pizza": 2, "Sushi": 3, "Tacos": 4}
 # evalica's food.csv (Apache-2.0): left, right, and l, r or t.
@@ -202,25 +201,6 @@ def test_components_are_warned_of():
     with pytest.warns(UserWarning, match="no comparison links the 2 components"):
         tree = davidson(Comparisons.from_long(table), **COMMON, draws=10, chains=1, seed=1)
     assert tree["components"]["component"].values.tolist() == [0, 0, 1, 1]
-
-
-@pytest.mark.nuts
-@pytest.mark.parametrize("form", [FORMS[0], *(pytest.param(form, marks=pytest.mark.slow) for form in FORMS[1:])])
-def test_pymc_twin(form):
-    crowded = Comparisons.from_long(crowd(n=250), annotator="who", item="prompt", covariates=["longer"])
-    options = {**form._asdict(), "seed": 4}
-    ours, theirs = (davidson(crowded, **options, engine=engine)["posterior"].to_dataset() for engine in ("hmc", "nuts"))
-    for name in ("strength", "tie", "order", "discrimination", "covariate_effect", "strength_sd"):
-        assert (name in ours) == (name in theirs)
-        if name in ours:
-            mine, other = (found[name].values.reshape(4, 1000, -1) for found in (ours, theirs))
-            if name == "discrimination":  # skewed
-                mine, other = np.log(mine), np.log(other)
-            for power in (1, 2):  # means, then variances
-                far = [(values - (power - 1) * values.mean((0, 1))) ** power for values in (mine, other)]
-                error = [values.std((0, 1)) / np.sqrt(diagnostics(values)[1]) for values in far]
-                gap = np.abs(far[0].mean((0, 1)) - far[1].mean((0, 1)))
-                assert (gap / np.hypot(*error)).max() < 4, (name, power)
 
 
 UNITS = {

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree import dirichlet
-from bayesagree._inference.results import result_tree, seed_of
-from bayesagree.annotations import Labels
+from bayesagree._inference.results import result_tree
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.top_labels import number_draws, plausibility_block, point_estimate, stream_of, truth_draws
 from bayesagree.errors import InputError
@@ -68,8 +66,3 @@ def test_a_point_estimate_names_the_first_item_that_has_none():
         point_estimate(estimate)
     found = point_estimate(estimate[[0, 2]], np.array(["y", "w"]), np.array(["yes", "no"]))
     np.testing.assert_array_equal(found, [[0.4, 0.6], [0.8, 0.2]])
-
-
-def test_a_result_without_a_seed_was_drawn_with_number_zero():
-    assert seed_of(xr.DataTree()) == 0
-    assert seed_of(dirichlet(Labels.from_counts([[2, 1]]), draws=3, seed=7)) == 7

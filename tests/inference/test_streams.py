@@ -10,11 +10,9 @@ import pytest
 
 from bayesagree._inference.results import fingerprint
 from bayesagree._inference.streams import (
-    MOST_AT_ONCE,
     PURPOSES,
     block_generator,
     map_blocks,
-    next_batch,
     seed_sequence,
     stream_apart,
 )
@@ -30,12 +28,6 @@ def test_no_two_streams_of_a_seed_coincide():
     assert len(set(first)) == len(first)
     again = np.random.Generator(np.random.SFC64(stream_apart(root, PURPOSES[0])))
     assert again.integers(2**63) == first[0]
-
-
-def test_a_generator_is_a_seed_and_moves_on():
-    words = np.random.default_rng(3).integers(0, 2**32, 8)
-    rng = np.random.default_rng(3)
-    assert [seed_sequence(rng).entropy for _ in range(2)] == [words[:4].tolist(), words[4:].tolist()]
 
 
 @dataclass
@@ -54,11 +46,6 @@ def test_fingerprints_tell_data_apart():
     ]  # fmt: skip
     assert len({fingerprint(one) for one in data}) == len(data)
     assert fingerprint(Data(six.reshape(2, 3).T)) == fingerprint(Data(np.ascontiguousarray(six.reshape(2, 3).T)))
-
-
-@pytest.mark.parametrize(("seconds", "size"), [(0.0, MOST_AT_ONCE), (0.004, 25), (0.09, 1), (7.0, 1)])
-def test_a_batch_takes_about_as_long_as_it_should(seconds, size):
-    assert next_batch(iter(range(1000)), seconds, at_once=0.1) == list(range(size))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 1000])

@@ -16,7 +16,6 @@ from bayesagree import (
     normal_inverse_gamma,
     plackett_luce,
     prirn,
-    simulate,
 )
 from bayesagree.plausibility import DawidSkenePrior, NormalInverseGammaPrior
 from bayesagree.predictive.checks import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
@@ -160,24 +159,6 @@ def test_group_annotator_is_beta_binomial():
     assert item_loo(with_log_likelihood(tree, COUNTS, model="B")).n_data_points == 5
     with pytest.raises(InputError, match="name one of the models"):
         with_log_likelihood(tree, COUNTS)
-
-
-@pytest.mark.long
-def test_leaving_out_an_item_is_fitting_without_it():
-    """az.loo against refits: log p(item | the others), Phi integrated over the posterior without the item."""
-    import arviz as az
-
-    ratings = simulate.ratings(n_items=12, ratings_per_item=3, phi=0.4, n_levels=5, seed=3).ratings
-    matrix = ratings.rating.reshape(12, 3)
-    loo = az.loo(with_log_likelihood(common_agreement(ratings, draws=1000, seed=1), ratings), pointwise=True)
-    assert (loo.pareto_k.values < 0.7).all()
-    for i in (0, 11):
-        others = Ratings.from_matrix(np.delete(matrix, i, axis=0), scale=ratings.scale, step=1)
-        one = Ratings.from_matrix(matrix[[i]], scale=ratings.scale, step=1)
-        value = np.exp(log_likelihood(common_agreement(others, draws=1000, seed=2), one).values.ravel())
-        error = value.std() / value.mean() / np.sqrt(value.size)
-        # Importance weights of the smoothed kind cost some efficiency.
-        assert abs(float(loo.elpd_i[i]) - np.log(value.mean())) < 3 * SIGMAS * error
 
 
 def test_log_prior_is_the_density_of_the_prior(capfd):

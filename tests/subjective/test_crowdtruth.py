@@ -1,12 +1,10 @@
 """CrowdTruth: published scores, extremes, a brute-force twin, invariants; and who labels at random (studies)."""
 
-import json
 from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
 import pytest
-from _paths import ROOT
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
@@ -15,7 +13,6 @@ from bayesagree.datasets import load
 from bayesagree.subjective import crowdtruth
 from studies.crowd import spammers
 
-GOLDEN = json.loads((ROOT / "tests" / "golden" / "crowdtruth.json").read_text())
 SETS = ("relex-binary", "relex-multiple-choice", "rte")
 SMALL = 1e-8
 
@@ -31,14 +28,6 @@ def test_published_scores(name, public_data):
         for column in set(published.columns) & set(scores.data_vars):
             ours = scores[column].sel({dim: list(published.index)}).to_numpy()
             np.testing.assert_allclose(ours, published[column].to_numpy(float), rtol=0, atol=accuracy, err_msg=column)
-
-
-def test_values_quoted_in_the_tutorials(public_data):
-    for name, quoted in GOLDEN["values"].items():
-        scores = crowdtruth(load(f"crowdtruth/{name}").annotations)
-        for score, dim, key, value, accuracy in quoted:
-            keys = {str(k): k for k in scores[dim].values.tolist()}
-            assert float(scores[score].sel({dim: keys[key]})) == pytest.approx(value, abs=accuracy)
 
 
 def votes(*rows):

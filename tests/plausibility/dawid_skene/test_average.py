@@ -118,14 +118,3 @@ def test_equal_weights_where_no_item_has_a_second_label():
         one = Labels.from_matrix(np.random.default_rng(0).integers(0, n_labels, (20, 1)))
         found = DawidSkenePosterior(one, "auto").weights(asked, 10)
         assert found == dict.fromkeys(names[:n_labels], 1 / n_labels)
-
-
-@pytest.mark.long
-def test_votes_have_no_weight_where_annotators_differ_in_accuracy():
-    rng = np.random.default_rng(5)
-    truth = rng.integers(0, 2, 300)
-    accuracy = np.array([0.95, 0.95, 0.55, 0.55, 0.55, 0.55, 0.55])
-    said = np.where(rng.random((300, 7)) < accuracy, truth[:, None], 1 - truth[:, None])
-    labels = Labels.from_matrix(said)
-    weights = DawidSkenePosterior(labels, "auto").weights(Request(10, 2, 1, "gibbs"), None)
-    assert weights["mixed_membership"] > 0.9

@@ -12,7 +12,6 @@ from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, SizeError
-from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -79,29 +78,6 @@ def test_mixed_membership_gibbs_equals_the_reference_posterior():
     for name in ("prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"):
         expected = record["posterior"][name]
         agree(posterior[name].values, expected["mean"], expected["mcse_mean"], name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_every_gibbs_sampler_equals_its_pymc_twin(variant):
-    _compare_engines(variant, draws=1500)
-
-
-def _compare_engines(variant: str, draws: int) -> None:
-    labels = crowd_labels(n_items=15, n_annotators=4, n_labels=3, seed=3).labels
-    prior = DawidSkenePrior(ambiguity=2.0, ambiguity_sd=0.4, concentration_sd=0.5)
-    options = {"variant": variant, "prior": prior, "gold": {0: 1}, "seed": 1}
-    gibbs = dawid_skene(labels, draws=2000, **options)["posterior"].to_dataset()
-    nuts = dawid_skene(labels, draws=draws, engine="nuts", **options)
-    assert {"r_hat", "ess"} <= set(nuts["diagnostics"].to_dataset())
-    assert "diverging" in nuts["sample_stats"].to_dataset()
-    posterior = nuts["posterior"].to_dataset()
-    assert set(gibbs) == set(posterior)
-    for name in gibbs:
-        varies = posterior[name].values.std(axis=(0, 1)).ravel() > 0  # a gold item has one truth
-        ours = gibbs[name].values.reshape(*gibbs[name].shape[:2], -1)[:, :, varies]
-        theirs = posterior[name].values.reshape(*posterior[name].shape[:2], -1)[:, :, varies]
-        agree(ours, *mean_and_error(theirs), name)
 
 
 def test_blocks_are_the_best_labels_of_the_draws():

@@ -1,8 +1,6 @@
 import json
 
-import arviz as az
 import numpy as np
-import pymc as pm
 import pytest
 from _errors_of_draws import assert_mean
 from _paths import ROOT
@@ -78,6 +76,9 @@ def test_one_annotator_counts_as_much_as_ten():
 @pytest.mark.nuts
 def test_the_model_samples_well_under_default_nuts():
     """With the default prior of 0.01 the simplex itself gave 11 divergences, R-hat 1.11 and 20 effective draws."""
+    import arviz as az
+    import pymc as pm
+
     rankings = Rankings.from_blocks([[[["a"], ["b", "c"]], [["b"]]], [[["c"]]]], labels=list("abcde"))
     with prirn_model(rankings):
         trace = pm.sample(1000, chains=2, cores=1, random_seed=1, progressbar=False, quiet=True)

@@ -4,50 +4,7 @@ import numpy as np
 import pytest
 
 from bayesagree.annotations import Rankings
-from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.errors import InputError
-from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
-
-CHAINS = 2
-
-
-def difference_in_errors(a: np.ndarray, b: np.ndarray, chains: tuple[int, int]) -> float:
-    """Largest difference of means and squares over columns, in combined Monte-Carlo standard errors."""
-    worst = 0.0
-    for power in (1, 2):
-        for column in range(a.shape[1]):
-            pair = [x[:, column] ** power for x in (a, b)]
-            errors = [x.std() / np.sqrt(worst_diagnostics(x[:, None], c)[1]) for x, c in zip(pair, chains)]
-            worst = max(worst, abs(pair[0].mean() - pair[1].mean()) / np.hypot(*errors))
-    return worst
-
-
-def ten_problems() -> Rankings:
-    """Up to eight labels, ties, unranked labels and complete rankings."""
-    rng = np.random.default_rng(11)
-    cases = []
-    for _ in range(10):
-        n = int(rng.integers(2, 9))
-        case = []
-        for _ in range(int(rng.integers(1, 5))):
-            named = rng.permutation(n)[: int(rng.integers(1, n + 1))]
-            cuts = np.flatnonzero(rng.random(named.size - 1) < 0.6) + 1
-            case.append([block.tolist() for block in np.split(named, cuts)])
-        cases.append(case)
-    return Rankings.from_blocks(cases, labels=8)
-
-
-@pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.nuts
-def test_nuts_equals_gibbs_on_ten_problems(seed: int) -> None:
-    rankings = ten_problems()
-    nuts = plackett_luce(rankings, shape=0.8, engine="nuts", draws=1500, chains=CHAINS, seed=seed)
-    gibbs = plackett_luce(rankings, shape=0.8, draws=4000, seed=seed)
-    assert not nuts["sample_stats"]["diverging"].values.any()
-    assert nuts.attrs["engine"] == "nuts"
-    for item in range(10):
-        draws = [t["posterior"]["plausibility"].values[:, :, item].reshape(-1, 8) for t in (nuts, gibbs)]
-        assert difference_in_errors(draws[0], draws[1], (CHAINS, 4)) < 4
 
 
 @pytest.mark.nuts
