@@ -54,7 +54,7 @@ def uncertain_accuracy(
     """
 
     def values(scores: list[SampleScore]) -> Value:
-        from bayesagree import evaluate
+        from bayesagree.evaluation.scoring import evaluate
 
         answers = {score.sample_id: score.score.answer for score in scores}
         voted = {score.sample_id: (score.sample_metadata or {}).get(votes) for score in scores}
