@@ -23,9 +23,7 @@ def main(
     labels_per_annotator: Annotated[str, Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
     runs: Annotated[int, Option(help="Runs per configuration.", min=1)] = 100,
     seed: _options.Seed = 0,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="netCDF file; an interrupted study resumes from it.")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")] = None,
     label_level: Annotated[bool, Option(help="Rank by the AUC of the labels themselves too.")] = False,
     figures: Figures = None,
     dask: _options.Dask = None,

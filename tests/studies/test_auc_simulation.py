@@ -1,4 +1,4 @@
-"""The simulation study: each run against a plain twin, resuming, and every claim of the paper on its output."""
+"""The simulation study: each run against a plain twin, and every claim of the paper on its output."""
 
 import itertools
 
