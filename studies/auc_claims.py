@@ -1,4 +1,4 @@
-"""Published findings of the AUC study, checked on the output of `studies.auc_study`.
+"""Published findings of the AUC study, checked on the output of `studies.auc_simulation.auc_study`.
 
 Claims about DGT are checked on its published reading (ties drawn anew for every model). A swap error is *high*
 quality below .1, *middle* below .25, else *low*.
