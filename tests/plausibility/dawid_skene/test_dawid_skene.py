@@ -9,10 +9,8 @@ from _paths import ROOT
 from arviz_stats.base.array import array_stats
 
 from bayesagree.annotations import Labels
-from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, SizeError
-from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 TESTS = ROOT / "tests"
@@ -78,20 +76,6 @@ def test_mixed_membership_gibbs_equals_the_reference_posterior():
     for name in ("prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"):
         expected = record["posterior"][name]
         agree(posterior[name].values, expected["mean"], expected["mcse_mean"], name)
-
-
-def test_blocks_are_the_best_labels_of_the_draws():
-    labels = crowd_labels(n_items=130, n_annotators=8, seed=6).labels
-    tree = dawid_skene(labels, variant="full", draws=50, chains=2, seed=3)
-    blocks = list(DawidSkene("full").blocks(labels, Request(50, 2, 3, top_labels=2)).blocks)
-    assert [b.items for b in blocks] == [slice(0, 64), slice(64, 128), slice(128, 130)]
-    top = np.concatenate([b.top_label for b in blocks])
-    few = {"draws": 50, "chains": 2, "seed": 3, "top_labels": 2, "confusion": False}
-    kept = dawid_skene(labels, variant="full", **few)["posterior"]["top_label"]
-    np.testing.assert_array_equal(np.moveaxis(top.reshape(130, 2, 50, 2), 0, 2), kept)
-    # The streams differ from those of a run that keeps whole matrices (it draws more): compare what is expected.
-    share = (top[:, :, 0, None] == np.arange(4)).mean(axis=1)
-    assert np.abs(share - tree["derived"]["label_probability"].values).mean() < 0.03
 
 
 def test_counts_and_single_labels_are_refused():
