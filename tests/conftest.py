@@ -22,7 +22,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     threadpool_limits(1, user_api="blas")
 
-settings.register_profile("bayesagree", deadline=None, derandomize=True)
+settings.register_profile("bayesagree", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("nightly", deadline=None)
 settings.load_profile("bayesagree")
 

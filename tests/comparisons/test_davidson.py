@@ -164,7 +164,7 @@ def test_information_is_the_mean_curvature(form):
 
 def strengths(table, **options):
     found = Comparisons.from_long(table, **{k: options.pop(k) for k in ("annotator",) if k in options})
-    return davidson(found, **(COMMON | options), draws=200, chains=2, seed=3)["posterior"]["strength"]
+    return davidson(found, **(COMMON | options), draws=60, chains=2, seed=3)["posterior"]["strength"]
 
 
 def test_rows_in_another_order():

@@ -40,6 +40,14 @@ class BetaBinomial(ItemPosterior):
     def groups(self, problem, request: Request):
         return {"posterior_parameters": {"concentration": (("item", "category"), problem)}}
 
+    def model(self, annotations):
+        import pymc as pm
+
+        with pm.Model(coords={"item": annotations.items, "category": annotations.categories}) as model:
+            yes = pm.Beta("yes", *self.problem(annotations).T[::-1], dims="item")
+            pm.Deterministic("plausibility", pm.math.stack([1 - yes, yes], axis=1), dims=("item", "category"))
+        return model
+
 
 @pytest.fixture
 def registered(monkeypatch):
@@ -77,3 +85,10 @@ def test_it_is_evaluated_and_reported_by_name(registered):
         evaluate(VOTES, MODELS, plausibility="beta_binomial", priors=1.0)
     data = report_data(VOTES, MODELS, settings=ReportSettings("beta_binomial", draws=50))
     assert data.settings.record.title == "beta-binomial"
+
+
+@pytest.mark.nuts
+def test_its_model_is_sampled():
+    one = Labels.from_counts([[3, 1]], labels=["no", "yes"])
+    tree = BetaBinomial().draw(one, Request(500, 2, 1, engine="nuts"))
+    assert float(tree["posterior"]["plausibility"][..., 0].mean()) == pytest.approx(3.5 / 5, abs=0.03)

@@ -124,7 +124,7 @@ def converged(rows):
         reject()
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(multi_labels())
 def test_equals_its_definition(case):
     rows, vectors = case
@@ -135,7 +135,7 @@ def test_equals_its_definition(case):
     np.testing.assert_allclose(scores["aqs"], quality, atol=1e-6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(multi_labels())
 def test_scores_lie_between_0_and_1_and_ignore_row_order(case):
     rows, _ = case
