@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+from bayesagree.metrics.records import Mean, Sums
 from bayesagree.metrics.registry import METRICS, MetricRecord
 
 # Formula and paper of each metric: p are probabilities of the model, y its label, t the true one, lambda the truth.
@@ -13,23 +14,20 @@ AVERAGES = {
     "_micro": "sums over labels of ",
     "_weighted": "weighted mean over labels of ",
 }
-FAMILIES = {
-    "rank": "Best labels in order",
-    "label": "One true label, means over items",
-    "confusion": "One true label, counts of a confusion matrix",
-    "calibration": "Calibration",
-    "curve": "Areas under curves",
-    "distribution": "The whole distribution of labels",
-    "soft_counts": "Counts of soft labels",
-    "function": "The whole distribution of labels",
-    "number": "Numbers",
-    "number_rank": "Numbers",
-}
+# Headings of the list, in their order.
+HEADINGS = (
+    "Best labels in order",
+    "One true label, means over items",
+    "One true label, counts and other sums over items",
+    "Areas under curves",
+    "The whole distribution of labels",
+    "Numbers",
+)
 TESTED = {
-    "rank": "equals a direct computation on every draw (`tests/metrics/test_oracles.py`)",
+    "order": "equals a direct computation on every draw (`tests/metrics/test_oracles.py`)",
     "label": "equals scikit-learn on every draw to 1e-12, ties and absent labels included "
     "(`tests/metrics/test_oracles.py`)",
-    "distribution": "equals plain numpy and scipy on every draw, and published numbers to six digits "
+    "plausibilities": "equals plain numpy and scipy on every draw, and published numbers to six digits "
     "(`tests/metrics/test_oracles.py`)",
     "number": "equals scipy and scikit-learn on every draw (`tests/metrics/test_oracles.py`)",
 }
@@ -52,15 +50,18 @@ def file_name(record: MetricRecord) -> str:
     return record.pattern.replace("_{}", "").replace("{}", "_beta").replace("[{label}]", "_of_label")
 
 
+def heading(record: MetricRecord) -> str:
+    """Return the heading that it stands under."""
+    if record.against != "label":
+        return HEADINGS[{"order": 0, "plausibilities": 4, "number": 5}[record.against]]
+    return HEADINGS[1 if isinstance(record.kind, Mean) else 2 if isinstance(record.kind, Sums) else 3]
+
+
 def tested(record: MetricRecord) -> str:
     """Return the property that the tests hold it to."""
-    if record.needs == "numbers":
-        return TESTED["number"]
-    if record.family in ("distribution", "soft_counts", "function"):
-        return TESTED["distribution"]
-    if record.family == "calibration":
+    if record.pattern.startswith("expected_calibration_error"):
         return "equals a computation by hand, and a published number to six digits"
-    return TESTED["rank" if record.family == "rank" else "label"]
+    return TESTED[record.against]
 
 
 def direction(record: MetricRecord) -> str:
@@ -83,7 +84,7 @@ def page(record: MetricRecord) -> str:
     """Return the page of a metric."""
     name, n_labels = (
         "interval_coverage_90" if record.default == 90 else example_name(record),
-        2 if _for_two(record) else 3,
+        2 if record.two_labels else 3,
     )
     numeric = record.needs == "numbers"
     low, high = record.bounds
@@ -172,15 +173,11 @@ def output(code: str) -> str:
 def index() -> str:
     """Return the page that lists all metrics."""
     texts = ["# Metrics\n\nAny of these names goes into `score`, `evaluate` and ``bayesagree evaluate --metrics``.\n"]
-    for heading in dict.fromkeys(FAMILIES.values()):
-        records = [r for r in METRICS.values() if FAMILIES[r.family] == heading]
-        texts.append(f"## {heading}\n\n| name | meaning | needs | better |\n| --- | --- | --- | --- |")
+    for words in HEADINGS:
+        records = [r for r in METRICS.values() if heading(r) == words]
+        texts.append(f"## {words}\n\n| name | meaning | needs | better |\n| --- | --- | --- | --- |")
         for r in records:
             texts.append(f"| [`{r.pattern}`]({file_name(r)}.md) | {meaning(r)} | {NEEDS[r.needs]} | {direction(r)} |")
         texts.append("")
     names = "\n".join(file_name(r) for r in METRICS.values())
     return "\n".join(texts) + f"\n```{{toctree}}\n:hidden:\n{names}\n```\n"
-
-
-def _for_two(record: MetricRecord) -> bool:
-    return record.pattern == "roc_auc" or getattr(record.kernel, "average", "") == "positive"

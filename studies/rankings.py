@@ -29,7 +29,8 @@ from bayesagree.datasets.simulate import noisy_models
 from bayesagree.draws.top_labels import share_of_most_frequent_set, truth_draws
 from bayesagree.errors import InputError, one_of
 from bayesagree.io.files import read_table, write_result
-from bayesagree.metrics._scorer import Scorer, over_draws
+from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.certainty import expected_risk, label_certainty, risk_certainty
 from bayesagree.plausibility.plackett_luce._sampler import Unranked
@@ -112,8 +113,7 @@ def ranking_study(
     common: dict[str, Any] = {"top_labels": DEPTH, "draws": draws, "chains": chains, "seed": seed}
     estimate, metrics, point = irn(rankings), [Metric.named(name) for name in SCORES], {}
     for metric in metrics:
-        score = over_draws(metric.record.pattern, estimate, predictions, metric.k, None)
-        point[metric.name] = (("model",), score.values.ravel())
+        point[metric.name] = (("model",), score(estimate, predictions, metric.name).values.ravel())
 
     def row(setting: tuple[str, float]) -> dict[str, dict[str, NDArray[Any]]]:
         aggregation, reliability = setting

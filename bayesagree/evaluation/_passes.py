@@ -20,11 +20,10 @@ from bayesagree.draws.group_scores import WITHOUT_UNSURE
 from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError, one_of, shorten
-from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
+from bayesagree.evaluation._results import PARTS, Results
 from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
-from bayesagree.metrics._parts import check_order
-from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
+from bayesagree.metrics._scorer import Scorer, TruthIs, check_order, check_truth_is
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import Metric
@@ -91,21 +90,20 @@ class Evaluation:
         if posterior.exchangeable and not posterior.takes_predictions:
             warn_of_dependent(annotations, given)
         passes = fitted.passes(levels, given)
-        whole = WholeMetrics.of(given, list(self.metrics))
         slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
         settings = how.settings(posterior, passes[0], annotations)
         known = None if self.gold is None else options["gold"]
         if known is not None:
             own: Any = annotations  # labels: of the posteriors only those of labels take gold
             settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.seed)
-        scoring = how.scoring(given, whole, split_by_gold(slices, known, given.items))
+        scoring = how.scoring(given, split_by_gold(slices, known, given.items))
         sums, chosen, mixed = how.sums(annotations, passes, scoring)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
         coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
         coords |= {"side": list(SIDES), "category": given.categories} | fitted.axes
         if slices is not None:
             coords[slices.name] = slices.names
-        found = Results(sums, scoring, whole, models, slices).groups(how.request.chains)
+        found = Results(sums, scoring, models, slices).groups(how.request.chains)
         groups = fitted.results(found)
         if mixed:
             groups["diagnostics"] = mixed
@@ -146,23 +144,24 @@ class Evaluation:
         share = reference.prior_share(annotations)
         return settings if share is None else settings | {"prior_share": share}
 
-    def scoring(self, given: Predictions, whole: WholeMetrics, slices: ItemGroups | None) -> BlockScoring:
+    def scoring(self, given: Predictions, slices: ItemGroups | None) -> BlockScoring:
         """Return how every block is scored."""
-        if any(part.needs_plausibility for part in whole.parts.values()):
+        seed, metrics = self.request.seed, list(self.metrics)
+        scorer = Scorer(given, metrics)
+        if any(metrics[c].record.against_distribution for c in scorer.whole):
             raise InputError(
                 "a function of all plausibilities needs them in memory: call score() with the posterior and that "
                 "function"
             )
-        seed, metrics = self.request.seed, list(self.metrics)
         clusters = None if self.cluster is None else ItemGroups.of(self.cluster, given.items, "cluster")
         bootstrap = self.items == "bootstrap"
         return BlockScoring(
-            Scorer(given, metrics),
+            scorer,
             slices=slices,
             weights=ItemWeights(clusters, given.items.size, self.request.samples, seed) if bootstrap else None,
             sampled=stream_apart(seed, "sampled truth") if self.truth_is == "sampled" else None,
             annotator=AnotherAnnotator(metrics, given.categories, seed) if self.another_annotator else None,
-            keep_labels=bool(whole.parts),
+            keep_labels=bool(scorer.whole),
         )
 
     def sums(
@@ -254,10 +253,9 @@ def _scores_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
 
 
 def _require_means(predictions: Predictions, metrics: Sequence[Metric]) -> None:
-    scorer = Scorer(predictions, list(metrics))
-    mean = np.isfinite(scorer.of_metrics(np.zeros((scorer.n_components, 1)))[:, 0])
-    if not mean.all():
+    means = Scorer(predictions, list(metrics)).means
+    if (means < 0).any():
         raise InputError(
-            f"metric {metrics[int(np.argmin(mean))].name!r} is no mean over items, so that batches do not add up to "
+            f"metric {metrics[int(np.argmin(means))].name!r} is no mean over items, so that batches do not add up to "
             "it; leave it out, or call evaluate() on all items"
         )

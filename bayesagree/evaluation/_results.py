@@ -8,28 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
-from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.item_weights import ItemGroups
 from bayesagree.evaluation._sums import ScoreSums
-from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.another_annotator import BlockScoring
 from bayesagree.metrics.posterior_scores import warn_undefined
-from bayesagree.metrics.registry import Metric
 
 # Of the variance of a score whose items are a sample.
 PARTS = np.array(["annotation", "test_set", "total"])
-
-
-class WholeMetrics(NamedTuple):
-    """Metrics that see all items of a draw at once, by their place among all metrics."""
-
-    parts: dict[int, WholePart]
-
-    @classmethod
-    def of(cls, predictions: Predictions, metrics: list[Metric]) -> "WholeMetrics":
-        """Pick them from all metrics."""
-        families = {c: m for c, m in enumerate(metrics) if m.record.family in WHOLE_PARTS}
-        return cls({c: WHOLE_PARTS[m.record.family](predictions, [m]) for c, m in families.items()})
 
 
 class Results(NamedTuple):
@@ -37,7 +22,6 @@ class Results(NamedTuple):
 
     sums: ScoreSums
     scoring: BlockScoring
-    whole: WholeMetrics
     models: NDArray[Any]
     by: ItemGroups | None = None
 
@@ -47,8 +31,9 @@ class Results(NamedTuple):
         slices, n_items = self.scoring.slices, self.sums.certainty.shape[1]
         items = np.arange(n_items) if slices is None else np.flatnonzero(inside[slices.code])
         weights = self.scoring.weights if bootstrap else None
-        for c, part in self.whole.parts.items():
-            found[c, : self.scoring.scorer.n_models] = part.values(self.sums.labels[level], items, weights, _ignore)[0]
+        scorer = self.scoring.scorer
+        for c in scorer.whole:
+            found[c, : scorer.n_models] = scorer.of_all(c, self.sums.labels[level], items, weights)
         return found
 
     def over_levels(self, make: Callable[[int], Floats]) -> Floats:
@@ -113,7 +98,3 @@ class Results(NamedTuple):
         inexact = np.isnan(exact) | (weights is not None and weights.clustered)
         test_set = np.where(inexact, np.maximum(both - annotation, 0.0), exact)
         return np.stack([annotation, test_set, annotation + test_set])
-
-
-def _ignore(done: int) -> None:
-    """Progress counts items."""

@@ -113,4 +113,7 @@ class ScoreSums:
         n_items, n_samples = self.certainty.shape[1], self.total.shape[-1]
         mean = self.total[level].sum(axis=0) / n_items
         mean_square = self.square[level] / (n_items * n_samples)
-        return scorer.of_metrics((mean_square - (mean**2).mean(axis=-1)) / (n_items + 1))
+        found = (mean_square - (mean**2).mean(axis=-1)) / (n_items + 1)
+        out, mean = np.full((scorer.means.size, found.shape[1]), np.nan), scorer.means >= 0
+        out[mean] = found[scorer.means[mean]]
+        return out

@@ -1,7 +1,7 @@
-from .another_annotator import human_ceiling
 from .concordant_pairs import concordance
 from .hard_labels import hard_label_scores
 from .posterior_auc import auc_posterior
+from .posterior_scores import human_ceiling
 from .records import UserMetric
 from .uncertainty_adjusted import accuracy_given_risk, per_item, top_k_accuracy
 

@@ -5,41 +5,20 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
-from bayesagree._numerics.types import Floats, Places
-from bayesagree.annotations.missing_predictions import Missing, scored_items
+from bayesagree._numerics.types import Advance, Floats, Places
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import DrawBlock, label_dtype
+from bayesagree.draws.blocks import DrawBlock
+from bayesagree.draws.item_weights import ItemWeights
 from bayesagree.draws.top_labels import Truth, TruthDraws, number_draws, truth_draws
-from bayesagree.errors import InputError, one_of, positive_int
-from bayesagree.metrics._label_kernels import pick_labels
-from bayesagree.metrics._parts import (
-    BlockScores,
-    CalibrationPart,
-    ConfusionPart,
-    DistributionPart,
-    LabelPart,
-    Part,
-    RankPart,
-)
-from bayesagree.metrics._whole_parts import NumberPart
-from bayesagree.metrics.registry import METRICS, Metric
+from bayesagree.errors import InputError, as_python, one_of, positive_int, shorten
+from bayesagree.metrics.records import Mean, Sums, Whole
+from bayesagree.metrics.registry import Metric
+from bayesagree.metrics.values import Drawn, Given, weighted_sum
 
 type TruthIs = Literal["top", "sampled"]
-
-# The class of every family whose scores follow from sums over items.
-PARTS: dict[str, type[Part]] = {
-    "rank": RankPart,
-    "label": LabelPart,
-    "confusion": ConfusionPart,
-    "calibration": CalibrationPart,
-    "distribution": DistributionPart,
-    "soft_counts": ConfusionPart,
-    "number": NumberPart,
-}
 
 
 class Scorer:
@@ -58,6 +37,10 @@ class Scorer:
         How many best labels of each draw count, and whether all plausibilities do.
     n_components
         Numbers that are summed over items: one for a mean, several for a score of sums.
+    means
+        The component of each metric that is a mean over items, -1 for the others.
+    whole
+        Which metrics need all items at once.
     n_models, n_labels
         Number of models, and of labels.
     numeric
@@ -65,59 +48,153 @@ class Scorer:
     """
 
     def __init__(self, predictions: Predictions, metrics: Sequence[Metric]) -> None:
+        check_predictions(predictions, metrics)
         self.metrics = tuple(metrics)
-        self.n_metrics = len(metrics)
+        self.given = Given.of(predictions, max(m.k for m in metrics))
         self.n_models, self.n_labels = predictions.models.size, predictions.categories.size
         self.numeric = predictions.numbers is not None
         self.depth = max(m.depth for m in metrics)
         self.needs_plausibility = any(m.record.against_distribution for m in metrics)
-        self._places: list[list[int]] = []
-        self._parts: list[Part] = []
-        for family, kind in PARTS.items():
-            if chosen := [c for c, m in enumerate(metrics) if m.record.family == family]:
-                self._places.append(chosen)
-                self._parts.append(kind(predictions, [metrics[c] for c in chosen]))
-        self._ends = np.cumsum([0, *(part.n_components for part in self._parts)])
-        self.n_components = int(self._ends[-1])
+        self.whole = [c for c, m in enumerate(metrics) if isinstance(m.record.kind, Whole)]
+        names = [str(name) for name in predictions.categories.tolist()]
+        self._label = [None if m.label is None else names.index(m.label) for m in metrics]
+        # What is summed, and where: metrics of the same sums share them.
+        self._sums: dict[tuple[Callable[..., Any], Any, bool], slice] = {}
+        self._at: list[slice] = []
+        self.n_components = 0
+        for metric in metrics:
+            self._at.append(self._place(metric))
+        mean = [isinstance(m.record.kind, Mean) for m in metrics]
+        self.means = np.array([at.start if known else -1 for at, known in zip(self._at, mean)])
 
-    def score(self, block: DrawBlock, weights: Floats | None = None) -> BlockScores:
-        """Sum the components over a block, plainly and, where there are `weights`, with those of each (item, draw)."""
-        parts = [part.score(block, weights) for part in self._parts]
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:  # every metric needs all items at once
-            n_items, n_samples, _ = block.top_label.shape
-            return BlockScores(
-                *(np.zeros((0, self.n_models, *end)) for end in ((n_samples,), (n_samples,), (), (n_items,)))
-            )
-        return BlockScores(*(np.concatenate(arrays) for arrays in zip(*parts)))
+    def _place(self, metric: Metric) -> slice:
+        kind = metric.record.kind
+        if isinstance(kind, Whole):
+            return slice(0, 0)
+        size = 1 if isinstance(kind, Mean) else kind.size(self.n_labels, metric.number)
+        key = (kind.value, metric.number, True) if isinstance(kind, Mean) else (kind.add, size, False)
+        if key not in self._sums:
+            self._sums[key] = slice(self.n_components, self.n_components + size)
+            self.n_components += size
+        return self._sums[key]
 
     def sums(self, block: DrawBlock, weights: Floats | None = None) -> Floats:
-        """Return the sums of a block, plain or with weights, shape (component, model, sample)."""
-        return np.concatenate([part.sums(block, weights) for part in self._parts])
+        """Return the sums of a block, plain or with weights (item, sample), shape (component, model, sample)."""
+        return self.score(block, (weights,))[0][0]
+
+    def score(self, block: DrawBlock, weightings: Sequence[Floats | None]) -> tuple[Floats, Floats]:
+        """Sum a block, plainly (None) or with weights: (weighting, component, model, sample).
+
+        Of two weightings also return the squares of means over items and draws, shape (component, model).
+        """
+        drawn = Drawn(block, self.n_labels or 2)
+        out = np.zeros((len(weightings), self.n_components, self.n_models, block.top_label.shape[1]))
+        square = np.full((self.n_components, self.n_models), np.nan)
+        for m in range(self.n_models):
+            given = self.given.one(m, block.items)
+            for (function, number, mean), at in self._sums.items():
+                if not mean:
+                    for w, weights in enumerate(weightings):
+                        out[w, at, m] = function(drawn, given, weights, number)
+                    continue
+                value = function(drawn, given) if number is None else function(drawn, given, number)
+                if len(weightings) > 1:
+                    square[at, m] = np.einsum("is,is->", value, value, dtype=np.float64)
+                for w, weights in enumerate(weightings):
+                    out[w, at, m] = weighted_sum(value, weights)
+        return out, square
+
+    def of_items(self, block: DrawBlock) -> Floats:
+        """Return the mean over draws of the first metric, a mean over items: shape (model, item)."""
+        metric, drawn = self.metrics[0], Drawn(block, self.n_labels or 2)
+        if not isinstance(metric.record.kind, Mean):
+            raise InputError(f"{metric.name} is no mean over items, so that an item has no value of it")
+        numbered = () if metric.number is None else (metric.number,)
+        given = (self.given.one(m, block.items) for m in range(self.n_models))
+        return np.stack([metric.record.kind.value(drawn, one, *numbered).mean(axis=1) for one in given])
 
     def finish(self, sums: Floats, total: Floats | float) -> Floats:
         """Return the scores (metric, model, sample) of the sums of all items and their total weight."""
-        out = np.full((self.n_metrics, *sums.shape[1:]), np.nan)
-        whole = np.asarray(total, np.float64)
-        for places, part, start, stop in zip(self._places, self._parts, self._ends, self._ends[1:]):
-            out[places] = part.finish(sums[start:stop], whole)
+        out = np.full((len(self.metrics), *sums.shape[1:]), np.nan)
+        for c, (metric, at) in enumerate(zip(self.metrics, self._at)):
+            kind = metric.record.kind
+            if isinstance(kind, Mean):
+                out[c] = sums[at.start] / total
+            elif isinstance(kind, Sums):
+                out[c] = kind.score(sums[at], np.asarray(total, np.float64), metric.number, self._label[c])
         return out
 
-    def of_metrics(self, components: Floats) -> Floats:
-        """Return the entries of each metric in an array (component, ...); NaN for metrics that are no means."""
-        out = np.full((self.n_metrics, *components.shape[1:]), np.nan)
-        for c in range(self.n_metrics):
-            if (at := self._component(c)) is not None:
-                out[c] = components[at]
-        return out
+    def of_all(
+        self, c: int, truth: NDArray[Any], items: Places, weights: ItemWeights | None, advance: Advance | None = None
+    ) -> Floats:
+        """Return a metric (model, sample) of some items that needs all of them at once.
 
-    def _component(self, metric: int) -> int | None:
-        for places, part, start in zip(self._places, self._parts, self._ends):
-            if metric in places:
-                at = part.component_of(places.index(metric))
-                return None if at is None else int(start) + at
-        return None
+        `truth` has the true label or number of all items in each draw, shape (item, sample), or their plausibilities
+        (item, sample, label); without `weights` each item counts once.
+        """
+        record: Any = self.metrics[c].record
+        progress = (advance or (lambda done: None),) if record.by_user else ()
+        return record.kind.function(truth, self.given, items, weights, *progress)
+
+
+def check_order(metrics: Sequence[Metric], has_order: bool, n_labels: int) -> None:
+    """Refuse metrics that use the order of labels which have none; two labels are in order either way."""
+    wrong = [metric.name for metric in metrics if metric.record.ordered]
+    if wrong and not has_order and n_labels > 2:
+        raise InputError(
+            f"{wrong[0]} uses the order of the labels, and these have none; read them with ordered=True and "
+            "labels=[...], lowest first, or leave the metric out"
+        )
+
+
+def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> None:
+    """Refuse metrics of scores, probabilities, numbers or labels that the predictions lack."""
+    n_labels, names = predictions.categories.size, [str(name) for name in predictions.categories.tolist()]
+    for metric in metrics:
+        record, name = metric.record, metric.name
+        if (record.needs == "numbers") != (predictions.numbers is not None) and not record.by_user:
+            has = "labels" if predictions.numbers is None else "numbers"
+            wants = (
+                "numbers (Predictions.from_numbers)" if has == "labels" else 'labels; numbers have "mae" and its kin'
+            )
+            raise InputError(f"{name} needs {wants}, but these predictions are {has}")
+        if record.needs == "numbers":
+            tail, levels = (1 - (metric.number or 0) / 100) / 2, np.asarray(predictions.levels)
+            if metric.number is not None and not max(levels[0], 1 - levels[-1]) - 1e-9 <= tail < 0.5:
+                raise InputError(
+                    f"{name} needs quantiles at {tail:g} and {1 - tail:g} or samples beyond them; the predictions go "
+                    f"from {levels[0]:g} to {levels[-1]:g}"
+                )
+            continue
+        of_one_label = record.against == "order" and metric.depth == metric.k == 1
+        if record.needs != "labels" and not of_one_label:
+            if predictions.scores is None:
+                raise InputError(
+                    f"{name} needs {record.needs}, but these predictions are one hard label per item; "
+                    "use Predictions.from_scores"
+                )
+            if record.needs == "probabilities":
+                _check_probabilities(predictions, name)
+        if metric.k > n_labels > 0:
+            raise InputError(f"{name} looks at {metric.k} labels, but there are {n_labels}")
+        if record.two_labels and n_labels != 2:
+            others = f"{name}_macro, _micro, _weighted, or {name}[label] for one of them"
+            others = "roc_auc_ovr or roc_auc_ovo" if name == "roc_auc" else others
+            raise InputError(f"{name} takes the last of two labels as positive, but there are {n_labels}; use {others}")
+        if metric.label is not None and metric.label not in names:
+            raise InputError(f"{name}: the labels are {shorten(predictions.categories)}")
+
+
+def _check_probabilities(predictions: Predictions, name: str) -> None:
+    scores = np.asarray(predictions.scores)
+    off = np.argwhere((np.abs(scores.sum(axis=-1) - 1) > 1e-3) | (scores.min(axis=-1) < 0))
+    if off.size:
+        m, i = off[0]
+        raise InputError(
+            f"{name} needs probabilities, but the scores of model {as_python(predictions.models[m])!r} for item "
+            f"{as_python(predictions.items[i])!r} sum to {scores[m, i].sum():g} or are negative "
+            f"({len(off)} such rows in all); normalise them, for example by scipy.special.softmax"
+        )
 
 
 class BlockSums(NamedTuple):
@@ -214,10 +291,19 @@ def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:
     if block.number is not None:
         noise = block_generator(root, block.items.start // BLOCK).standard_normal(block.number.shape)
         return block._replace(number=block.number + np.sqrt(np.asarray(block.variance)) * noise)
-    label = np.empty(block.top_label.shape[:2], block.top_label.dtype)
-    uniform = block_generator(root, block.items.start // BLOCK).random(label.shape)
-    pick_labels(np.asarray(block.plausibility), uniform, label)
-    return block._replace(top_label=label[:, :, None])
+    return block._replace(top_label=picked_labels(block, root)[:, :, None])
+
+
+def picked_labels(block: DrawBlock, root: np.random.SeedSequence) -> NDArray[Any]:
+    """Draw a label from the plausibilities of each draw, shape (item, sample)."""
+    out = np.empty(block.top_label.shape[:2], block.top_label.dtype)
+    uniform = block_generator(root, block.items.start // BLOCK).random(out.shape)
+    for shares, at, labels in zip(np.asarray(block.plausibility), uniform, out):
+        cut = np.cumsum(shares, axis=1)
+        # Rounding may leave a little of the last label that has any.
+        cut[np.arange(shares.shape[1]) >= shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)[:, None]] = np.inf
+        labels[:] = (at[:, None] < cut).argmax(axis=1)
+    return out
 
 
 def thinned(draws: TruthDraws, thin: int) -> TruthDraws:
@@ -235,62 +321,3 @@ def thinned(draws: TruthDraws, thin: int) -> TruthDraws:
         return block._replace(top_label=np.ascontiguousarray(block.top_label[:, at]), plausibility=full)
 
     return replace(draws, draws=kept.shape[1], read=some)
-
-
-def prepare(
-    metric: Metric, truth: Truth, predictions: Predictions, threshold: float | None
-) -> tuple[TruthDraws, Scorer]:
-    """Return the draws of a truth and the function that scores them."""
-    full = metric.record.against_distribution
-    draws = truth_draws(truth, metric.depth, threshold=threshold, plausibility=full)
-    return draws, Scorer(predictions.aligned(draws.items, draws.labels), [metric])
-
-
-def over_draws(
-    pattern: str,
-    truth: Truth,
-    predictions: Predictions,
-    k: int,
-    threshold: float | None,
-    weight: Floats | None = None,
-    missing: Missing = "error",
-) -> xr.DataArray:
-    """Return a metric of every draw: its mean over the items, or its mean with a weight of each item.
-
-    Where one label is the truth, the labels that tie on top of a point estimate share the item.
-    """
-    metric = Metric(METRICS[pattern], positive_int(k, "k"))
-    scored_items(predictions, missing, may_skip=False)
-    draws, scorer = prepare(metric, truth, predictions, threshold)
-    if weight is None and metric.record.one_true_label and isinstance(truth, xr.DataArray):
-        return per_draw(_shared_by_ties(scorer, truth)[:, None], draws, predictions, metric.name)
-    total = np.zeros((predictions.models.size, draws.chains * draws.draws))
-    for block in draws.blocks:
-        weights = None if weight is None else np.repeat(weight[block.items, None], block.top_label.shape[1], axis=1)
-        total += scorer.sums(block, weights)[0]
-    whole = draws.items.size if weight is None else weight.sum()
-    return per_draw(total / whole, draws, predictions, metric.name)
-
-
-def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> Floats:
-    """Return the mean over items of the metric's mean over the labels that tie on top, shape (model,)."""
-    values = estimate.transpose("item", "category").values
-    on_top = values == values.max(axis=1, keepdims=True)
-    n_items, n_labels = on_top.shape
-    every = np.tile(np.arange(n_labels, dtype=label_dtype(n_labels)), (n_items, 1))[:, :, None]
-    share = on_top / on_top.sum(axis=1, keepdims=True)
-    return scorer.score(DrawBlock(slice(0, n_items), every), share).weighted[0].sum(axis=1) / n_items
-
-
-def per_draw(value: Floats, draws: TruthDraws, predictions: Predictions, name: str) -> xr.DataArray:
-    """Return values of shape (model, sample) with dims (chain, draw, model)."""
-    shaped = value.T.reshape(draws.chains, draws.draws, -1)
-    coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": predictions.models}
-    return xr.DataArray(shaped, dims=("chain", "draw", "model"), coords=coords, name=name)
-
-
-def mass_of_best(probability: Floats, predictions: Predictions, k: int) -> Floats:
-    """Return the mean over items of the probability (item, category) of a model's k best labels, shape (model,)."""
-    top = predictions.top_labels(positive_int(k, "k"))
-    hit = np.take_along_axis(probability[None], np.maximum(top, 0).astype(np.int64), axis=2)
-    return np.where(top >= 0, hit, 0.0).sum(axis=2).mean(axis=1)

@@ -7,8 +7,8 @@ it does not exist (``zero_division=nan`` of scikit-learn), micro as the ratio of
 true label.
 """
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import xarray as xr
@@ -34,6 +34,12 @@ class Counts(NamedTuple):
     true: Floats
     given: Floats
     total: Floats
+
+    @classmethod
+    def of(cls, sums: Floats, total: Floats) -> Self:
+        """Read the three one after the other, shape (3 label, ...), and the weight of all items."""
+        right, true, given = sums.reshape(3, -1, *sums.shape[1:])
+        return cls(right, true, given, np.broadcast_to(total, right.shape[1:]))
 
 
 class Ratio(NamedTuple):
@@ -97,15 +103,12 @@ def weighted(ratio: Ratio, counts: Counts) -> Floats:
     return np.where(np.isnan(found), macro(ratio, counts), found)
 
 
-AVERAGES: dict[str, Callable[[Ratio, Counts], Floats]] = {"macro": macro, "micro": micro, "weighted": weighted}
-
-
-def balanced_accuracy(counts: Counts) -> Floats:
+def balanced_accuracy(counts: Counts, *named: Any) -> Floats:
     """Mean recall of the labels that occur."""
     return macro(recall(counts), counts)
 
 
-def matthews_corrcoef(counts: Counts) -> Floats:
+def matthews_corrcoef(counts: Counts, *named: Any) -> Floats:
     """Correlation of truth and prediction (Gorodkin 2004); 0 where one of them is constant, as in scikit-learn."""
     missing = counts.total - counts.given.sum(axis=0)
     together = counts.right.sum(axis=0) * counts.total - (counts.true * counts.given).sum(axis=0)
@@ -115,7 +118,7 @@ def matthews_corrcoef(counts: Counts) -> Floats:
     return np.divide(together, np.sqrt(np.abs(of_given * of_true)), out=np.zeros_like(together), where=varies)
 
 
-def cohen_kappa(counts: Counts) -> Floats:
+def cohen_kappa(counts: Counts, *named: Any) -> Floats:
     """Agreement of truth and prediction beyond chance."""
     wrong = counts.total - counts.right.sum(axis=0)
     by_chance = counts.total - (counts.true * counts.given).sum(axis=0) / counts.total

@@ -12,19 +12,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed
-from bayesagree._numerics.types import Advance, Floats, Places
+from bayesagree._numerics.types import Advance, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.draws.group_scores import each_group
 from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.draws.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
 from bayesagree.errors import InputError, warn
-from bayesagree.metrics._parts import check_order
-from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, draws_for, over_draws
-from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
-from bayesagree.metrics.another_annotator import BlockScoring
+from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, check_order, draws_for
+from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring, always
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.metrics.votes_alone import vote_scores
 from bayesagree.plausibility.informed.covariates import on_items_of
@@ -145,23 +144,98 @@ def score(
         raise InputError("proxy= goes with Labels as the truth; a posterior has plausibilities of all items already")
     if isinstance(truth, xr.DataArray):
         _warn_plug_in(requested)
-        if requested.record.one_true_label and by is None and cluster is None:
-            return over_draws(requested.record.pattern, truth, predictions, requested.k, threshold, missing="wrong")
     how: Any = {"truth_is": truth_is, "threshold": threshold, "thin": thin, "seed": seed}
     draws = draws_for(requested, truth, **how, numeric=predictions.numbers is not None)
     check_order([requested], states_order(truth, draws.labels), draws.labels.size)
     given = predictions.aligned(draws.items, draws.labels)
     slices = None if by is None else ItemGroups.of(by, draws.items, "by")
-    n_samples = draws.chains * draws.draws
-    weights = None
-    if cluster is not None:
-        clusters = ItemGroups.of(cluster, draws.items, "cluster")
-        weights = ItemWeights(clusters, draws.items.size, n_samples, seed)
-    if kind := WHOLE_PARTS.get(requested.record.family):
-        values = _of_whole(kind(given, [requested]), draws, slices, weights, advance)
+    weights, scorer = _cluster_weights(cluster, draws, seed), Scorer(given, [requested])
+    if requested.record.one_true_label and isinstance(truth, xr.DataArray) and by is None and cluster is None:
+        values = _shared_by_ties(scorer, truth)[:, None]
+    elif scorer.whole:
+        values = _of_whole(scorer, draws, slices, weights, advance)
     else:
-        values = _of_sums(Scorer(given, [requested]), draws, slices, weights, client, advance)
+        values = _of_sums(BlockScoring(scorer, slices, weights), draws, client, advance)
     return _result(values, requested, predictions.models, (draws.chains, draws.draws), slices)
+
+
+def human_ceiling(
+    truth: Truth,
+    metric: str,
+    *,
+    truth_is: TruthIs = "top",
+    cluster: ItemGroup | None = None,
+    thin: int = 1,
+    seed: Seed = None,
+    client: Any = None,
+) -> xr.DataArray:
+    """Score of another annotator against every draw of the truth.
+
+    In each draw the annotator's label of an item is drawn from the plausibilities of that draw; of a metric that needs
+    probabilities the label has probability one.
+
+    Parameters
+    ----------
+    truth
+        A posterior of plausibilities, or a point estimate (item, category).
+    metric
+        Name of a metric that a single label has a value of.
+    truth_is, cluster, thin, seed, client
+        As in `score`.
+
+    Returns
+    -------
+    DataArray
+        One value per draw, dims (chain, draw, model), the model being "another annotator": beside the scores of
+        models by `xarray.concat`.
+
+    Raises
+    ------
+    InputError
+        A metric of whole orders of labels or items, such as ``set_2_accuracy`` or ``roc_auc``.
+
+    See Also
+    --------
+    score, evaluate
+
+    References
+    ----------
+    .. [1] J. Baan et al., "Stop measuring calibration when humans disagree", EMNLP 2022, section 5,
+       doi:10.18653/v1/2022.emnlp-main.124.
+
+    Examples
+    --------
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> human_ceiling(dirichlet(given.labels, seed=1), "accuracy", seed=1).mean().round(2).item()
+    0.79
+    """
+    requested = Metric.named(metric)
+    draws = draws_for(requested, truth, truth_is=truth_is, threshold=None, thin=thin, seed=seed, plausibility=True)
+    annotator = AnotherAnnotator([requested], draws.labels, seed)
+    weights = _cluster_weights(cluster, draws, seed)
+    scorer = Scorer(always(0, draws.labels, draws.items.size), [requested])
+    how = BlockScoring(scorer, weights=weights, annotator=annotator)
+    values = _of_sums(how, draws, client)[-1:]
+    return _result(values, requested, np.array([ANOTHER_ANNOTATOR]), (draws.chains, draws.draws), None)
+
+
+def _cluster_weights(cluster: ItemGroup | None, draws: TruthDraws, seed: Seed) -> ItemWeights | None:
+    """Return the Bayesian bootstrap of clusters of items."""
+    if cluster is None:
+        return None
+    clusters = ItemGroups.of(cluster, draws.items, "cluster")
+    return ItemWeights(clusters, draws.items.size, draws.chains * draws.draws, seed)
+
+
+def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> Floats:
+    """Return the mean over items of the metric's mean over the labels that tie on top, shape (model,)."""
+    values = estimate.transpose("item", "category").values
+    on_top = values == values.max(axis=1, keepdims=True)
+    n_items, n_labels = on_top.shape
+    every = np.tile(np.arange(n_labels, dtype=label_dtype(n_labels)), (n_items, 1))[:, :, None]
+    share = on_top / on_top.sum(axis=1, keepdims=True)
+    return scorer.sums(DrawBlock(slice(0, n_items), every), share)[0].sum(axis=1) / n_items
 
 
 def _of_items(truth: Truth | Labels, kept: Predictions) -> Truth | Labels:
@@ -171,38 +245,32 @@ def _of_items(truth: Truth | Labels, kept: Predictions) -> Truth | Labels:
     return of_items(truth, kept.items)
 
 
-def _of_sums(
-    scorer: Scorer,
-    draws: TruthDraws,
-    slices: ItemGroups | None,
-    weights: ItemWeights | None,
-    client: Any,
-    advance: Advance,
-) -> Floats:
+def _of_sums(how: BlockScoring, draws: TruthDraws, client: Any = None, advance: Advance = lambda done: None) -> Floats:
     """Score by sums over the items of each slice: (model, sample), or (slice, side, model, sample)."""
-    n_samples = draws.chains * draws.draws
-    sums = GroupSums(1 if slices is None else slices.names.size, (scorer.n_components, scorer.n_models, n_samples))
-    for done in draws.map(BlockScoring(scorer, slices, weights), client):
+    n_models, slices = how.scorer.n_models + (how.annotator is not None), how.slices
+    shape = (how.scorer.n_components, n_models, draws.chains * draws.draws)
+    sums = GroupSums(1 if slices is None else slices.names.size, shape)
+    for done in draws.map(how, client):
         sums.add_block(done)
         advance(int(done.size.sum()))
-    return sums.scores(lambda s, t: scorer.finish(s, t)[0], sliced=slices is not None)
+    return sums.scores(lambda s, t: how.scorer.finish(s, t)[0], sliced=slices is not None)
 
 
 def _of_whole(
-    part: WholePart, draws: TruthDraws, slices: ItemGroups | None, weights: ItemWeights | None, advance: Advance
+    scorer: Scorer, draws: TruthDraws, slices: ItemGroups | None, weights: ItemWeights | None, advance: Advance
 ) -> Floats:
     """Score by all items of a draw at once."""
-    truth = np.concatenate([np.asarray(b.plausibility) if part.needs_plausibility else b.truth for b in draws.blocks])
+    full = scorer.needs_plausibility
+    truth = np.concatenate([np.asarray(b.plausibility) if full else b.truth for b in draws.blocks])
     every = np.arange(len(truth))
-
-    def on(items: Places) -> Floats:
-        return part.values(truth, items, weights, advance)[0]
-
     if slices is None:
-        return on(every)
+        return scorer.of_all(0, truth, every, weights, advance)
     out = []
     for g in range(slices.names.size):
-        both = on(every[slices.code == g]), on(every[slices.code != g])
+        both = [
+            scorer.of_all(0, truth, np.flatnonzero(part), weights, advance)
+            for part in (slices.code == g, slices.code != g)
+        ]
         out.append(np.stack([*both, both[0] - both[1]]))
     return np.stack(out)
 
@@ -253,7 +321,7 @@ def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None
 
 
 def _warn_plug_in(metric: Metric) -> None:
-    if metric.record.against_distribution and not metric.record.unbiased and metric.record.family != "function":
+    if metric.record.against_distribution and not metric.record.unbiased and not metric.record.by_user:
         warn(
             f"{metric.name} of a point estimate is biased where votes are few; score a posterior of the plausibilities"
         )

@@ -119,7 +119,7 @@ class Metric:
     @property
     def k(self) -> int:
         """The number of best labels that are compared; 1 for metrics that compare one."""
-        return int(self.number or 1) if self.record.family == "rank" else 1
+        return int(self.number or 1) if self.record.against == "order" else 1
 
     @property
     def depth(self) -> int:

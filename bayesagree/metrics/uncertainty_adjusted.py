@@ -22,10 +22,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._numerics.types import Floats
+from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.top_labels import Truth, truth_draws
+from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import InputError, positive_int
-from bayesagree.metrics._scorer import mass_of_best, over_draws, per_draw, prepare
+from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.certainty import label_certainty, level_probability
 
@@ -70,7 +73,7 @@ def top_k_accuracy(
     >>> score.mean(("chain", "draw")).values.round(2).tolist()
     [0.94, 0.94, 0.9]
     """
-    return over_draws("top_{}_accuracy", truth, predictions, k, threshold)
+    return score(truth, predictions, f"top_{positive_int(k, 'k')}_accuracy", threshold=threshold)
 
 
 def per_item(
@@ -107,8 +110,8 @@ def per_item(
     [1.0, 1.0, 1.0, 1.0, 0.9, 0.9]
     """
     requested = Metric.named(metric)
-    draws, scorer = prepare(requested, truth, predictions, threshold)
-    value = np.concatenate([scorer.score(b).item[0] / b.top_label.shape[1] for b in draws.blocks], axis=1)
+    draws, scorer = _prepared(requested, truth, predictions, threshold)
+    value = np.concatenate([scorer.of_items(block) for block in draws.blocks], axis=1)
     coords = {"model": predictions.models, "item": draws.items}
     return xr.DataArray(value, dims=("model", "item"), coords=coords, name=requested.name)
 
@@ -150,7 +153,9 @@ def expected_top_k_accuracy(
     """
     certainty = label_certainty(truth, exact=True, threshold=threshold)
     aligned = predictions.aligned(np.asarray(certainty["item"]), np.asarray(certainty["category"]))
-    value = mass_of_best(certainty.values, aligned, k)
+    top = aligned.top_labels(positive_int(k, "k"))
+    mass = np.take_along_axis(certainty.values[None], np.maximum(top, 0).astype(np.int64), axis=2)
+    value = np.where(top >= 0, mass, 0.0).sum(axis=2).mean(axis=1)
     return xr.DataArray(value, dims="model", coords={"model": predictions.models}, name=f"top_{k}_accuracy")
 
 
@@ -208,7 +213,14 @@ def accuracy_given_risk(
     if level not in probability["level"]:
         raise InputError(f"risk level {level!r} is not one of {probability['level'].values.tolist()}")
     weight = probability.sel(level=level).values
-    return over_draws("top_{}_accuracy", truth, predictions, k, threshold, weight)
+    requested = Metric.named(f"top_{positive_int(k, 'k')}_accuracy")
+    scored_items(predictions, "error")
+    draws, scorer = _prepared(requested, truth, predictions, threshold)
+    total = np.zeros((scorer.n_models, draws.chains * draws.draws))
+    for block in draws.blocks:
+        rows = np.broadcast_to(weight[block.items, None], block.top_label.shape[:2])
+        total += scorer.sums(block, rows)[0]
+    return _per_draw(total / weight.sum(), draws, predictions, requested.name)
 
 
 def top_k_in_top_m(
@@ -274,4 +286,19 @@ def top_k_in_top_m(
             found = (wanted[..., None] == sets[:, None, None, :]).any(axis=-1)
             total[model] += (found.all(axis=-1) if whole else found.mean(axis=-1)).sum(axis=0)
     name = f"top_{k}_in_top_{m}"
-    return per_draw(total / draws.items.size, draws, predictions, name)
+    return _per_draw(total / draws.items.size, draws, predictions, name)
+
+
+def _prepared(
+    metric: Metric, truth: Truth, predictions: Predictions, threshold: float | None
+) -> tuple[TruthDraws, Scorer]:
+    """Return the draws of a truth and the function that scores them."""
+    draws = truth_draws(truth, metric.depth, threshold=threshold, plausibility=metric.record.against_distribution)
+    return draws, Scorer(predictions.aligned(draws.items, draws.labels), [metric])
+
+
+def _per_draw(value: Floats, draws: TruthDraws, predictions: Predictions, name: str) -> xr.DataArray:
+    """Return values of shape (model, sample) with dims (chain, draw, model)."""
+    shaped = value.T.reshape(draws.chains, draws.draws, -1)
+    coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": predictions.models}
+    return xr.DataArray(shaped, dims=("chain", "draw", "model"), coords=coords, name=name)

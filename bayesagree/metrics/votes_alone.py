@@ -15,6 +15,8 @@ Source: A. N. Angelopoulos, J. C. Duchi, T. Zrnic, "PPI++: Efficient Prediction-
 https://arxiv.org/abs/2311.01453, sections 2 and 6.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,10 +26,9 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.errors import InputError, shorten, warn
-from bayesagree.metrics._parts import Given, check_needs
-from bayesagree.metrics._scorer import GroupSums
-from bayesagree.metrics.distributions import SMALLEST
+from bayesagree.metrics._scorer import GroupSums, check_predictions
 from bayesagree.metrics.registry import METRICS, Metric
+from bayesagree.metrics.values import Given
 
 
 def vote_scores(
@@ -102,7 +103,7 @@ def unbiased_terms(metric: Metric, labels: Labels, predictions: Predictions, tru
         A metric that has no unbiased form.
     """
     record = metric.record
-    if not record.unbiased or (record.family == "label" and truth_is != "sampled"):
+    if not record.unbiased or (record.against == "label" and truth_is != "sampled"):
         known = ", ".join(name for name, r in METRICS.items() if r.unbiased)
         more = "against the most plausible label " if record.unbiased else ""
         raise InputError(
@@ -113,7 +114,7 @@ def unbiased_terms(metric: Metric, labels: Labels, predictions: Predictions, tru
     size = votes.sum(axis=1)
     shares = np.divide(votes, size[:, None], out=np.full(votes.shape, np.nan), where=size[:, None] > 0)
     terms = terms_against(metric, given, shares)
-    if record.pattern != "soft_brier":
+    if not _is_squared(metric):
         return terms
     return terms - np.divide(1 - (shares**2).sum(axis=1), size - 1, out=np.full(size.size, np.nan), where=size > 1)
 
@@ -123,19 +124,18 @@ def terms_against(metric: Metric, given: Given, shares: Floats) -> Floats:
 
     Linear in the shares, but for the soft Brier score.
     """
-    record = metric.record
-    if record.family == "label":
-        return (record.kernel(given.hard, given.scores, shares.shape[1]) * shares).sum(axis=-1)
-    if record.pattern == "agreement":
-        hit = np.take_along_axis(shares[None], np.maximum(given.hard, 0)[:, :, None].astype(np.int64), axis=2)[:, :, 0]
-        return np.where(given.hard >= 0, hit, 0.0 * hit)
-    if record.pattern == "cross_entropy":
-        return -(np.log(np.clip(given.scores, SMALLEST, 1.0)) * shares).sum(axis=-1)
-    return ((given.scores - shares) ** 2).sum(axis=-1)
+    if _is_squared(metric):
+        return ((given.scores - shares) ** 2).sum(axis=-1)
+    kind: Any = metric.record.kind
+    return (kind.table(given) * shares).sum(axis=-1)
+
+
+def _is_squared(metric: Metric) -> bool:
+    return metric.record.pattern == "soft_brier"
 
 
 def _given(metric: Metric, labels: Labels, predictions: Predictions) -> Given:
     """Align the predictions with the labels."""
     aligned = predictions.aligned(labels.items, labels.categories)
-    check_needs(aligned, [metric])
+    check_predictions(aligned, [metric])
     return Given.of(aligned)

@@ -16,7 +16,6 @@ from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.gold import gold_notes
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
-from bayesagree.metrics._scorer import over_draws
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, has_one_label
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
@@ -161,9 +160,6 @@ def _labels_only(tree: xr.DataTree) -> xr.Dataset | None:
 
 def _plug_in(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:
     """Score the models against the point estimate, shape (model,)."""
-    metric = Metric.named(name)
-    if metric.record.family == "rank":
-        return over_draws(metric.record.pattern, estimate, predictions, metric.k, None, missing="wrong").values.ravel()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the page says that it is a plug-in
         return score(estimate, predictions, name, missing="wrong").values.ravel()

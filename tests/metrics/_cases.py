@@ -30,7 +30,7 @@ def name_of(record: MetricRecord) -> str:
 
 def n_labels_of(record: MetricRecord) -> int:
     """Return 2 for metrics that take the last of two labels as positive."""
-    return 2 if record.pattern == "roc_auc" or getattr(record.kernel, "average", "") == "positive" else 3
+    return 2 if record.two_labels else 3
 
 
 @cache

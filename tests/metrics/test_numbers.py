@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from bayesagree import InputError, Predictions, Ratings, compare, evaluate, normal_inverse_gamma, score
-from bayesagree.metrics._whole_parts import _midranks, crps
+from bayesagree.metrics.curves import midranks
+from bayesagree.metrics.values import crps
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.normal(50, 1, 70)
@@ -25,7 +26,7 @@ def test_crps_of_fine_quantiles_is_that_of_the_normal_distribution():
 def test_spearman_with_weights_is_that_of_repeated_items():
     values, times = RNG.integers(0, 5, 30).astype(float), RNG.integers(1, 4, 30)
     ranks = stats.rankdata(np.repeat(values, times))
-    found = np.repeat(_midranks(values, times.astype(float)), times)
+    found = np.repeat(midranks(values, times.astype(float)), times)
     np.testing.assert_allclose(found, ranks - ranks.mean(), atol=1e-12)
 
 

@@ -9,10 +9,11 @@ from metrics._cases import Case, case_of, name_of, numbers, soft
 
 from bayesagree import evaluate, score
 from bayesagree.metrics import per_item
-from bayesagree.metrics._scorer import PARTS, Scorer, draws_for
+from bayesagree.metrics._scorer import Scorer, draws_for
+from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import METRICS, Metric
 
-SUMMED = [pattern for pattern, record in METRICS.items() if record.family in PARTS]
+SUMMED = [pattern for pattern, record in METRICS.items() if not isinstance(record.kind, Whole)]
 LABELS = {pattern: record for pattern, record in METRICS.items() if record.needs != "numbers"}
 # Means over items of what each item has.
 MEANS = ["top_{}_accuracy", "kendall_tau_{}", "accuracy", "log_loss", "brier", "total_variation", "soft_brier"]
@@ -62,7 +63,7 @@ def test_an_item_of_weight_two_is_two_items(pattern):
 
     scorer = Scorer(predicted(case, every, [0, 1]), [metric])
     weights = np.repeat(times[:, None], 2, axis=1).astype(float)
-    found = scorer.finish(scorer.score(block(every), weights).weighted, weights.sum(axis=0))
+    found = scorer.finish(scorer.sums(block(every), weights), weights.sum(axis=0))
     twice = np.repeat(every, times)
     expected = Scorer(predicted(case, twice, [0, 1]), [metric])
     expected = expected.finish(expected.sums(block(twice)), twice.size)
@@ -94,8 +95,8 @@ def test_order_of_labels_changes_nothing(pattern):
 def test_a_model_that_is_the_truth_has_the_best_score(pattern):
     record = METRICS[pattern]
     case, name = case_of(record), name_of(record)
-    sure = record.family in ("label", "calibration")
-    given = np.eye(case.drawn.shape[2])[case.drawn[0].argmax(axis=1)] if sure else case.drawn[0]
+    one_label = record.against == "label"
+    given = np.eye(case.drawn.shape[2])[case.drawn[0].argmax(axis=1)] if one_label else case.drawn[0]
     found = score(case.truth, soft(np.stack([given, *case.given])), name).values[0, 0]
     assert np.isfinite(found).all()
     if record.pattern in ("agreement", "cross_entropy"):  # the best value depends on the truth

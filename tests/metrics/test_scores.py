@@ -14,7 +14,7 @@ from sklearn import metrics as sk
 from bayesagree import InputError, Labels, Predictions, dirichlet, score, simulate
 from bayesagree.datasets import load
 from bayesagree.metrics import UserMetric
-from bayesagree.metrics._whole_parts import CurvePart
+from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.votes_alone import unbiased_terms
 
@@ -245,12 +245,12 @@ def test_weighted_curves_repeat_items():
 
     names = ["roc_auc_ovr", "roc_auc_ovo", "average_precision"]
     asked = [Metric.named(name) for name in names]
-    part = CurvePart(models(p), asked)
-    found = part.values(truth.T.astype(np.int16), np.arange(9), Weights(), lambda n: None)
     repeat = np.repeat(np.arange(9), times)
-    whole = CurvePart(models(p[:, repeat]), asked)
-    expected = whole.values(truth.T[repeat].astype(np.int16), np.arange(repeat.size), None, lambda n: None)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    few, whole = Scorer(models(p), asked), Scorer(models(p[:, repeat]), asked)
+    for c in range(3):
+        found = few.of_all(c, truth.T.astype(np.int16), np.arange(9), Weights())
+        expected = whole.of_all(c, truth.T[repeat].astype(np.int16), np.arange(repeat.size), None)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("wrong", ["f1", "roc_auc", "recall[7]", "nothing", "no.such.module:f", 3])

@@ -1,0 +1,405 @@
+"""What an item counts in every draw: the functions of metrics that are means over items, or scores of such sums.
+
+A function takes the draws of a block of items (`Drawn`) and one model on these items (`Given`), and for some metrics
+the number in their name, and returns values of shape (item, sample).
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy as sp
+from numpy.typing import NDArray
+
+from bayesagree._numerics.types import Floats, Places
+from bayesagree.annotations._numbers import level_widths
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.blocks import DrawBlock
+from bayesagree.metrics import _rank_lists
+
+# Probabilities below this count as this in logarithms, as in scikit-learn's `log_loss`.
+SMALLEST = float(np.finfo(np.float64).eps)
+
+
+class Given(NamedTuple):
+    """Predictions as metrics read them; of one model the first dim is missing."""
+
+    # Predicted label, -1 for none, shape (model, item), and the best labels (model, item, rank).
+    hard: NDArray[np.int32]
+    best: NDArray[Any]
+    # Score of every label, shape (model, item, label); no labels for hard predictions.
+    scores: Floats
+    # Predicted numbers (model, item), their mean over items (model,), and the predicted distributions at `levels`.
+    points: Floats
+    centre: Floats
+    numbers: Floats
+    # Names of the labels, and levels of the numbers.
+    categories: NDArray[Any]
+    levels: Floats
+
+    @classmethod
+    def of(cls, predictions: Predictions, depth: int = 1) -> Self:
+        """Read predictions and their `depth` best labels."""
+        shape, names = (predictions.models.size, predictions.items.size), predictions.categories
+        none, unlabelled = np.zeros((*shape, 0)), np.full((*shape, 1), -1, np.int32)
+        if predictions.numbers is not None:
+            points, levels = predictions.points(), np.asarray(predictions.levels)
+            centre, numbers = points.mean(axis=1), np.asarray(predictions.numbers)
+            return cls(unlabelled[:, :, 0], unlabelled, none, points, centre, numbers, names, levels)
+        hard = np.ascontiguousarray(predictions.hard_labels(), np.int32)
+        scores = none if predictions.scores is None else np.ascontiguousarray(predictions.scores, np.float64)
+        best = np.ascontiguousarray(predictions.top_labels(depth))
+        return cls(hard, best, scores, none[:, 0], np.zeros(shape[0]), none, names, np.zeros(0))
+
+    def one(self, model: int, items: Any) -> Self:
+        """Return one model on some items."""
+        hard, best, scores, numbers = (of[model, items] for of in (self.hard, self.best, self.scores, self.numbers))
+        points = self.points[model, items] if self.points.size else self.points[model]
+        rest = points, self.centre[model], numbers, self.categories, self.levels
+        return type(self)(hard, best, scores, *rest)
+
+
+class Drawn:
+    """Draws of the truth of some items."""
+
+    def __init__(self, block: DrawBlock, n_labels: int) -> None:
+        self.block, self.n_labels = block, n_labels
+        # Weights in each draw of the items that have a label, by the weights of the items: every model has the same.
+        self.of_label: dict[int, Floats] = {}
+
+    @cached_property
+    def label(self) -> NDArray[Any]:
+        """The true label of each draw, shape (item, sample)."""
+        return self.block.true_label
+
+    @cached_property
+    def cell(self) -> Places:
+        """Where the true label stands in a table (item, label)."""
+        return self.label + self.n_labels * np.arange(len(self.label))[:, None]
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Plausibilities, shape (item, sample, label)."""
+        return np.asarray(self.block.plausibility)
+
+    @cached_property
+    def entropy(self) -> Floats:
+        """Entropies of the plausibilities in nats, shape (item, sample)."""
+        return np.stack([sp.special.entr(shares).sum(axis=1) for shares in self.shares])
+
+    @cached_property
+    def number(self) -> Floats:
+        """The true number of each draw, shape (item, sample)."""
+        return np.asarray(self.block.number)
+
+    @cached_property
+    def lists(self) -> _rank_lists.Lists:
+        """The lists of best labels, each different one once."""
+        return _rank_lists.different(self.block.top_label)
+
+
+# Best labels in order. Labels that tie stand in label order.
+
+
+def top(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
+    """Whether the true label is among the k best."""
+    best = given.best[:, :k].astype(drawn.label.dtype)
+    hit = drawn.label == best[:, :1]
+    for rank in range(1, k):
+        hit |= drawn.label == best[:, rank, None]
+    return hit
+
+
+def compared(kind: int, worst: Callable[[int, int], float] = lambda k, n_labels: 1.0) -> Callable[..., Floats]:
+    """Compare lists of k labels by a kernel; `worst` is the largest distance of two lists of k of n labels."""
+
+    def value(drawn: Drawn, given: Given, k: int) -> Floats:
+        return _rank_lists.compared(drawn.lists, given.best, drawn.n_labels, kind, k, worst(k, drawn.n_labels))
+
+    return value
+
+
+def kendall_distance(k: int, n_labels: int) -> float:
+    """Return the largest distance: the lists share as few labels as they can, in reversed order."""
+    shared = max(0, 2 * k - n_labels)
+    alone = k - shared
+    return max(alone**2 + alone * (alone - 1) / 2 + shared * (shared - 1) / 2 + 2 * shared * alone, 1.0)
+
+
+def footrule_distance(k: int, n_labels: int) -> float:
+    """Return the largest sum of moved places."""
+    alone = min(k, n_labels - k)
+    places = [*range(1, k + 1), *[k + 1] * alone]
+    return max(float(sum(abs(a - b) for a, b in zip(places, reversed(places)))), 1.0)
+
+
+# Values of every label, shape (..., item, label), of hard labels and scores. Against one true label a metric takes its
+# value, against plausibilities their mean.
+
+type Table = Callable[[Given], Floats]
+
+
+def hits(given: Given) -> Floats:
+    """1 where the model gives the label."""
+    return (given.hard[..., None] == np.arange(given.categories.size)).astype(np.float64)
+
+
+def log_losses(given: Given) -> Floats:
+    """Minus the log probability of each label."""
+    return -np.log(np.clip(given.scores, SMALLEST, 1 - SMALLEST))
+
+
+def surprises(given: Given) -> Floats:
+    """Minus the log probability of each label, which may be 1."""
+    return -np.log(np.clip(given.scores, SMALLEST, 1.0))
+
+
+def brier_losses(given: Given) -> Floats:
+    """Squared distance of the probabilities from each label; half of it for two labels, as in scikit-learn."""
+    distance = (given.scores**2).sum(axis=-1, keepdims=True) - 2 * given.scores + 1
+    return distance / 2 if given.categories.size == 2 else distance
+
+
+def distances(given: Given) -> Floats:
+    """Steps from the model's label to each label; no label counts as the farthest one."""
+    at, hard = np.arange(given.categories.size), given.hard[..., None]
+    return np.where(hard < 0, np.maximum(at, at[::-1]), np.abs(hard - at)).astype(np.float64)
+
+
+def near(given: Given) -> Floats:
+    """1 where the model's label is the label or next to it."""
+    return (distances(given) <= 1).astype(np.float64)
+
+
+def of_true_label(table: Table) -> Callable[[Drawn, Given], Floats]:
+    """Return the value of the true label."""
+    return lambda drawn, given: table(given).take(drawn.cell, mode="clip")
+
+
+def expected(table: Table) -> Callable[[Drawn, Given], Floats]:
+    """Return the mean of the values by the plausibilities."""
+    return lambda drawn, given: np.stack([shares @ values for shares, values in zip(drawn.shares, table(given))])
+
+
+def positions(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
+    """Return the true and the given place on the scale from its middle; no label counts as the farthest one."""
+    end = (given.categories.size - 1) / 2
+    truth, hard = drawn.label - end, given.hard[:, None]
+    return truth, np.where(hard < 0, np.where(truth > 0, -end, end), hard - end)
+
+
+# Distributions, item by item: probabilities p (label,), plausibilities q (sample, label), their entropies (sample,).
+
+
+def of_shares(term: Callable[[Floats, Floats, Floats], Floats]) -> Callable[[Drawn, Given], Floats]:
+    """Compare the distributions of every item."""
+    return lambda drawn, given: np.stack([term(*one) for one in zip(given.scores, drawn.shares, drawn.entropy)])
+
+
+def kullback_leibler(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """Cross-entropy less the entropy of the plausibilities."""
+    return -q @ np.log(np.clip(p, SMALLEST, 1.0)) - entropy
+
+
+def jensen_shannon(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """Entropy of the middle beyond the mean of both entropies, in bits."""
+    middle = sp.special.entr((p + q) / 2).sum(axis=1)
+    return np.maximum(middle - (sp.special.entr(p).sum() + entropy) / 2, 0.0) / np.log(2)
+
+
+def jensen_shannon_distance(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """Root of the divergence."""
+    return np.sqrt(jensen_shannon(p, q, entropy))
+
+
+def positive_only_jensen_shannon(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """One minus the mean over labels of the divergence of "this label or not"."""
+    middle = _either((p + q) / 2) - (_either(p) + _either(q)) / 2
+    return 1 - np.maximum(middle, 0.0).mean(axis=1) / np.log(2)
+
+
+def _either(share: Floats) -> Floats:
+    return sp.special.entr(share) + sp.special.entr(1 - share)
+
+
+def total_variation(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """Half of the sum of absolute differences."""
+    return np.abs(p - q).sum(axis=1) / 2
+
+
+def wasserstein(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """Steps on the ordered labels that mass has to move."""
+    return np.abs(np.cumsum(p - q, axis=1)[:, :-1]).sum(axis=1)
+
+
+def entropy_difference(drawn: Drawn, given: Given) -> Floats:
+    """Entropy of the probabilities less that of the plausibilities."""
+    return sp.special.entr(given.scores).sum(axis=1)[:, None] - drawn.entropy
+
+
+def entropy_gap(drawn: Drawn, given: Given) -> Floats:
+    """Its absolute value."""
+    return np.abs(entropy_difference(drawn, given))
+
+
+def entropies(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
+    """Entropies of plausibilities and of probabilities."""
+    return drawn.entropy, sp.special.entr(given.scores).sum(axis=1)[:, None]
+
+
+def same_order(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """1 where the plausibilities fall along the model's order of labels; equal ones in label order."""
+    order = np.argsort(-p, kind="stable")
+    first, second = q[:, order[:-1]], q[:, order[1:]]
+    falls = (first > second) | ((first == second) & (order[:-1] < order[1:]))
+    return falls.all(axis=1).astype(np.float64)
+
+
+def soft_accuracy(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """Mass that both share."""
+    return np.minimum(p, q).sum(axis=1)
+
+
+def soft_brier(p: Floats, q: Floats, entropy: Floats) -> Floats:
+    """Squared distance."""
+    return ((p - q) ** 2).sum(axis=1)
+
+
+# Numbers: drawn ones, such as the mean rating of an item, and predicted ones or their distributions.
+
+
+def difference(drawn: Drawn, given: Given) -> Floats:
+    """Prediction less truth."""
+    return given.points[:, None] - drawn.number
+
+
+def distance(drawn: Drawn, given: Given) -> Floats:
+    """Distance of prediction and truth."""
+    return np.abs(difference(drawn, given))
+
+
+def centred(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
+    """Truth and prediction about the mean prediction of the model: moments about 0 would lose digits far from it."""
+    return drawn.number - given.centre, given.points[:, None] - given.centre
+
+
+def covered(drawn: Drawn, given: Given, percent: float) -> NDArray[np.bool_]:
+    """Whether the truth is inside the central interval of the model."""
+    tail = (1 - percent / 100) / 2
+    at = np.interp([tail, 1 - tail], given.levels, np.arange(given.levels.size))
+    below = np.minimum(at.astype(int), given.levels.size - 2)
+    ends = given.numbers[:, below] * (1 - at + below) + given.numbers[:, below + 1] * (at - below)
+    return (drawn.number >= ends[:, :1]) & (drawn.number <= ends[:, 1:])
+
+
+def crps_of(drawn: Drawn, given: Given) -> Floats:
+    """CRPS of the predicted distribution."""
+    return crps(given.numbers, given.levels, drawn.number)
+
+
+def crps(numbers: Floats, levels: Floats, truth: Floats) -> Floats:
+    """CRPS of quantiles (item, level) against drawn numbers (item, sample): twice the mean pinball loss.
+
+    Of samples, whose levels are (j - 1/2) / n, it is the CRPS of their empirical distribution exactly.
+
+    Examples
+    --------
+    >>> crps(np.array([[0.0, 1.0]]), np.array([0.25, 0.75]), np.array([[0.5, 2.0]])).tolist()
+    [[0.25, 1.25]]
+    """
+    width, out = level_widths(levels), np.empty(truth.shape)
+    under, over = width * levels, width * (1 - levels)
+    for i, (quantiles, drawn) in enumerate(zip(numbers, truth)):
+        k = np.searchsorted(quantiles, drawn)
+        below, above = (np.append(0, np.cumsum(part)) for part in (under, over))
+        below_q, above_q = (np.append(0, np.cumsum(part * quantiles)) for part in (under, over))
+        out[i] = below[k] * drawn - below_q[k] + (above_q[-1] - above_q[k]) - (above[-1] - above[k]) * drawn
+    return 2 * out
+
+
+# Scores of sums over items: a function adds up a block, plainly (`weights` None) or with weights (item, sample).
+
+
+def weighted_sum(values: NDArray[Any], weights: Floats | None) -> Floats:
+    """Sum values (item, sample) over the items."""
+    if weights is not None:
+        return np.einsum("is,is->s", values, weights)
+    return values.sum(axis=0, dtype=np.int32 if values.dtype == bool else None)
+
+
+def by_group(group: Places, rows: NDArray[Any], n: int) -> Floats:
+    """Sum rows (item, sample) over the items of each of n groups, -1 for none."""
+    out = np.zeros((n, rows.shape[1]))
+    for g, row in zip(group.tolist(), rows):
+        if g >= 0:
+            out[g] += row
+    return out
+
+
+def squared(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
+    """Sum squared distances of numbers."""
+    return weighted_sum(difference(drawn, given) ** 2, weights)[None]
+
+
+def moments(pair: Callable[[Drawn, Given], tuple[Floats, Floats]]) -> Callable[..., Floats]:
+    """Sum two values of every item, their squares and their product."""
+
+    def add(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
+        x, y = np.broadcast_arrays(*pair(drawn, given))
+        return np.stack([weighted_sum(values, weights) for values in (x, y, x * x, y * y, x * y)])
+
+    return add
+
+
+def confusion(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
+    """Count, for each label, the items that have it and are given it, have it, and are given it."""
+    plain, n_labels, each = weights is None, drawn.n_labels, np.ones(drawn.label.shape) if weights is None else weights
+    if (true := drawn.of_label.get(id(weights))) is None:
+        true, every = np.zeros((n_labels, each.shape[1])), np.arange(each.shape[1])
+        for place, weight in zip(drawn.label, each):
+            true[place, every] += weight
+        drawn.of_label[id(weights)] = true
+    hit = drawn.label == given.hard[:, None].astype(drawn.label.dtype)
+    right = by_group(given.hard, hit if plain else hit * each, n_labels)
+    return np.concatenate([right, true, by_group(given.hard, each, n_labels)])
+
+
+def shared_mass(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
+    """Sum, for each label, the mass of soft labels that truth and model share, and that of each."""
+    out = np.zeros((3, drawn.n_labels, drawn.shares.shape[1]))
+    for i, (p, q) in enumerate(zip(given.scores, drawn.shares)):
+        weight = np.ones(len(q)) if weights is None else weights[i]
+        out[0] += (np.minimum(p, q) * weight[:, None]).T
+        out[1] += (q * weight[:, None]).T
+        out[2] += p[:, None] * weight
+    return out.reshape(-1, out.shape[2])
+
+
+def calibration_gaps(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
+    """Sum right less confidence in n bins of confidence of equal width, closed on the right."""
+    confidence = given.scores.max(axis=-1)
+    gap = (drawn.label == given.hard[:, None]) - confidence[:, None]
+    bins = np.clip(np.ceil(confidence * n).astype(np.int32) - 1, 0, n - 1)
+    return by_group(bins, gap if weights is None else gap * weights, n)
+
+
+def correlation(means: Floats) -> Floats:
+    """Pearson correlation from the means of x, y, x^2, y^2 and xy on the first axis; NaN where one is constant."""
+    x, y, xx, yy, xy = means
+    of_x, of_y = xx - x * x, yy - y * y
+    # Variances come as differences of moments, right to about 1e-15 of them.
+    varies = (of_x > 1e-14 * np.maximum(xx, 1e-300)) & (of_y > 1e-14 * np.maximum(yy, 1e-300))
+    root = np.sqrt(np.where(varies, of_x * of_y, 1.0))
+    return np.where(varies, (xy - x * y) / root, np.nan)
+
+
+def concordance(means: Floats) -> Floats:
+    """Lin's coefficient from the same means, NaN if both are constant.
+
+    Of places on a scale it is kappa with squared distances as weights.
+    """
+    x, y, xx, yy, xy = means
+    spread = (xx - x * x) + (yy - y * y) + (x - y) ** 2
+    exists = spread > 1e-14 * (xx + yy)
+    return np.where(exists, 2 * (xy - x * y) / np.where(exists, spread, 1.0), np.nan)
