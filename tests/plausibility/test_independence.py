@@ -70,14 +70,14 @@ def test_independent_models_are_hardly_ever_found():
 
 
 def test_the_truth_itself_is_as_close_to_the_votes_as_a_model_can_be():
-    """In standard errors: standard normal up to the fitted scale, 40 sets give the mean to .16 and the sd to .11."""
+    """In standard errors: standard normal up to the fitted scale, 25 sets give the mean to .2 and the sd to .14."""
     close = []
-    for seed in range(40):
+    for seed in range(25):
         share, given, _ = votes_of(200, 3, [2, seed])
         close.append(
             independence(Labels.from_counts(counted(given)), Predictions.from_scores({"A": share})).closeness[0]
         )
-    assert abs(np.mean(close)) < 0.5 and abs(np.std(close) - 1) < 0.35
+    assert abs(np.mean(close)) < 0.5 and abs(np.std(close) - 1) < 0.45
 
 
 def test_habits_of_annotators_make_no_honest_model_suspect():
@@ -246,9 +246,10 @@ def test_a_mean_of_ratings_does_not_inform_its_own_truth():
     )
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:rates of")
 def test_whatever_scores_or_learns_says_so():
-    share, given, honest = votes_of(400, 4, 14)
+    share, given, honest = votes_of(250, 4, 14)
     labels = Labels.from_matrix(given, annotators=list("abcd"), labels=[0, 1, 2])
     models = Predictions.from_scores({"honest": share, "copy": counted(given) / 4}, labels=[0, 1, 2])
     told = "models 'copy' are not independent of these annotations"

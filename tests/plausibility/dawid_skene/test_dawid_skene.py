@@ -59,7 +59,7 @@ def test_anesthesia_agrees_with_the_published_posterior_means():
 
 def test_full_gibbs_equals_the_reference_posterior():
     record = reference("dawid_skene")
-    tree = dawid_skene(labels_of(record), variant="full", draws=4000, seed=2)
+    tree = dawid_skene(labels_of(record), variant="full", draws=2000, seed=2)
     posterior = tree["posterior"].to_dataset()
     for name, variable in (("prevalence",) * 2, ("confusion",) * 2, ("label_probability", "plausibility")):
         expected = record["posterior"][name]
