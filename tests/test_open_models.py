@@ -10,7 +10,6 @@ import xarray as xr
 import bayesagree as ba
 from bayesagree._inference.random_draws import beta_variable, dirichlet_variable
 from bayesagree.plausibility import DawidSkenePrior
-from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
 pytestmark = pytest.mark.nuts
 
@@ -72,17 +71,6 @@ OPENED = {
     ),
     "common_agreement": (RATINGS, {"item_mean": lambda: pm.Beta("unit_item_mean", 2, 2, dims="item")}),
 }  # fmt: skip
-COUNTS = GroupCounts(
-    np.array(["A"]), np.array(["old", "young"]), np.array([0, 0, 1, 1]), np.array([[5, 6, 4, 3]]), np.full((1, 4), 8)
-)
-OTHERS = {
-    "corrected_rate": lambda: ba.corrected_rate_model(
-        ba.Labels.from_matrix([[1], [0], [1], [0]], annotators=["judge"]),
-        ba.Labels.from_matrix([[1, 1], [0, 1]], items=[0, 1]),
-        positive=1,
-    ),
-    "group_performance": lambda: group_performance_model(COUNTS),
-}
 EVERY = pytest.mark.parametrize("name", OPENED)
 
 
@@ -171,42 +159,6 @@ def test_a_model_opened_with_parts_equal_to_ours_is_ours(name):
         for model in models
     )
     assert ours == pytest.approx(opened, rel=1e-12)
-
-
-def prior_as_trace(model: Any) -> xr.DataTree:
-    """Return draws of the prior in the place of a posterior's."""
-    with model:
-        drawn = pm.sample_prior_predictive(20, random_seed=1)
-    groups = {"posterior": drawn["prior"].to_dataset()}
-    if "constant_data" in drawn:
-        groups["constant_data"] = drawn["constant_data"].to_dataset()
-    return xr.DataTree.from_dict(groups)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("name", "variable"),
-    [
-        ("dirichlet", "plausibility"), ("plackett_luce", "plausibility"), ("normal_inverse_gamma", "variance"),
-        ("common_agreement", "phi"), ("dawid_skene, mixed membership", "ambiguity"),
-        ("informed_dirichlet", "plausibility"), ("informed_normal", "sd_item"), ("corrected_rate", "vote_correlation"),
-        ("group_performance", "location"),
-    ],
-)  # fmt: skip
-def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(name, variable):
-    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none."""
-    import arviz as az
-
-    model = OTHERS[name]() if name in OTHERS else built(name, own=False)
-    trace = prior_as_trace(model)
-    with model:
-        pm.compute_log_likelihood(trace, progressbar=False)
-        pm.compute_log_prior(trace, progressbar=False)
-    # Draws of wide priors underflow to an end now and then, where a density has no logarithm.
-    logs = [v for group in ("log_prior", "log_likelihood") for v in trace[group].to_dataset().values()]
-    finite = np.all([np.isfinite(v).all([d for d in v.dims if d not in ("chain", "draw")]) for v in logs], axis=0)[0]
-    found = az.psense(trace.isel(draw=np.flatnonzero(finite)), var_names=[variable])
-    assert np.isfinite(found[variable].values).any()
 
 
 @pytest.mark.filterwarnings("ignore:The effect of Potentials")
