@@ -3,7 +3,7 @@
 - `records`: the list of all metrics, each of one of three kinds with its function, and functions of the user's as
   metrics; `registry`: a metric by its name.
 - `values`, `hard_labels`, `curves`: the functions: what an item counts in a draw, scores of counts, scores of all items
-  at once; `_rank_lists`: compiled comparison of best labels in order.
+  at once.
 - `_scorer`: all metrics of some models on blocks of draws; what the truth of a draw is.
 - `posterior_scores`: any metric against every draw of the truth, or in its unbiased form; the ceiling of a score.
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.

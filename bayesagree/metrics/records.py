@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Advance, Floats, Places
 from bayesagree.draws.item_weights import ItemWeights
 from bayesagree.errors import InputError, one_of
-from bayesagree.metrics import _rank_lists, curves, hard_labels, values
+from bayesagree.metrics import curves, hard_labels, values
 from bayesagree.metrics.hard_labels import Counts
 from bayesagree.metrics.values import Given
 
@@ -245,10 +245,6 @@ def imported_function(name: str) -> Callable[..., float] | UserMetric:
         raise InputError(f"metric {name!r}: {error}; write module:function of a module that can be imported") from None
 
 
-def _rank(kernel: int, *worst: Callable[[int, int], float]) -> Mean:
-    return Mean(values.compared(kernel, *worst))
-
-
 def _of_label(table: values.Table) -> Mean:
     return Mean(values.of_true_label(table), table)
 
@@ -326,19 +322,19 @@ RECORDS = [
         Mean(values.top), "order", "scores", default=3),
     MetricRecord("set_{}_accuracy", "set {} accuracy",
         "share of items whose {k} most plausible labels are exactly the {k} best labels of the model",
-        _rank(_rank_lists.SET), "order", "scores", default=3),
+        Mean(values.same_set), "order", "scores", default=3),
     MetricRecord("overlap_{}", "overlap {}",
         "mean share of the {k} most plausible labels that are among the {k} best labels of the model",
-        _rank(_rank_lists.OVERLAP), "order", "scores", default=3),
+        Mean(values.overlap), "order", "scores", default=3),
     MetricRecord("average_overlap_{}", "average overlap {}",
         "mean overlap of the best 1, 2, ... {k} labels of the model with the most plausible ones",
-        _rank(_rank_lists.AVERAGE_OVERLAP), "order", "scores", default=3),
+        Mean(values.average_overlap), "order", "scores", default=3),
     MetricRecord("kendall_tau_{}", "kendall tau {}",
         "how far the order of the {k} best labels agrees (Kendall), 1 for the same order",
-        _rank(_rank_lists.KENDALL, values.kendall_distance), "order", "scores", default=3),
+        Mean(values.kendall), "order", "scores", default=3),
     MetricRecord("spearman_footrule_{}", "spearman footrule {}",
         "how near the {k} best labels are to their places (Spearman), 1 for the same places",
-        _rank(_rank_lists.FOOTRULE, values.footrule_distance), "order", "scores", default=3),
+        Mean(values.footrule), "order", "scores", default=3),
     MetricRecord("accuracy", "accuracy", "share of items whose true label is the model's label",
         _of_label(values.hits), unbiased=OF_VOTES),
     MetricRecord("balanced_accuracy", "balanced accuracy", "mean recall of the labels that occur",

@@ -4,7 +4,7 @@ A function takes the draws of a block of items (`Drawn`) and one model on these 
 the number in their name, and returns values of shape (item, sample).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -16,7 +16,6 @@ from bayesagree._numerics.types import Floats, Places
 from bayesagree.annotations._numbers import level_widths
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock
-from bayesagree.metrics import _rank_lists
 
 # Probabilities below this count as this in logarithms, as in scikit-learn's `log_loss`.
 SMALLEST = float(np.finfo(np.float64).eps)
@@ -74,9 +73,10 @@ class Drawn:
         return self.block.true_label
 
     @cached_property
-    def cell(self) -> Places:
-        """Where the true label stands in a table (item, label)."""
-        return self.label + self.n_labels * np.arange(len(self.label))[:, None]
+    def cells(self) -> list[Places]:
+        """Where the best labels of each draw stand in a table (item, label), for each rank: shape (item, sample)."""
+        row = self.n_labels * np.arange(len(self.label))[:, None]
+        return [row + self.block.top_label[:, :, rank] for rank in range(self.block.top_label.shape[2])]
 
     @cached_property
     def shares(self) -> Floats:
@@ -93,11 +93,6 @@ class Drawn:
         """The true number of each draw, shape (item, sample)."""
         return np.asarray(self.block.number)
 
-    @cached_property
-    def lists(self) -> _rank_lists.Lists:
-        """The lists of best labels, each different one once."""
-        return _rank_lists.different(self.block.top_label)
-
 
 # Best labels in order. Labels that tie stand in label order.
 
@@ -111,13 +106,52 @@ def top(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
     return hit
 
 
-def compared(kind: int, worst: Callable[[int, int], float] = lambda k, n_labels: 1.0) -> Callable[..., Floats]:
-    """Compare lists of k labels by a kernel; `worst` is the largest distance of two lists of k of n labels."""
+def places(drawn: Drawn, given: Given, k: int) -> NDArray[np.int16]:
+    """Return the place of each label among the model's k best, k where it has none, shape (item, label)."""
+    table = np.full((len(drawn.label), drawn.n_labels + 1), k, np.int16)  # the last column is for no label
+    np.put_along_axis(table, given.best[:, :k].astype(np.intp), np.arange(k)[None], axis=1)
+    return np.ascontiguousarray(table[:, :-1])
 
-    def value(drawn: Drawn, given: Given, k: int) -> Floats:
-        return _rank_lists.compared(drawn.lists, given.best, drawn.n_labels, kind, k, worst(k, drawn.n_labels))
 
-    return value
+def looked_up(drawn: Drawn, tables: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return the value of the best label of each draw in the first table, of the second best in the next, and so on."""
+    return [table.take(cell, mode="clip") for table, cell in zip(tables, drawn.cells)]
+
+
+def overlap(drawn: Drawn, given: Given, k: int) -> Floats:
+    """Share of the k labels that both lists have."""
+    return sum(looked_up(drawn, [places(drawn, given, k) < k] * k), start=np.int16(0)) / k
+
+
+def same_set(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
+    """Whether both lists have the same labels."""
+    return np.logical_and.reduce(looked_up(drawn, [places(drawn, given, k) < k] * k))
+
+
+def average_overlap(drawn: Drawn, given: Given, k: int) -> Floats:
+    """Mean overlap of the best 1, 2, ... k labels: a label that both have at place j or before counts from there on."""
+    table, gain = places(drawn, given, k), np.append(np.cumsum(1 / np.arange(k, 0, -1))[::-1], 0.0) / k
+    return sum(looked_up(drawn, [gain[np.maximum(table, rank)] for rank in range(k)]), start=np.float64(0))
+
+
+def kendall(drawn: Drawn, given: Given, k: int) -> Floats:
+    """One minus the pairs of labels in another order, over the most that there can be.
+
+    A pair that one list alone holds counts one half. Labels of the model's list alone stand above some of both lists.
+    """
+    table = places(drawn, given, k)
+    at, alone = looked_up(drawn, [table] * k), sum(looked_up(drawn, [table == k] * k), start=np.int32(0))
+    crossed = sum((at[higher] > at[rank] for rank in range(k) for higher in range(rank)), start=np.int32(0))
+    shared = k - alone
+    above = sum(at, start=np.int32(0)) - k * alone - shared * (shared - 1) // 2
+    return 1 - (crossed + above + alone * alone + alone * (alone - 1) / 2) / kendall_distance(k, drawn.n_labels)
+
+
+def footrule(drawn: Drawn, given: Given, k: int) -> Floats:
+    """One minus the places that labels have moved, over the most that there can be; no place counts as place k."""
+    table = places(drawn, given, k)
+    moved = looked_up(drawn, [np.abs(table - rank) - (k - table) for rank in range(k)])
+    return 1 - (sum(moved, start=np.int32(0)) + k * (k + 1) // 2) / footrule_distance(k, drawn.n_labels)
 
 
 def kendall_distance(k: int, n_labels: int) -> float:
@@ -174,7 +208,7 @@ def near(given: Given) -> Floats:
 
 def of_true_label(table: Table) -> Callable[[Drawn, Given], Floats]:
     """Return the value of the true label."""
-    return lambda drawn, given: table(given).take(drawn.cell, mode="clip")
+    return lambda drawn, given: table(given).take(drawn.cells[0], mode="clip")
 
 
 def expected(table: Table) -> Callable[[Drawn, Given], Floats]:

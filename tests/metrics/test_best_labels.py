@@ -10,11 +10,8 @@ import xarray as xr
 from metrics._truths import estimate
 
 from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, majority_vote, score
-from bayesagree.draws.blocks import DrawBlock
-from bayesagree.metrics import accuracy_given_risk, per_item, top_k_accuracy
-from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics import accuracy_given_risk, top_k_accuracy
 from bayesagree.metrics.partial_rankings import annotator_overlap, partial_average_overlap
-from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.uncertainty_adjusted import expected_top_k_accuracy
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
@@ -47,30 +44,6 @@ def test_golden_partial_average_overlap(case):
         assert float(value.squeeze()) == pytest.approx(case[name], abs=1e-7)
 
 
-@pytest.mark.parametrize(("n_labels", "n_different"), [(6, 5), (40, 300)])
-def test_draws_scored_together_are_the_draws_scored_one_by_one(n_labels, n_different):
-    """Draws that repeat a few lists of labels, and draws that hardly repeat any."""
-    rng = np.random.default_rng(n_labels)
-    lists = np.array([rng.permutation(n_labels)[:4] for _ in range(n_different)])
-    top = lists[rng.integers(0, n_different, (3, 200))].astype(np.int16)
-    given = Predictions.from_scores({m: rng.random((3, n_labels)) for m in "AB"})
-    names = (
-        "top_2_accuracy",
-        "set_2_accuracy",
-        "overlap_3",
-        "average_overlap_4",
-        "kendall_tau_3",
-        "spearman_footrule_4",
-    )
-    scorer = Scorer(given, [Metric.named(name) for name in names])
-    weights = rng.random((3, 200))
-    together, squares = scorer.score(DrawBlock(slice(0, 3), top), (None, weights))
-    one_by_one = [scorer.score(DrawBlock(slice(0, 3), top[:, [s]]), (None, weights[:, [s]])) for s in range(200)]
-    expected = np.concatenate([sums for sums, _ in one_by_one], axis=3)
-    np.testing.assert_allclose(together, expected, rtol=1e-13)
-    np.testing.assert_allclose(squares, sum(square for _, square in one_by_one), rtol=1e-12)
-
-
 @pytest.fixture(scope="module")
 def crowd():
     rng = np.random.default_rng(0)
@@ -96,18 +69,6 @@ def test_tied_top_labels_count_in_shares():
     assert found.values.tolist() == [[[0.75, 0.5, 0.25]]]
     with pytest.raises(InputError, match="'C' has no prediction for 1 of 2 items: 1"):
         top_k_accuracy(vote, predictions)
-
-
-def test_high_reliability_is_the_ordinary_metric_without_ties_and_shares_with_ties():
-    """MATHS 2.5, limits."""
-    labels = Labels.from_counts([[5, 1, 0], [0, 2, 0], [3, 3, 0]])
-    predictions = Predictions.from_labels({"A": [0, 2, 1]}, labels=[0, 1, 2])
-    tree = dirichlet(labels, reliability=1e8, draws=2000, seed=1, top_labels=1)
-    assert per_item(tree, predictions, metric="top_1_accuracy").values[0, :2].tolist() == [1, 0]
-    share = float(per_item(tree, predictions, metric="top_1_accuracy").values[0, 2])
-    assert abs(share - 0.5) < 4.5 * 0.5 / np.sqrt(8000)
-    vote = top_k_accuracy(majority_vote(labels), predictions)
-    assert float(expected_top_k_accuracy(tree, predictions).squeeze()) == pytest.approx(float(vote.squeeze()), abs=1e-3)
 
 
 def test_accuracy_given_risk_weighs_items_by_the_probability_of_the_level():
@@ -136,13 +97,6 @@ def test_partial_average_overlap_is_the_mean_over_annotators():
     ]
     assert len(set(each)) == 3
     assert partial_average_overlap(rankings, scores, k=2).item() == pytest.approx(np.mean(each))
-
-
-def test_equal_partial_rankings_overlap_wholly_by_default():
-    rankings = Rankings.from_blocks([[[[0], [1, 2]]]], labels=5)
-    same = Predictions.from_scores({"A": [[3, 2, 2, 0, 0.0]]})
-    assert partial_average_overlap(rankings, same, k=3).item() == pytest.approx(1)
-    assert partial_average_overlap(rankings, same, k=3, normalise=False).item() == pytest.approx(0.9167, abs=5e-5)
 
 
 def test_overlap_of_annotators_is_that_of_each_pair_as_a_model():
