@@ -74,20 +74,6 @@ def test_dgt_throws_one_coin_per_tie_for_all_models_or_one_per_model():
     )
 
 
-def test_order_of_rows_changes_nothing(problem):
-    table = pd.DataFrame(
-        {"item": problem.item_index, "annotator": problem.annotator_index, "label": problem.positive.astype(int)}
-    )
-    predictions = problem.predictions
-    labelled = np.unique(problem.item_index)
-    scores = {m: predictions.scores[k][labelled] for k, m in enumerate(predictions.models)}
-    predictions = Predictions.from_scores(scores, items=labelled, labels=[0, 1])
-    for method in ("dgt", "sgt", "pgt"):
-        there = auc(Labels.from_long(table), predictions, method=method, seed=4)
-        back = auc(Labels.from_long(table.iloc[::-1]), predictions, method=method, seed=4)
-        np.testing.assert_array_equal(there, back)
-
-
 def test_weights_of_zero_leave_an_annotator_out(problem):
     without = problem.annotator_index != 0
     table = pd.DataFrame({"item": problem.item_index, "annotator": problem.annotator_index, "label": problem.positive})

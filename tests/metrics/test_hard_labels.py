@@ -3,17 +3,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn import metrics as sk
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.metrics.hard_labels import METRICS, confusion_counts, hard_label_scores, scores_of_counts
-
-SKLEARN = {
-    "accuracy": lambda t, p, **_: sk.accuracy_score(t, p),
-    "precision": sk.precision_score,
-    "recall": sk.recall_score,
-    "f1": sk.f1_score,
-}
 
 
 def test_missing_predictions_and_missing_gold_are_left_out():

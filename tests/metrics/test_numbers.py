@@ -1,7 +1,6 @@
 """Metrics of predicted numbers beside their oracle: distributions, weights, samples of a truth, missing numbers."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -64,22 +63,3 @@ def test_wrong_kinds_are_refused():
         from bayesagree import Labels, dirichlet
 
         score(dirichlet(Labels.from_counts([[1, 2]] * 70), draws=2), MODELS, "mae")
-
-
-@pytest.mark.parametrize(
-    ("numbers", "message"),
-    [
-        ({}, "there is no model"),
-        ({"A": [1.0, np.inf]}, "infinite number"),
-        ({"A": [[1, 2], [3, 4]], "B": [[1, 2, 3], [3, 4, 5]]}, "the same number of samples"),
-        ({"A": ["x", 1]}, "is not a number"),
-    ],
-)
-def test_bad_numbers(numbers, message):
-    with pytest.raises(InputError, match=message):
-        Predictions.from_numbers(numbers)
-
-
-def test_falling_quantiles_are_refused():
-    with pytest.raises(InputError, match="the quantiles fall"):
-        Predictions.from_numbers({"A": pd.DataFrame({0.1: [1.0], 0.9: [0.5]})})

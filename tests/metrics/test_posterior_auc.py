@@ -158,14 +158,6 @@ def test_what_labels_do_not_determine_is_nan_with_its_cause():
         assert np.isnan(auc_posterior(same, predictions, truth_is="labels", draws=5, seed=1)["posterior/auc"]).all()
 
 
-@pytest.mark.filterwarnings("default:.*items without labels:UserWarning")
-def test_unlabelled_items_are_named():
-    labels = Labels.from_counts([[2, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 1]], labels=[0, 1])
-    for truth_is, fate in (("plausible_truth", "drawn from the prior"), ("labels", "no part")):
-        with pytest.warns(UserWarning, match=f"1 items without labels .*{fate}"):
-            auc_posterior(labels, containers()[1], truth_is=truth_is, draws=5, seed=1)
-
-
 def test_ceiling_of_few_items_takes_pairs_of_different_items_only():
     """Three items: an item paired with itself would be a third of the mean over pairs."""
     share, both, weight = np.array([0.9, 0.5, 0.2]), np.array([0.8, 0.3, 0.05]), np.array([1.0, 2.0, 0.5])
