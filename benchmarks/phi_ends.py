@@ -21,9 +21,9 @@ import numpy as np
 from scipy.special import logit
 
 from bayesagree import common_agreement, simulate
-from bayesagree.agreement._exact.likelihood import outright_shares
-from bayesagree.agreement._exact.outright_ends import joint_posterior
-from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._phi.likelihood import outright_shares
+from bayesagree.agreement._phi.posterior import joint_posterior
+from bayesagree.agreement._phi.problem import prepare
 from bayesagree.annotations import Ratings
 
 ENDS = {"none": (0.0, 0.0), "piled": (0.3, 0.1)}
@@ -77,7 +77,7 @@ def crowd(cell: Cell, seed: int) -> Ratings:
         n_items=n, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels, item_mean=means, seed=rng
     ).ratings
     x = made.rating.reshape(n, cell.raters).copy()
-    log_low, log_high, _ = outright_shares(ENDS[cell.ends], logit(means)[:, None])
+    log_low, log_high, _ = outright_shares(*ENDS[cell.ends], logit(means)[:, None])
     u = rng.random(x.shape)
     x = np.where(u < np.exp(log_low), 1, np.where(u > 1 - np.exp(log_high), cell.levels, x))
     return Ratings.from_matrix(x, scale=(1, cell.levels), step=1)
@@ -85,10 +85,9 @@ def crowd(cell: Cell, seed: int) -> Ratings:
 
 def estimates(ratings: Ratings) -> dict[str, Any]:
     """Return mean and interval of Phi where ends are intervals, outright, and averaged; the weight of outright ends."""
-    joint = joint_posterior(prepare(ratings).means, "averaged")
+    joint = joint_posterior(prepare(ratings))
     found: dict[str, Any] = {"share": joint.prob_inflated}
-    inflated = None if joint.inflated is None else joint.inflated.phi
-    for name, posterior in (("binned", joint.binned), ("inflated", inflated), ("averaged", joint.phi)):
+    for name, posterior in (("binned", joint.binned), ("inflated", joint.inflated), ("averaged", joint.phi)):
         if posterior is not None:
             summary = posterior.summary()
             found[name] = [summary.mean, summary.lower, summary.upper]

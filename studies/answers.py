@@ -11,7 +11,7 @@ import xarray as xr
 from typer import Option
 
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree.agreement._exact.likelihood import Kind
+from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
 from bayesagree.cli import _options, _output

@@ -9,8 +9,8 @@ import xarray as xr
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.posterior import phi_of
-from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._phi.posterior import pattern_evidence, phi_of
+from bayesagree.agreement._phi.problem import prepare
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int
 
@@ -60,7 +60,7 @@ def phi_clusters(
     if folds < 2 or not len(n_clusters):
         raise InputError(f"folds={folds} and n_clusters={list(n_clusters)}: give two folds or more, and a number")
     problem = prepare(ratings, item_mean="flat")
-    evidence = np.stack([problem.means.pattern_evidence(float(np.exp(y))) for y in GRID], axis=1)
+    evidence = pattern_evidence(problem, GRID)
     rated = problem.patterns.pattern_of_item >= 0
     if rated.sum() < 2:
         raise InputError("each item is left out of the clusters that score it: two rated items at least")

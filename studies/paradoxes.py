@@ -10,10 +10,10 @@ import pandas as pd
 import scipy as sp
 from typer import Option
 
-from bayesagree.agreement._exact.patterns import collapse
-from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
-from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement._formulas import observed_agreement
+from bayesagree.agreement._patterns import collapse
+from bayesagree.agreement._phi.posterior import joint_posterior, precision_of
+from bayesagree.agreement._phi.problem import prepare
 from bayesagree.agreement.coefficients import krippendorff_alpha
 from bayesagree.annotations import Ratings
 from bayesagree.cli import _options, _output
@@ -230,7 +230,7 @@ def paradox_claims(
     arguments = pd.Series(ARGUMENTS, name="argument").loc[chosen]
     table = arguments.rename_axis("limitation").to_frame()
     for name, options in COLUMNS.items():
-        found = {c: phi_posterior(prepare(r, **options).means).summary() for c, r in given.items()}
+        found = {c: joint_posterior(prepare(r, **options)).phi.summary() for c, r in given.items()}
         table[name] = [HOLDS[limitation](found) for limitation in chosen]
     return table
 
@@ -246,7 +246,7 @@ def _row(case: str, ratings: Ratings, percent: float, alpha: float, phi: str, re
         "alpha": krippendorff_alpha(ratings), "alpha_paper": alpha,
     }  # fmt: skip
     for name, options in COLUMNS.items():
-        found = phi_posterior(prepare(ratings, **options).means).summary()
+        found = joint_posterior(prepare(ratings, **options)).phi.summary()
         row[f"phi_{name.replace(' ', '_')}"] = f"{found.mean:.2f} [{found.lower:.2f}, {found.upper:.2f}]"
     return row | {"phi_paper": phi, "remark": remark}
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from typer import Option
 
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree.agreement._exact.likelihood import Kind
+from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement.coefficients import Level, krippendorff_alpha
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings

@@ -4,13 +4,13 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import betainc
 
-from bayesagree.agreement._exact.posterior import phi_posterior
-from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._phi.posterior import joint_posterior
+from bayesagree.agreement._phi.problem import prepare
 from bayesagree.annotations import Ratings
 
 
-def posterior_of(ratings, **options):
-    return phi_posterior(prepare(ratings, **options).means)
+def posterior_of(ratings, likelihood="binned", **options):
+    return joint_posterior(prepare(ratings, likelihood=likelihood, **options)).phi
 
 
 def levels(matrix, n_levels):

@@ -1,10 +1,9 @@
 """How far annotators agree: common agreement Phi and the classic coefficients, all with intervals.
 
-- `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS.
+- `phi`: the posterior of Phi, by quadrature and importance sampling (`_phi`) or by NUTS; `_patterns` are equal items.
 - `limits`: warnings where the paper's own limits apply, and what a claim of disagreement rests on.
 - `prior`: the priors of Phi, of the item means and of annotators' levels.
-- `annotator_effects`: Phi with annotators' levels, drawn by the Gibbs sampler of `_effects_kernels`, and the check
-  whether levels explain disagreement.
+- `annotator_effects`: Phi with annotators' levels, and the check whether levels explain disagreement.
 - `model`: the PyMC model of Phi, whose parts can be replaced; `_pymc_likelihoods` are its likelihoods.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 - `summary`: the summary of draws of Phi, and the difference between two groups.

@@ -9,7 +9,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.patterns import RatingCounts, collapse_codes
+from bayesagree.agreement._patterns import RatingCounts, collapse_codes
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import require
 

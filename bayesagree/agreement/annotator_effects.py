@@ -15,7 +15,7 @@ import scipy as sp
 import xarray as xr
 
 from bayesagree._numerics.intervals import hdi
-from bayesagree.agreement._exact.likelihood import Kind
+from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement.summary import SAMPLE
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, warn

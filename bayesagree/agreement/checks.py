@@ -13,11 +13,10 @@ import xarray as xr
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
-from bayesagree.agreement._exact.item_means import beta_shapes
-from bayesagree.agreement._exact.likelihood import outright_shares
-from bayesagree.agreement._exact.outright_ends import joint_posterior
-from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._phi.item_means import beta_shapes
+from bayesagree.agreement._phi.likelihood import outright_shares
+from bayesagree.agreement._phi.posterior import Draws, draw_item_means, joint_posterior
+from bayesagree.agreement._phi.problem import prepare
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 
@@ -81,17 +80,16 @@ def item_fit(
     """
     problem = prepare(ratings, item_mean=item_mean, prior=prior)
     rng = np.random.default_rng(seed_sequence(seed))
-    y, shares = joint_posterior(problem.means, problem.kind).draw(draws, rng)
-    hyper = draw_hyper(problem.means, y, shares, rng)
-    means = draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
+    drawn = joint_posterior(problem).draw(draws, rng)
+    means = draw_item_means(problem, drawn, rng)
     rated, item = np.unique(ratings.item_index, return_inverse=True)
     observed_mean, observed = _moments(_coarse(ratings, ratings.unit()), item)
     larger = np.zeros(rated.size)
-    for mu, precision, ends in zip(means, np.exp(y), shares):
+    for mu, precision, ends in zip(means, np.exp(drawn.y), drawn.shares):
         _, replicate = _moments(_replicate(ratings, mu[item], precision, ends, rng), item)
         # Levels make many replicates equal to the observation: a tie counts half, so that p-values lean to no side.
         larger += (replicate > observed + 1e-12) + 0.5 * (np.abs(replicate - observed) <= 1e-12)
-    p_value = larger / y.size
+    p_value = larger / draws
     low, high = ratings.scale
     n = np.bincount(item)
     fit = np.select([p_value < threshold, p_value > 1 - threshold], ["more disagreement", "more agreement"], "ok")
@@ -143,9 +141,7 @@ def item_mean_check(
     """
     problem = prepare(ratings, prior=prior)
     rng = np.random.default_rng(seed_sequence(seed))
-    y, shares = joint_posterior(problem.means, problem.kind).draw(draws, rng)
-    hyper: Any = draw_hyper(problem.means, y, shares, rng)
-    observed, replicates = _histograms(ratings, np.exp(y), hyper, shares, rng)
+    observed, replicates = _histograms(ratings, joint_posterior(problem).draw(draws, rng), rng)
     low, high = ratings.scale
     data = {
         "observed": ("bin", observed / observed.sum()),
@@ -155,11 +151,9 @@ def item_mean_check(
     return xr.Dataset(data, coords={"bin": low + (high - low) * (np.arange(BINS) + 0.5) / BINS})
 
 
-def misfits(
-    ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
-) -> float:
+def misfits(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> float:
     """Return the posterior predictive p-value of the item means."""
-    return _histogram_p_value(*_histograms(ratings, precision, hyper, shares, rng))
+    return _histogram_p_value(*_histograms(ratings, drawn, rng))
 
 
 def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
@@ -171,14 +165,14 @@ def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
     return float((1 + np.sum(distance(replicates) >= distance(observed))) / (1 + len(replicates)))
 
 
-def _histograms(
-    ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def _histograms(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the histogram of the means of the first `MOST_ITEMS` items, and of a replicate for each draw."""
     item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
     kept = item < MOST_ITEMS
     item = item[kept]
-    a, b = beta_shapes(hyper[0], hyper[1])
+    hyper: Any = drawn.hyper
+    a, b = beta_shapes(*hyper.T)
+    precision = np.exp(drawn.y)
 
     def histogram(x: Floats) -> Floats:
         return np.histogram(_moments(x, item)[0], bins=BINS, range=(0, 1))[0].astype(float)
@@ -186,7 +180,7 @@ def _histograms(
     replicates = np.empty((precision.size, BINS))
     for k in range(precision.size):
         mu = rng.beta(a[k], b[k], int(item[-1]) + 1)
-        replicates[k] = histogram(_replicate(ratings, mu[item], precision[k], shares[k], rng))
+        replicates[k] = histogram(_replicate(ratings, mu[item], precision[k], drawn.shares[k], rng))
     return histogram(_coarse(ratings, ratings.unit()[kept])), replicates
 
 
@@ -195,7 +189,7 @@ def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, r
     a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
     x = rng.beta(a, b)
     if shares.any():
-        log_low, log_high, _ = outright_shares((float(shares[0]), float(shares[1])), sp.special.logit(mu))
+        log_low, log_high, _ = outright_shares(*shares, sp.special.logit(mu))
         u = rng.random(x.size)
         x = np.where(u < np.exp(log_low), 0.0, np.where(u > 1 - np.exp(log_high), 1.0, x))
     n = ratings.n_levels

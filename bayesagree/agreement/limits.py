@@ -11,10 +11,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
-from bayesagree.agreement._exact.outright_ends import JointPosterior, joint_posterior
-from bayesagree.agreement._exact.problem import ItemMean, Problem
+from bayesagree.agreement._phi.posterior import Draws, JointPosterior, joint_posterior
+from bayesagree.agreement._phi.problem import ItemMean, Problem
 from bayesagree.agreement.checks import THRESHOLD, misfits
 from bayesagree.annotations import Ratings
 from bayesagree.errors import warn
@@ -61,7 +59,7 @@ def warn_of_readings(joint: JointPosterior) -> None:
     """Warn where the readings of answers at the ends differ in Phi and the ratings leave open which holds."""
     if joint.binned is None or joint.inflated is None or not UNSETTLED[0] < joint.prob_inflated < UNSETTLED[1]:
         return
-    judged, outright = (one.summary().mean for one in (joint.binned, joint.inflated.phi))
+    judged, outright = (one.summary().mean for one in (joint.binned, joint.inflated))
     if abs(judged - outright) > FAR_APART:
         warn(
             f"Phi depends on how answers at the ends of the scale are read: {judged:.2f} if all are judgments, "
@@ -88,20 +86,16 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain
 
 def _without(problem: Problem, at_end: NDArray[np.bool_], ci_prob: float) -> float:
     """Return the upper end of the interval of Phi without some patterns."""
-    means, like = problem.means, problem.like.of(~at_end)
-    others = HierarchicalMeans(like, prior=means.prior) if isinstance(means, HierarchicalMeans) else None
-    return joint_posterior(others or replace(means, like=like), problem.kind).phi.summary(ci_prob).upper
+    others = replace(problem, like=problem.like.of(~at_end), patterns=problem.patterns.of(~at_end))
+    return joint_posterior(others).phi.summary(ci_prob).upper
 
 
-def warn_of_misfits(
-    problem: Problem, y: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
-) -> None:
+def warn_of_misfits(problem: Problem, drawn: Draws, rng: np.random.Generator) -> None:
     """Warn where the item means are not those that the model predicts."""
     if problem.patterns.n_items < FEWEST_ITEMS or problem.ratings.n_levels == 2:
         return
-    chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
-    m, s = (values[chosen] for values in hyper)
-    p_value = misfits(problem.ratings, np.exp(y[chosen]), (m, s), shares[chosen], rng)
+    chosen = rng.choice(drawn.y.size, min(CHECK_DRAWS, drawn.y.size), replace=False)
+    p_value = misfits(problem.ratings, Draws(*(values[chosen] for values in drawn)), rng)
     if p_value < THRESHOLD:
         warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "

@@ -8,8 +8,8 @@ import xarray as xr
 
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.results import result_tree
-from bayesagree.agreement._exact.likelihood import Kind, intervals
-from bayesagree.agreement._exact.problem import MeanPrior
+from bayesagree.agreement._phi.item_means import MeanPrior
+from bayesagree.agreement._phi.likelihood import Kind, intervals
 from bayesagree.agreement.annotator_effects import LEVELS, AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import Request, phi_summary

@@ -4,7 +4,7 @@
 
 Phi = 1: equal ratings of every item; 0: ratings as if uniformly at random; -1: two camps at the two ends. Every item
 has its own mean mu_i, all share the precision p. `common_agreement` integrates the means out by quadrature and draws
-Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
+the other parameters by adaptive importance sampling; `common_agreement_model` is the same model in PyMC.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,13 +18,10 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
-from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
-from bayesagree.agreement._exact.item_means import KnownMeans
-from bayesagree.agreement._exact.likelihood import Kind
-from bayesagree.agreement._exact.outright_ends import joint_posterior
-from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of
-from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
-from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effects, warn_of_levels
+from bayesagree.agreement._phi.likelihood import Kind
+from bayesagree.agreement._phi.posterior import draw_item_means, joint_posterior, phi_maximum_likelihood, phi_of
+from bayesagree.agreement._phi.problem import ItemMean, Problem, checked_prior, prepare
+from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects, check_effects, warn_of_levels
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, Request, decision
 from bayesagree.annotations import Ratings
@@ -32,11 +29,6 @@ from bayesagree.errors import InputError, one_of, positive_int, probability, req
 
 if TYPE_CHECKING:
     import pymc as pm
-
-# Every tenth point of the fine grid is kept as the density of Phi: 20 in each step of the quadrature.
-THIN = 10
-# Values in the result about the quadrature.
-ERRORS = ("log_evidence", "log_evidence_error", "interval_error")
 
 
 def common_agreement(
@@ -81,8 +73,8 @@ def common_agreement(
     draws, chains, seed
         Draws of the posterior; same seed, same draws.
     engine
-        ``"exact"``: quadrature and independent draws. ``"nuts"``: PyMC, always with annotator effects; it samples one
-        reading of answers at the ends, not ``"averaged"``.
+        ``"exact"``: quadrature over the item means and importance sampling. ``"nuts"``: PyMC, always with annotator
+        effects; it samples one reading of answers at the ends, not ``"averaged"``.
     sampler
         Further arguments of `pymc.sample` for NUTS, such as ``{"target_accept": 0.95}``.
     keep_item_means
@@ -93,17 +85,18 @@ def common_agreement(
     DataTree
         ``posterior``: `phi` (chain, draw) and the other parameters of the model. ``agreement``: `mean`, `sd`, `lower`
         and `upper` (HDI), `prob_positive` and, from the exact engine, `map`, `ml`, `joint_map`, `share_at_ends`,
-        `prob_inflated`, `log_evidence` and the errors of the quadrature; its attribute `decision` is agreement,
-        disagreement or undecided. ``density``: the posterior density of Phi, from the exact engine. The page
-        "Agreement" of the concepts explains each.
+        `prob_inflated`, `log_evidence` and its error, and, of importance sampling, `effective_draws` and Pareto's
+        `k_hat` (to be trusted below .7); its attribute `decision` is agreement, disagreement or
+        undecided. ``density``: the posterior density of Phi, from the exact engine. The page "Agreement" of the
+        concepts explains each.
 
     Raises
     ------
     InputError
         Repeated (item, annotator) pairs, unknown options, a truth outside the scale or of an unknown item.
     ConvergenceError
-        The quadrature did not converge: 1e-6 in the log marginal likelihood and 1e-4 in the ends of the interval,
-        with ``"inflated"`` half a unit and half a standard deviation.
+        An item's likelihood is too narrow for the quadrature, or fewer than 50 draws of the importance sampling are
+        effective.
 
     Warns
     -----
@@ -235,38 +228,39 @@ def common_agreement_model(
 
 
 def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
-    """Return draws from the exact posterior, in the form of every result."""
+    """Return draws from the engine's posterior, in the form of every result."""
     shape, options = request.shape, request.options
     likelihood = options["settings"]["likelihood"]
     rng = np.random.default_rng(seed_sequence(options["seed"]))
-    joint = joint_posterior(problem.means, problem.kind)
+    joint = joint_posterior(problem)
     limits.warn_of_readings(joint)
-    posterior, (y, shares) = joint.phi, joint.draw(shape[0] * shape[1], rng)
-    variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(y)).reshape(shape))}
-    coords: dict[str, Any] = {"grid": posterior.phi[::THIN]}
+    posterior, drawn = joint.phi, joint.draw(shape[0] * shape[1], rng)
+    variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
+    coords: dict[str, Any] = {"grid": posterior.phi}
     if likelihood in parts.OUTRIGHT:
-        variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(parts.END_SHARES, shares.T)}
-    hyper = draw_hyper(problem.means, y, shares, rng)
-    if hyper is not None:
-        variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
-        limits.warn_of_misfits(problem, y, hyper, shares, rng)
+        variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(parts.END_SHARES, drawn.shares.T)}
+    if drawn.hyper is not None:
+        variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(HYPER, drawn.hyper.T)}
+        limits.warn_of_misfits(problem, drawn, rng)
     if request.keep_item_means:
         low, high = problem.ratings.scale
         coords["item"] = problem.ratings.items[problem.patterns.pattern_of_item >= 0]
-        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
+        means = low + (high - low) * draw_item_means(problem, drawn, rng)
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
-    found = posterior.summary(request.ci_prob)
-    summary = found._asdict() | {name: getattr(posterior, name) for name in ERRORS}
+    summary = posterior.summary(request.ci_prob)._asdict()
+    summary |= {name: getattr(posterior, name) for name in ("log_evidence", "log_evidence_error")}
+    if np.isfinite(posterior.effective):
+        summary |= {"effective_draws": posterior.effective, "k_hat": posterior.k_hat}
     summary |= {"share_at_ends": limits.share_at_ends(problem), "bin_width": problem.like.bin_width}
     if likelihood == "averaged":
         summary["prob_inflated"] = joint.prob_inflated
     if joint.binned is not None:
-        summary["ml"] = phi_maximum_likelihood(problem.means.compressed[0])
-        if isinstance(problem.means, KnownMeans) and problem.means.truth.size:
-            summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
+        summary["ml"] = phi_maximum_likelihood(problem)
+        if problem.means.truth.size:
+            summary["joint_map"] = phi_maximum_likelihood(problem, known=True)
     groups = {
         "posterior": variables,
         "agreement": {name: ((), value) for name, value in summary.items()},
-        "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
+        "density": {"density": (("grid",), posterior.phi_density())},
     }
     return result_tree(groups, coords, **options)

@@ -14,14 +14,12 @@ import xarray as xr
 from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.hyper_grid import log_beta
-from bayesagree.agreement._exact.item_means import KnownMeans
-from bayesagree.agreement._exact.posterior import precision_of
-from bayesagree.agreement._exact.problem import checked_prior, prepare
+from bayesagree.agreement._phi.posterior import pattern_evidence, precision_of
+from bayesagree.agreement._phi.problem import checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, LEVELS
 from bayesagree.agreement.model import END_SHARES, OUTRIGHT, OwnParts, build_model
 from bayesagree.agreement.phi import common_agreement_model
-from bayesagree.agreement.prior import AgreementPrior
+from bayesagree.agreement.prior import AgreementPrior, log_beta
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 
@@ -112,23 +110,20 @@ def _item_log_likelihood(
     options = _options(ratings, settings)
     mean = {"item_mean": options["item_mean"], "truth_sd": options["truth_sd"]}
     problem = prepare(ratings, likelihood=settings["likelihood"], **mean)
-    known = isinstance(problem.means, KnownMeans)
-    parameters = draws_of(posterior, "phi", *(() if known else HYPER))
+    hierarchical = problem.means.hierarchical
+    parameters = draws_of(posterior, "phi", *(HYPER if hierarchical else ()))
     if LEVELS[0] in posterior:
         raise InputError(
             "with annotators' levels the log likelihood is that of the PyMC model: "
             "integrated_log_likelihood(trace, common_agreement_model(ratings, annotator_effects=...))"
         )
-    shares = draws_of(posterior, *END_SHARES) if settings["likelihood"] in OUTRIGHT else {}
+    hyper = np.column_stack([parameters[name] for name in HYPER]) if hierarchical else None
+    outright, shares = settings["likelihood"] in OUTRIGHT, None
+    if outright:
+        shares = np.column_stack(list(draws_of(posterior, *END_SHARES).values()))
     of_item = problem.patterns.pattern_of_item
-    out = np.empty((parameters["phi"].size, int((of_item >= 0).sum())))
-    for s, precision in enumerate(precision_of(parameters["phi"])):
-        means = problem.means
-        if shares:
-            low_end, high_end = (float(w[s]) for w in shares.values())
-            means = means.with_ends((low_end, high_end))
-        hyper = None if known else (float(parameters[HYPER[0]][s]), float(parameters[HYPER[1]][s]))
-        out[s] = means.pattern_evidence(float(precision), hyper)[of_item[of_item >= 0]]
+    found = pattern_evidence(problem, np.log(precision_of(parameters["phi"])), hyper, shares)
+    out = found[of_item[of_item >= 0]].T
     return Pointwise(ratings.items[of_item >= 0], out)
 
 

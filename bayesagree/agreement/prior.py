@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+import scipy as sp
+
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive
 
 
@@ -49,3 +53,9 @@ def beta_shapes(shapes: object, what: str) -> tuple[float, float]:
     for shape in shapes:
         positive(shape, what)
     return shapes[0], shapes[1]
+
+
+def log_beta(x: Floats, shapes: tuple[float, float]) -> Floats:
+    """Return the log density of a Beta distribution."""
+    a, b = shapes
+    return (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - sp.special.betaln(a, b)

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.posterior import precision_of
+from bayesagree.agreement._phi.posterior import precision_of
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions

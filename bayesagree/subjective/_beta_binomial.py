@@ -8,7 +8,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.hyper_grid import log_beta
+from bayesagree.agreement.prior import log_beta
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
 COARSE, FINE = 24, 32

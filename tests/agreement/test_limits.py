@@ -114,6 +114,6 @@ def test_squeezed_ratings_of_ragged_data_are_squeezed_as_the_longest_row():
     ragged = [[2, 3, None, None, None], [1, 2, 2, 3, 1], [4, 5, None, None, None], [3, 3, 4, 2, 3]]
     unit = (np.array(ragged, float) - 1) / 4
     inside = Ratings.from_matrix((unit * 4 + 0.5) / 5, scale=(0, 1))
-    squeezed, _ = fitted(levels(ragged), likelihood="squeezed")
-    density, _ = fitted(inside, likelihood="density")
+    squeezed, _ = fitted(levels(ragged), likelihood="squeezed", item_mean="flat")
+    density, _ = fitted(inside, likelihood="density", item_mean="flat")
     assert float(squeezed["mean"]) == pytest.approx(float(density["mean"]), abs=1e-6)

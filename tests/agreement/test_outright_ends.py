@@ -8,9 +8,9 @@ from _paths import ROOT
 from scipy.special import betainc, logit, logsumexp
 
 from bayesagree import simulate
-from bayesagree.agreement._exact.likelihood import outright_shares
-from bayesagree.agreement._exact.outright_ends import inflated_posterior
-from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._phi.likelihood import outright_shares
+from bayesagree.agreement._phi.posterior import joint_posterior, pattern_evidence
+from bayesagree.agreement._phi.problem import prepare
 from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.agreement.predictive import PREDICTIVE
 from bayesagree.annotations import Ratings
@@ -30,7 +30,7 @@ def piled(n_items, phi, shares, seed, n_levels=5, raters=6):
     made = simulate.ratings(
         n_items=n_items, ratings_per_item=raters, phi=phi, n_levels=n_levels, item_mean=means, seed=rng
     ).ratings
-    low, high, _ = outright_shares(shares, logit(means)[:, None])
+    low, high, _ = outright_shares(*shares, logit(means)[:, None])
     u, x = rng.random((n_items, raters)), made.rating.reshape(n_items, raters)
     x = np.where(u < np.exp(low), 1, np.where(u > 1 - np.exp(high), n_levels, x))
     return levels(x, (1, n_levels))
@@ -61,7 +61,7 @@ def brute_force(rows, n=24):
 
 def test_posterior_is_that_of_brute_force():
     """Six items: the least quadratic density there is, flat item means."""
-    found = inflated_posterior(prepare(levels(ROWS), item_mean="flat", likelihood="inflated").means).phi
+    found = joint_posterior(prepare(levels(ROWS), item_mean="flat", likelihood="inflated")).phi
     mean, sd, evidence = brute_force(ROWS)
     assert found.summary().mean == pytest.approx(mean, abs=0.03 * sd)
     assert found.summary().sd == pytest.approx(sd, rel=0.03)
@@ -83,9 +83,10 @@ def test_shares_of_outright_ends_are_found_and_phi_is_that_of_the_judgments():
 
 
 def test_without_outright_ends_the_likelihood_is_the_binned_one():
-    means = prepare(levels(ROWS)).means
-    assert means.with_ends((0.0, 0.0)).log_evidence(3.0, 0) == means.log_evidence(3.0, 0)
-    assert means.with_ends((1e-12, 0.0)).log_evidence(3.0, 0) == pytest.approx(means.log_evidence(3.0, 0), abs=1e-6)
+    problem, y, hyper = prepare(levels(ROWS)), np.zeros(1), np.array([[0.4, 0.6]])
+    alone = pattern_evidence(problem, y, hyper)
+    for shares in ((0.0, 0.0), (1e-12, 0.0)):
+        assert pattern_evidence(problem, y, hyper, np.array([shares])) == pytest.approx(alone, abs=1e-6)
 
 
 def test_pymc_likelihood_is_the_written_one():

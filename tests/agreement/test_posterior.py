@@ -1,4 +1,4 @@
-"""Posterior of Phi by quadrature: brute force, accuracy over the whole range, symmetry; maximum likelihood."""
+"""Posterior of Phi: brute force, accuracy over the whole range, symmetry; maximum likelihood."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.special import betainc
 
 from bayesagree import simulate
-from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of, precision_of
-from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._phi.posterior import pattern_evidence, phi_maximum_likelihood, phi_of, precision_of
+from bayesagree.agreement._phi.problem import prepare
 
 
 @pytest.mark.parametrize(("precision", "phi"), [(2, 0), (4, 0.5), (6, 0.75)])
@@ -26,7 +26,7 @@ def test_posterior_of_a_small_problem_is_its_integral():
     phi, mass = 1 - 2 ** (1 - precision / 2), precision * 2 ** (-precision / 2)
     mass = mass * [np.prod([brute_force(row, 5, p) for row in rows]) for p in precision]
     found = posterior_of(levels(rows, 5), item_mean="flat").summary()
-    assert found.mean == pytest.approx(mass @ phi / mass.sum(), abs=1e-6)
+    assert found.mean == pytest.approx(mass @ phi / mass.sum(), abs=1e-5)
 
 
 EXTREMES = [
@@ -50,8 +50,8 @@ def test_reaches_its_accuracy_over_the_whole_range(phi, raters, n_levels, item_m
     items = 12 if raters > 100 else 40
     problem = simulate.ratings(n_items=items, ratings_per_item=raters, phi=phi, n_levels=n_levels, seed=4)
     posterior = posterior_of(problem.ratings, item_mean=item_mean)
-    assert posterior.log_evidence_error < 1e-6
-    assert posterior.interval_error < 1e-4
+    assert posterior.log_evidence_error < 0.03
+    assert posterior.k_hat < 0.7
     summary = posterior.summary()
     assert summary.lower <= summary.mean <= summary.upper
     if raters > 1 and n_levels != 2 and item_mean == "hierarchical":
@@ -61,21 +61,26 @@ def test_reaches_its_accuracy_over_the_whole_range(phi, raters, n_levels, item_m
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_reversing_items_changes_nothing(seed):
-    """Any items where the means are flat, to rounding; all of them under one prior, to the quadrature's error."""
+    """Any items where the means are flat; all of them under one prior and its mirror image."""
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 5, (8, 4)).astype(float)
     flipped = np.where((rng.random(8) < 0.5)[:, None], 4 - x, x)
+    y = np.log([0.2, 2.0, 12.0])
+
+    def evidence(x, hyper=None, **options):
+        problem = prepare(levels(x, 5), **options)
+        return problem.like.weight @ pattern_evidence(problem, y, hyper)
+
     for likelihood in ("binned", "squeezed"):
-        a, b = (prepare(levels(v, 5), item_mean="flat", likelihood=likelihood).means for v in (x, flipped))
-        for precision in (0.2, 2.0, 12.0):
-            assert a.log_evidence(precision, 0) == pytest.approx(b.log_evidence(precision, 0), abs=1e-10)
-    a, b = (prepare(levels(v, 5)).means for v in (x, 4 - x))
-    assert a.log_evidence(2.0, 1) == pytest.approx(b.log_evidence(2.0, 1), abs=1e-6)
+        a, b = (evidence(v, item_mean="flat", likelihood=likelihood) for v in (x, flipped))
+        assert a == pytest.approx(b, abs=1e-9)
+    m, s = np.array([0.2, 0.5, 0.9]), np.array([0.01, 0.3, 0.9])
+    a, b = (evidence(v, np.stack([share, s], axis=1)) for v, share in ((x, m), (4 - x, 1 - m)))
+    assert a == pytest.approx(b, abs=1e-6)
 
 
 def test_maximum_likelihood_of_unanimous_items_is_one():
-    like = prepare(levels([[1] * 5] * 10, 2), likelihood="squeezed").like
-    assert phi_maximum_likelihood(like) == 1.0
+    assert phi_maximum_likelihood(prepare(levels([[1] * 5] * 10, 2), likelihood="squeezed")) == 1.0
 
 
 def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
@@ -89,6 +94,6 @@ def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
 
     options = {"xatol": 1e-8, "fatol": 1e-12, "maxiter": 4000}
     best = minimize(loss, [1.0, -1.0, 1.0, 0.0], method="Nelder-Mead", options=options)
-    found = phi_maximum_likelihood(prepare(levels(rows, 5)).like)
+    found = phi_maximum_likelihood(prepare(levels(rows, 5)))
     # Each mean is the top of a parabola through three nodes, which moves Phi by 3e-4 here.
     assert found == pytest.approx(float(phi_of(np.exp(best.x[0]))), abs=1e-3)

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from bayesagree import simulate
-from bayesagree.agreement._exact.posterior import phi_posterior
-from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._phi.posterior import joint_posterior
+from bayesagree.agreement._phi.problem import prepare
 
 
 class Cell(NamedTuple):
@@ -36,7 +36,7 @@ def estimate(cell, seed):
         n_items=cell.items, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels or None, item_mean=means,
         seed=seed,
     )  # fmt: skip
-    posterior = phi_posterior(prepare(problem.ratings, item_mean=cell.item_mean).means)
+    posterior = joint_posterior(prepare(problem.ratings, item_mean=cell.item_mean, likelihood="binned")).phi
     lower, upper = posterior.hdi()
     return posterior.summary().mean, lower, upper
 
@@ -79,7 +79,7 @@ def test_ranks_of_phi(item_mean, n, calibration):
             size = spread**-2 - 1
             means = (location * size, (1 - location) * size)
         problem = simulate.ratings(n_items=8, ratings_per_item=4, phi=rng.uniform(-1, 1), item_mean=means, seed=rng)
-        posterior = phi_posterior(prepare(problem.ratings, item_mean=item_mean).means)
+        posterior = joint_posterior(prepare(problem.ratings, item_mean=item_mean, likelihood="binned")).phi
         ranks[k] = min(999, int(1000 * (1 - posterior.prob_above(problem.phi))))
     calibration.uniform(f"common_agreement, {item_mean}", "phi", ranks, 1000)
 

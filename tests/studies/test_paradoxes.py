@@ -8,8 +8,8 @@ from _paths import ROOT
 from scipy.special import betainc, betaincinv
 from scipy.stats import qmc
 
-from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
-from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._phi.posterior import joint_posterior, precision_of
+from bayesagree.agreement._phi.problem import prepare
 from bayesagree.agreement.phi import common_agreement
 from studies.paradoxes import PARADOXES, paradox_claims, paradox_table, percent_agreement
 
@@ -17,8 +17,8 @@ GOLDEN = json.loads((ROOT / "tests" / "golden" / "agreement.json").read_text())
 CASES = {paradox.case: paradox.ratings() for paradox in PARADOXES}
 
 
-def posterior_of(ratings, **options):
-    return phi_posterior(prepare(ratings, **options).means)
+def posterior_of(ratings, likelihood="binned", **options):
+    return joint_posterior(prepare(ratings, likelihood=likelihood, **options)).phi
 
 
 @pytest.mark.parametrize("case", GOLDEN["squeezed_flat"]["cases"])

@@ -42,6 +42,11 @@ class RatingCounts:
         """Number of ratings in each pattern, shape (pattern,)."""
         return np.asarray(self.counts.sum(axis=1)).ravel()
 
+    def of(self, some: Any) -> "RatingCounts":
+        """Return some of the patterns, without the patterns of the items."""
+        none = np.full(self.pattern_of_item.size, -1, np.int64)
+        return RatingCounts(self.values, self.counts[some], self.weight[some], none, self.group[some])
+
     @property
     def share_of_ends(self) -> float:
         """Share of the ratings that are an end of the scale."""

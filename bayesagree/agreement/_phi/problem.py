@@ -1,18 +1,15 @@
-"""Ratings and options, checked once, and compressed to sufficient statistics for the exact engine."""
+"""Ratings and options, checked once, and compressed to sufficient statistics for the engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
-from bayesagree.agreement._exact.item_means import ItemMeans, KnownMeans
-from bayesagree.agreement._exact.likelihood import Kind, Likelihood
-from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
-from bayesagree.agreement._exact.patterns import RatingCounts, collapse
+from bayesagree.agreement._patterns import RatingCounts, collapse
+from bayesagree.agreement._phi.item_means import MeanPrior
+from bayesagree.agreement._phi.likelihood import Kind, Likelihood
+from bayesagree.agreement._phi.likelihood import likelihood as build_likelihood
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, positive, shorten
@@ -25,33 +22,16 @@ SMALLEST_TRUTH_SD = 1e-3
 DEFAULT_TRUTH_SD = 0.1
 
 
-class MeanPrior(NamedTuple):
-    """Prior of the item means.
-
-    Attributes
-    ----------
-    hierarchical
-        Whether the means share a Beta prior; otherwise they are flat, or known.
-    truth, sd
-        Distinct known truths on [0, 1], shape (truth,), and their standard deviation.
-    of_item
-        Number of each item's truth, 0 without one, shape (item,); None without truths.
-    """
-
-    hierarchical: bool
-    truth: Floats = np.empty(0)
-    sd: float = np.nan
-    of_item: NDArray[np.int64] | None = None
-
-
 @dataclass(frozen=True)
 class Problem:
-    """Ratings prepared for the exact engine.
+    """Ratings prepared for the engine.
 
     Attributes
     ----------
-    patterns, like, means
-        Distinct patterns of ratings, their likelihood, and the prior of the item means.
+    patterns, like
+        Distinct patterns of ratings, and their likelihood.
+    means, prior
+        Prior of the item means; priors of Phi and of (m, s).
     kind
         Requested likelihood; "averaged" is "binned" where no answer lies at an end, on two levels, and where all
         answers lie at the ends and truths are known.
@@ -61,7 +41,8 @@ class Problem:
 
     patterns: RatingCounts
     like: Likelihood
-    means: ItemMeans
+    means: MeanPrior
+    prior: AgreementPrior
     kind: Kind
     ratings: Ratings
 
@@ -81,10 +62,8 @@ def prepare(
     known_ends = counts.share_of_ends == 1 and of_means.truth.size > 0
     if likelihood == "averaged" and (counts.share_of_ends == 0 or ratings.n_levels == 2 or known_ends):
         likelihood = "binned"
-    like, prior = build_likelihood(counts, likelihood, discrete=ratings.step is not None), prior or AgreementPrior()
-    known = KnownMeans(like, of_means.truth, of_means.sd, prior=prior)
-    means = HierarchicalMeans(like, prior=prior) if of_means.hierarchical else known
-    return Problem(counts, like, means, likelihood, ratings)
+    like = build_likelihood(counts, likelihood, discrete=ratings.step is not None)
+    return Problem(counts, like, of_means, prior or AgreementPrior(), likelihood, ratings)
 
 
 def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None, likelihood: Kind) -> MeanPrior:

@@ -1,0 +1,500 @@
+"""The posterior of Phi: mode, Student t, adaptive importance sampling.
+
+Places are (log p, logit m, logit s, two angles), as many of them as there are: the roots of the shares of outright
+ends, uniform on (0, 1), are the sines of the angles, on whose scale a share is known equally well near 0 and near 1.
+log p alone (flat or known item means) is a trapezoidal rule. Otherwise the mode is found by Newton steps on finite
+differences, the first draws are of a Student t around it, and further rounds are mixtures around the best draws until
+enough of them are effective; all draws together are weighted by the mixture of all rounds, and the Pareto k-hat of the
+weights says whether they can be trusted. log p of a place is rounded to a fraction of its standard deviation, so that
+places share tables of the likelihood.
+
+An answer at an end is an interval of a judgment, as on any level, or an outright end, with odds that the item mean
+moves (see `Likelihood.ends`). Readings with and without outright ends are
+averaged: they are equally likely before the ratings, and weighted by their evidence, which is equal where no answer
+lies between the ends (Hoeting, Madigan, Raftery, Volinsky, "Bayesian model averaging", Statistical Science 14, 1999).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy as sp
+
+from bayesagree._inference.streams import one_blas_thread
+from bayesagree._numerics.types import Floats
+from bayesagree.agreement._phi.likelihood import compressed
+from bayesagree.agreement._phi.problem import Problem
+from bayesagree.errors import ConvergenceError, warn
+
+type Density = Callable[..., Floats]
+
+HALF_LOG_2 = np.log(2) / 2
+# log p from Phi -0.9999 to 1 - 2^-9999, and the largest logit of m and s; shares closer to 1 make no difference.
+SEARCH, LARGEST_LOGIT, LARGEST_ANGLE = (np.log(1e-4), np.log(2e4)), 15.0, np.pi / 2 - 1e-6
+# log p at which the mode is looked for first, logits of s and, for outright ends, angles.
+STARTS = np.linspace(-1.5, 4.0, 9), (-2.0, -0.5, 1.0), (0.15, 0.7)
+# Newton steps at most, gain of the log density that ends them, lengths tried of each, and the largest.
+NEWTON_STEPS, LEAST_GAIN, LENGTHS, LONGEST = 30, 0.02, np.array([1.0, 0.4, 0.1, 2.0]), 1.5
+# Least curvature of the first proposal, degrees of freedom of all, and what its scale is multiplied by.
+FLATTEST, DEGREES, WIDER = 0.05, 5, 1.15
+# Draws in the first round, a quarter for each of two modes, in others, further rounds at most; effective draws that end
+# them.
+FIRST, NEXT, MOST_ROUNDS, ENOUGH = 4096, 2048, 6, 2500
+# log p between the starts from which two modes are looked for.
+APART = 0.9
+# Centres of a further round, their width in the covariance of the draws, and the largest weight that counts there.
+CENTRES, NARROWER, LARGEST_WEIGHT = 40, 0.35, 0.02
+# Effective draws below which there is no result, and k-hat from which it is not to be trusted.
+FEWEST, LARGEST_K = 50, 0.7
+# Log evidence below that of the rival from which no further round follows: its weight is below a ten-thousandth. The
+# least share of effective draws that a reading beside a rival has.
+NEGLIGIBLE, LEAST_SHARE = 10.0, 0.2
+# Rounding of log p in standard deviations, fall of its density that ends a trapezoidal rule, points of the result.
+ROUNDED, DROP, FINE = 0.25, 18.0, 20
+
+
+def phi_of(precision: Floats | float) -> Floats:
+    """Return Phi = 1 - 2^(1 - p/2)."""
+    return 1 - 2 * np.exp(-HALF_LOG_2 * np.asarray(precision))
+
+
+def precision_of(phi: Floats | float) -> Floats:
+    """Return p = 2 (1 - log2(1 - Phi))."""
+    return 2 * (1 - np.log2(1 - np.asarray(phi)))
+
+
+def log_prior(y: Floats | float, shapes: tuple[float, float]) -> Floats:
+    """Return the log density of y = log p, (1 + Phi) / 2 being Beta with these shapes."""
+    a, b = shapes
+    below = HALF_LOG_2 * np.exp(y)  # -log (1 - Phi) / 2
+    density = y + np.log(HALF_LOG_2) - b * below - sp.special.betaln(a, b)
+    return density + (a - 1) * np.log(-np.expm1(-below))
+
+
+class Summary(NamedTuple):
+    """Mean, sd, HDI and mode of Phi and Pr(Phi > 0)."""
+
+    mean: float
+    sd: float
+    lower: float
+    upper: float
+    map: float
+    prob_positive: float
+
+
+class Draws(NamedTuple):
+    """Draws of log p, of (m, s), shape (draw, 2), None without, and of the shares of outright ends, shape (draw, 2)."""
+
+    y: Floats
+    hyper: Floats | None
+    shares: Floats
+
+
+@dataclass(frozen=True)
+class PhiPosterior:
+    """Weighted places of the posterior.
+
+    Attributes
+    ----------
+    y, weight
+        log p and the weight of each place, adding up to 1, shape (place,), by log p.
+    hyper, shares
+        (m, s) and shares of outright ends, shape (place, 2); None without.
+    grid, density
+        log p and its posterior density, shape (grid,).
+    log_evidence, log_evidence_error
+        Log marginal likelihood of the ratings and its Monte-Carlo standard error.
+    effective, k_hat
+        Effective draws of the importance sampling and Pareto k-hat of its weights; infinity and 0 of a quadrature.
+    """
+
+    y: Floats
+    weight: Floats
+    hyper: Floats | None
+    shares: Floats | None
+    grid: Floats
+    density: Floats
+    log_evidence: float
+    log_evidence_error: float = 0.0
+    effective: float = np.inf
+    k_hat: float = 0.0
+
+    @property
+    def phi(self) -> Floats:
+        """Phi at the grid, shape (grid,)."""
+        return phi_of(np.exp(self.grid))
+
+    def phi_density(self) -> Floats:
+        """Density of Phi at the grid, shape (grid,)."""
+        return self.density * np.exp(HALF_LOG_2 * np.exp(self.grid) - self.grid) / np.log(2)
+
+    def prob_above(self, phi: float) -> float:
+        """Return Pr(Phi > phi)."""
+        return float(self.weight @ (self.y > np.log(precision_of(phi))))
+
+    def hdi(self, prob: float = 0.95) -> tuple[float, float]:
+        """Return the highest density interval of Phi, the shortest that holds `prob`."""
+        cdf = np.cumsum(self.weight) - self.weight / 2
+        start = np.linspace(0, 1 - prob, 1001)
+        low, high = (phi_of(np.exp(np.interp(start + above, cdf, self.y))) for above in (0.0, prob))
+        best = np.argmin(high - low)
+        return float(low[best]), float(high[best])
+
+    def summary(self, ci_prob: float = 0.95) -> Summary:
+        """Return mean, sd, HDI and mode of Phi, and Pr(Phi > 0)."""
+        phi = phi_of(np.exp(self.y))
+        mean = float(self.weight @ phi)
+        sd = float(np.sqrt(self.weight @ (phi - mean) ** 2))
+        mode = float(self.phi[np.argmax(self.phi_density())])
+        return Summary(mean, sd, *self.hdi(ci_prob), mode, self.prob_above(0.0))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Draws:
+        """Draw places by their weights, systematically and in random order."""
+        at = np.searchsorted(np.cumsum(self.weight), (np.arange(n) + rng.random()) / n)
+        at = rng.permutation(np.minimum(at, self.y.size - 1))
+        y = self.y[at]
+        if np.isinf(self.effective):
+            y = y + (self.y[1] - self.y[0]) * (rng.random(n) - 0.5)
+        shares = np.zeros((n, 2)) if self.shares is None else self.shares[at]
+        return Draws(y, None if self.hyper is None else self.hyper[at], shares)
+
+
+@dataclass(frozen=True)
+class JointPosterior:
+    """Posterior of Phi and of the shares of outright ends.
+
+    Attributes
+    ----------
+    phi
+        The posterior, of both readings together.
+    binned, inflated
+        Posteriors of the readings without and with outright ends, None of a reading that is not considered.
+    prob_inflated
+        Posterior probability of the reading with outright ends.
+    """
+
+    phi: PhiPosterior
+    binned: PhiPosterior | None
+    inflated: PhiPosterior | None
+    prob_inflated: float
+
+    def draw(self, n: int, rng: np.random.Generator) -> Draws:
+        """Draw log p, (m, s) and the shares, 0 where there are no outright ends."""
+        if self.binned is None or self.inflated is None:
+            return self.phi.draw(n, rng)
+        outright = rng.binomial(n, self.prob_inflated)
+        parts = self.inflated.draw(outright, rng), self.binned.draw(n - outright, rng)
+        order = rng.permutation(n)
+        y, shares = (np.concatenate([getattr(p, name) for p in parts])[order] for name in ("y", "shares"))
+        hyper = None if parts[0].hyper is None else np.concatenate([p.hyper for p in parts])[order]
+        return Draws(y, hyper, shares)
+
+
+@one_blas_thread()
+def joint_posterior(problem: Problem) -> JointPosterior:
+    """Return the posterior under the likelihood of the problem (see `common_agreement`).
+
+    Raises
+    ------
+    ConvergenceError
+        Fewer than 50 draws of the importance sampling are effective; of averaged readings the one without outright
+        ends is then left, with a warning.
+    """
+    if problem.kind == "inflated":
+        inflated = _checked(_posterior(problem, True))
+        return JointPosterior(inflated, None, inflated, 1.0)
+    binned = _checked(_posterior(problem, False))
+    if problem.kind != "averaged":
+        return JointPosterior(binned, binned, None, 0.0)
+    inflated = _posterior(problem, True, binned.log_evidence)
+    share = sp.special.expit(inflated.log_evidence - binned.log_evidence)
+    if inflated.effective < FEWEST and share > np.exp(-NEGLIGIBLE):
+        warn(
+            "the posterior with outright ends could not be computed: answers at the ends are read as intervals "
+            "(likelihood='binned')"
+        )
+        return JointPosterior(binned, binned, None, 0.0)
+    # Without an answer between the ends the evidence only compares how much prior the readings have at the limits.
+    share = 0.5 if problem.like.only_ends else float(share)
+    return JointPosterior(_mixture(binned, inflated, share), binned, inflated, share)
+
+
+def _checked(found: PhiPosterior) -> PhiPosterior:
+    if found.effective < FEWEST:
+        raise ConvergenceError(
+            f"only {found.effective:.0f} draws of the importance sampling are effective; use engine='nuts'"
+        )
+    if found.k_hat > LARGEST_K:
+        warn(f"Pareto k-hat of the importance sampling is {found.k_hat:.2f}, above {LARGEST_K}: use engine='nuts'")
+    return found
+
+
+def _posterior(problem: Problem, outright: bool, rival: float = -np.inf) -> PhiPosterior:
+    """Return the posterior of one reading; where it is averaged, with one whose log evidence is `rival`."""
+    density = log_density(problem, outright)
+    starts = _starts(problem, outright)
+    # With outright ends there may be two modes, and a ridge between them: agreement with many, and without.
+    sides = [starts[:, 0] < APART, starts[:, 0] >= APART] if outright else [slice(None)]
+    rounds = [_mode(density, starts[side]) for side in sides]
+    if starts.shape[1] == 1:
+        return _by_quadrature(density, float(rounds[0].centres[0, 0]), float(rounds[0].root[0, 0]))
+    places, log_weight, k_hat, error, effective = _by_importance(density, rounds, rival)
+    log_evidence = float(sp.special.logsumexp(log_weight)) - np.log(log_weight.size)
+    weight = np.exp(log_weight - sp.special.logsumexp(log_weight))
+    order = np.argsort(places[:, 0])
+    places, weight = places[order], weight[order]
+    hyper = sp.special.expit(places[:, 1:3]) if problem.means.hierarchical else None
+    shares = np.sin(places[:, -2:]) ** 2 if outright else None
+    y = places[:, 0]
+    cdf = np.cumsum(weight)
+    low, high = y[np.searchsorted(cdf, [0.0005, 0.9995]).clip(0, y.size - 1)]
+    sd = np.sqrt(weight @ (y - weight @ y) ** 2)
+    edges = np.linspace(low - 0.5 * sd, high + 0.5 * sd, 401)
+    mass, _ = np.histogram(y, edges, weights=weight)
+    step = edges[1] - edges[0]
+    bandwidth = 0.8 * min(sd, (high - low) / 6) * effective**-0.2
+    smooth = sp.ndimage.gaussian_filter1d(mass, bandwidth / step, mode="constant") / step
+    grid = (edges[1:] + edges[:-1]) / 2
+    return PhiPosterior(y, weight, hyper, shares, grid, smooth, log_evidence, error, effective, k_hat)
+
+
+def log_density(problem: Problem, outright: bool) -> Density:
+    """Return the log density of the ratings and places, shape (place, parameter).
+
+    With a step, log p is rounded to its multiples; without, the density is continued evenly to negative angles.
+    """
+    like, means, prior = compressed(problem.like), problem.means, problem.prior
+    shapes = [prior.mean_location, prior.mean_spread] * means.hierarchical
+    kinds = 1 + len(shapes)
+
+    def density(places: Floats, step: float = 0.0) -> Floats:
+        y, logits, angles = places[:, 0], places[:, 1:kinds], places[:, kinds:]
+        inside = (np.abs(logits) < LARGEST_LOGIT).all(axis=1) & (np.abs(angles) < LARGEST_ANGLE).all(axis=1)
+        if step:
+            y, inside = np.round(y / step) * step, inside & (angles >= 0).all(axis=1)
+        inside &= (y > SEARCH[0]) & (y < SEARCH[1])
+        found = np.full(y.size, -np.inf)
+        found[inside] = log_prior(y[inside], prior.phi) + np.log(np.cos(angles[inside])).sum(axis=1) + like.log_width
+        for (a, b), at in zip(shapes, logits.T):
+            found += a * sp.special.log_expit(at) + b * sp.special.log_expit(-at) - sp.special.betaln(a, b)
+        for value in np.unique(y[inside]):
+            some = inside & (y == value)
+            hyper = sp.special.expit(logits[some]) if means.hierarchical else None
+            shares = np.sin(angles[some]) ** 2 if outright else None
+            found[some] += like.weight @ means.evidence(like, float(np.exp(value)), hyper, shares)
+        return found
+
+    return density
+
+
+def pattern_evidence(problem: Problem, y: Floats, hyper: Any = None, shares: Any = None) -> Floats:
+    """Return log Pr(ratings of one item) given log p, (m, s) and shares, shape (pattern, parameters)."""
+    found = np.empty((problem.like.weight.size, y.size))
+    for value in np.unique(y):
+        some = y == value
+        given = (None if of is None else of[some] for of in (hyper, shares))
+        found[:, some] = problem.means.evidence(problem.like, float(np.exp(value)), *given)
+    return found
+
+
+def draw_item_means(problem: Problem, drawn: Draws, rng: np.random.Generator) -> Floats:
+    """Draw mu of every rated item given each draw of the other parameters, shape (sample, item)."""
+    item = problem.patterns.pattern_of_item[problem.patterns.pattern_of_item >= 0]
+    step = drawn.y.std() / 20 + 1e-9
+    y = np.round(drawn.y / step) * step
+    return problem.means.draw(problem.like, item, y, drawn.hyper, drawn.shares, rng)
+
+
+def _starts(problem: Problem, outright: bool) -> Floats:
+    """Return places among which the mode is looked for first."""
+    like, axes = problem.like, [STARTS[0]]
+    if problem.means.hierarchical:
+        unit = problem.patterns.values.clip(0.02, 0.98)
+        mean = like.weight @ (problem.patterns.counts @ unit) / (like.weight @ like.size)
+        axes += [sp.special.logit([mean]), STARTS[1]]
+    axes += [STARTS[2]] * 2 * outright
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def _mode(density: Density, starts: Floats) -> "_Round":
+    """Return a Student t around the mode that is found from the best start."""
+    found = density(starts)
+    at, d = starts[np.argmax(found)], starts.shape[1]
+    step, unit, value = np.full(d, 0.1), np.eye(d), found.max()
+    pairs = [(i, j) for i in range(d) for j in range(i)]
+    curvature = unit
+    for _ in range(NEWTON_STEPS):
+        near = [*unit, *-unit, *(unit[i] + unit[j] for i, j in pairs), *(-unit[i] - unit[j] for i, j in pairs)]
+        up, down, *both = np.split(density(at + step * near) - value, [d, 2 * d, 2 * d + len(pairs)])
+        slope, curvature = (up - down) / (2 * step), np.diag(-(up + down) / step**2)
+        for (i, j), above, below in zip(pairs, *both):
+            mixed = above + below - up[i] - down[i] - up[j] - down[j]
+            curvature[i, j] = curvature[j, i] = -mixed / (2 * step[i] * step[j])
+        if not np.isfinite(curvature).all():
+            step, curvature = step / 4, unit / step**2  # beside a limit
+            continue
+        values, vectors = np.linalg.eigh(curvature)
+        move = vectors @ ((vectors.T @ slope) / np.maximum(np.abs(values), FLATTEST))
+        gain = slope @ move
+        step = np.clip(0.5 / np.sqrt(np.maximum(np.diag(curvature), 1.0)), 0.003, 0.3)
+        if gain < LEAST_GAIN:
+            break
+        tried = at + np.outer(LENGTHS, move * min(1.0, LONGEST / np.abs(move).max()))
+        found = density(tried)
+        if found.max() <= value:
+            step, tried = step / 2, at + np.outer([0.02, 0.005], move * min(1.0, LONGEST / np.abs(move).max()))
+            found = density(tried)
+            if found.max() <= value:
+                break
+        at, value = tried[np.argmax(found)], found.max()
+    values, vectors = np.linalg.eigh(curvature)
+    return _Round(at[None], vectors * (WIDER / np.sqrt(np.maximum(values, FLATTEST))))
+
+
+def _by_quadrature(density: Density, mode: float, sd: float) -> PhiPosterior:
+    """Return the posterior of log p alone from a trapezoidal rule from the mode to both sides."""
+    step = ROUNDED * sd
+    number = np.arange(-35, 36)
+    found = density((mode + step * number)[:, None])
+    for side in (-1, 1):
+        while found[0 if side < 0 else -1] > found.max() - DROP:
+            new = number[0 if side < 0 else -1] + side * np.arange(1, 11)
+            more = density((mode + step * new)[:, None])
+            number, found = np.append(number, new), np.append(found, more)
+            order = np.argsort(number)
+            number, found = number[order], found[order]
+            if not np.isfinite(more).all():
+                break
+    live = np.isfinite(found)
+    y, found = mode + step * number[live], found[live]
+    fine = np.linspace(y[0], y[-1], FINE * (y.size - 1) + 1)
+    log_density = sp.interpolate.make_interp_spline(y, found, k=5)(fine)
+    log_evidence = float(sp.special.logsumexp(found) + np.log(step))
+    weight = np.exp(log_density - log_density.max())
+    weight /= weight.sum()
+    return PhiPosterior(fine, weight, None, None, fine, weight / (fine[1] - fine[0]), log_evidence)
+
+
+class _Round(NamedTuple):
+    """Student t kernels of one shape around several centres."""
+
+    centres: Floats
+    root: Floats
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw places, from a scrambled Sobol sequence."""
+        d = self.root.shape[0]
+        u = np.clip(sp.stats.qmc.Sobol(d + 2, rng=rng).random(n), 1e-12, 1 - 1e-12)
+        t = sp.special.ndtri(u[:, :d]) / np.sqrt(2 * sp.special.gammaincinv(DEGREES / 2, u[:, [d]]) / DEGREES)
+        return self.centres[(u[:, -1] * len(self.centres)).astype(int)] + t @ self.root.T
+
+    def log_density(self, places: Floats) -> Floats:
+        """Return the log density of places."""
+        d, half = self.root.shape[0], (DEGREES + self.root.shape[0]) / 2
+        z = (places[:, None] - self.centres) @ np.linalg.inv(self.root).T
+        log_t = -half * np.log1p((z**2).sum(axis=2) / DEGREES) - np.linalg.slogdet(self.root)[1]
+        log_t += sp.special.gammaln(half) - sp.special.gammaln(DEGREES / 2) - d / 2 * np.log(DEGREES * np.pi)
+        return sp.special.logsumexp(log_t, axis=1) - np.log(len(self.centres))
+
+
+def _by_importance(density: Density, rounds: list[_Round], rival: float) -> tuple[Floats, Floats, float, float, float]:
+    """Return places, their log weights, k-hat, the error of the log evidence, and how many places are effective."""
+    rng = np.random.default_rng(0)  # of the places: the posterior is a function of the ratings
+    rounds, most = list(rounds), len(rounds) + MOST_ROUNDS
+    number = [FIRST // len(rounds) ** 2] * len(rounds)
+    places = np.concatenate([one.draw(n, rng) for one, n in zip(rounds, number)])
+    narrowest = min(float(np.sqrt((one.root[0] ** 2).sum())) for one in rounds)
+    values = density(places, ROUNDED * narrowest)
+    while True:
+        of_rounds = [one.log_density(places) + np.log(n) for one, n in zip(rounds, number)]
+        log_weight = values - sp.special.logsumexp(of_rounds, axis=0) + np.log(len(places))
+        total = float(sp.special.logsumexp(log_weight))
+        weight = np.exp(log_weight - total)
+        effective, k_hat = float(1 / (weight**2).sum()), pareto_k(log_weight)
+        ahead = total - np.log(len(places)) - rival
+        # Beside another reading it need be only as exact as it counts.
+        settled = effective > ENOUGH * max(sp.special.expit(ahead), LEAST_SHARE) and k_hat < LARGEST_K
+        if settled or len(rounds) >= most or ahead < -NEGLIGIBLE:
+            break
+        weight = np.minimum(weight, max(LARGEST_WEIGHT, 2 / len(places)))
+        weight /= weight.sum()
+        away = places - weight @ places
+        covariance = (away * weight[:, None]).T @ away
+        sd = min(3 * narrowest, float(np.sqrt(covariance[0, 0])))
+        new = np.linalg.cholesky(NARROWER * covariance + 1e-8 * np.eye(places.shape[1]))
+        rounds.append(_Round(places[rng.choice(len(places), CENTRES, p=weight)], new))
+        number.append(NEXT)
+        drawn = rounds[-1].draw(NEXT, rng)
+        places = np.concatenate([places, drawn])
+        values = np.concatenate([values, density(drawn, ROUNDED * sd)])
+    error = float(np.sqrt(max(len(places) / effective - 1, 0.0) / len(places)))
+    return places, log_weight, k_hat, error, effective
+
+
+def pareto_k(log_weight: Floats) -> float:
+    """Return the shape of a generalised Pareto distribution of the largest importance ratios.
+
+    Fitted as by Zhang and Stephens, "A new and efficient estimation method for the generalized Pareto distribution",
+    Technometrics 51 (2009), to as many as Vehtari et al., "Pareto smoothed importance sampling", JMLR 25 (2024), take.
+    """
+    n = log_weight.size
+    tail = int(min(0.2 * n, 3 * np.sqrt(n)))
+    largest = np.exp(np.sort(log_weight)[-tail - 1 :] - log_weight.max())
+    x = largest[1:] - largest[0]
+    if x[-1] <= 0:
+        return 0.0
+    x = np.maximum(x, 1e-300)
+    m = 30 + int(np.sqrt(tail))
+    theta = 1 / x[-1] + (1 - np.sqrt(m / (np.arange(m) + 0.5))) / (3 * x[int(tail / 4 + 0.5) - 1])
+    k = np.log1p(-theta[:, None] * x).mean(axis=1)
+    profile = tail * (np.log(-theta / k) - k - 1)
+    theta = float(sp.special.softmax(profile) @ theta)
+    k_hat = float(np.log1p(-theta * x).mean())
+    return (tail * k_hat + 5) / (tail + 10)  # a prior of ten observations at one half
+
+
+def _mixture(first: PhiPosterior, second: PhiPosterior, share: float) -> PhiPosterior:
+    """Return the mixture of two posteriors, `share` of it the second, of log p alone."""
+    y, weight = (np.concatenate(parts) for parts in (
+        (first.y, second.y), ((1 - share) * first.weight, share * second.weight)
+    ))  # fmt: skip
+    order, grid = np.argsort(y), np.union1d(first.grid, second.grid)
+    each = [np.interp(grid, one.grid, one.density, left=0.0, right=0.0) for one in (first, second)]
+    return replace(
+        first, y=y[order], weight=weight[order], hyper=None, grid=grid, density=(1 - share) * each[0] + share * each[1],
+        log_evidence=float(np.logaddexp(first.log_evidence, second.log_evidence) - np.log(2)),
+        log_evidence_error=(1 - share) * first.log_evidence_error + share * second.log_evidence_error,
+        effective=min(first.effective, second.effective), k_hat=max(first.k_hat, second.k_hat),
+    )  # fmt: skip
+
+
+def phi_maximum_likelihood(problem: Problem, *, known: bool = False) -> float:
+    """Return the maximum-likelihood estimate of Phi, every item mean at its own maximum (Checco et al., section 4.4).
+
+    With `known` truths, the maximum of the joint posterior density of Phi and the item means (the paper's estimate).
+    1 where unanimous items make the likelihood grow without bound, -1 where it grows towards two camps.
+    """
+    means, like = problem.means, problem.like if known else compressed(problem.like)
+
+    def loss(y: float) -> float:
+        precision = float(np.exp(y))
+        at = means.lattice(like, precision)
+        table = like.statistics @ like.terms(precision, at.logit)
+        if known:
+            away = (sp.special.expit(at.logit) - np.append(np.nan, means.truth)[:, None]) / means.sd
+            table -= 0.5 * np.nan_to_num(away[like.group]) ** 2
+        best = np.clip(np.argmax(table, axis=1), 1, at.logit.size - 2)
+        before, top, after = (table[np.arange(best.size), best + k] for k in (-1, 0, 1))
+        bend = np.maximum(2 * top - before - after, 1e-300)
+        parabola = np.where(top >= np.maximum(before, after), (after - before) ** 2 / (8 * bend), 0.0)
+        return -float(like.weight @ (np.maximum(top, np.maximum(before, after)) + np.minimum(parabola, bend)))
+
+    y = np.linspace(np.log(0.01), np.log(400), 15)
+    best = int(np.argmin([loss(v) for v in y]))
+    if best in (0, y.size - 1):
+        return 1.0 if best else -1.0
+    found: Any = sp.optimize.minimize_scalar(
+        loss, bounds=(y[best - 1], y[best + 1]), method="bounded", options={"xatol": 1e-4}
+    )
+    return float(phi_of(np.exp(found.x)))
