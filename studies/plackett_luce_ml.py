@@ -73,9 +73,8 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.Da
         rest = n_labels - named.size
         if rest:  # all labels that nobody named, as one
             nobody = np.setdiff1d(np.arange(n_labels), named)[:1]
-            race, open_to = (
-                np.column_stack([part, full[:, nobody]]) for part, full in ((race, ranks), (open_to, offered))
-            )
+            race = np.column_stack([race, ranks[:, nobody]])
+            open_to = np.column_stack([open_to, offered[:, nobody]])
             shares = _maximum(race, open_to, shape * np.append(np.ones(named.size), rest))
             table[i], table[i, named] = shares[-1] / rest, shares[:-1]
         else:

@@ -58,7 +58,7 @@ def as_command(function: Callable[..., None], name: str) -> Any:
     bundles: dict[str, Any] = {}
     for parameter in signature(function, eval_str=True).parameters.values():
         own, bundle = [parameter], parameter.annotation
-        if is_dataclass(bundle):
+        if isinstance(bundle, type) and is_dataclass(bundle):
             bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
         parameters += [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own]
     writes = any(p.name == "output" for p in parameters)

@@ -163,7 +163,9 @@ class Source(Columns):
 
         if self.annotations is None:
             raise InputError("name a file: it is read and its contents are shown")
-        columns = self.names() | ({"annotator": None} if self.no_annotator else {})
+        columns = self.names()
+        if self.no_annotator:
+            columns["annotator"] = None
         names: Any = label_names(self.labels)
         layout: Any = {
             "format": self.format,

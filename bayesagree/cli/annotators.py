@@ -84,8 +84,9 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
         advance()
     rows = []
     for name, fit in (("as it stands", plain), ("levels removed", tree)):
-        found = {end: float(fit["agreement"][end]) for end in ("mean", "lower", "upper")}
-        rows.append({"phi": name} | found | {"decision": fit["agreement"].attrs["decision"]})
+        agreement = fit["agreement"].to_dataset()
+        found = {end: float(agreement[end]) for end in ("mean", "lower", "upper")}
+        rows.append({"phi": name} | found | {"decision": agreement.attrs["decision"]})
     table = annotator_levels(tree)
     title = f"Levels, strictest first ({min(_SHOWN, len(table))} of {len(table)}): shift in log odds, HDI 0.95"
     return [

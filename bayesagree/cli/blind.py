@@ -39,7 +39,8 @@ def blind(
     from bayesagree.metrics import hard_label_scores
 
     predictions = read_predictions(systems, model=model, item=columns.item, label=columns.label)
-    names, sorts = predictions.categories.tolist(), _options.words(metrics)
+    names = predictions.categories.tolist()
+    sorts: Any = _options.words(metrics)
     how: Any = {
         "crowd": None
         if crowd is None

@@ -78,7 +78,7 @@ def load(name: str) -> Dataset:
         hint = f"similar: {', '.join(similar[:12])}" if similar else "see bayesagree.datasets.available()"
         raise InputError(f"there is no data set {name!r}; {hint}")
     argument, source = entry["argument"], SOURCES[entry["folder"]]
-    content = getattr(_readers, entry["reader"])(*([argument] if argument else []))
+    content: _readers.Content = getattr(_readers, entry["reader"])(*([argument] if argument else []))
     return Dataset(name, entry["title"], *content, source["licence"], source["citation"], source["url"])
 
 

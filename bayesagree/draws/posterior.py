@@ -310,7 +310,9 @@ class ItemPosterior(Posterior):
     def _fast_draws(self, n_items: int, problem: Any, variables: Kinds, request: Request) -> dict[str, NDArray[Any]]:
         """Return the variables, shape (chain, draw, item, ...), and R-hat and ESS of items where chains made them."""
         shape = (request.chains, request.draws, n_items)
-        kept = {name: np.empty((*shape, *last.values()), dtype) for name, (last, dtype) in variables.items()}
+        kept: dict[str, NDArray[Any]] = {
+            name: np.empty((*shape, *last.values()), dtype) for name, (last, dtype) in variables.items()
+        }
         drawer = self.drawer(problem, replace(request, client=None))  # a worker gets no client
         for block in Schedule(request.client).draw(drawer, n_items, request.seed):
             drawn = block.values

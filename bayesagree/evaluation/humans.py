@@ -81,7 +81,7 @@ def human_baseline(
         found = independence(everywhere, predictions)
         found.warn("no truth learns from them")
         dependent = found.models[found.dependent].astype(str).tolist()
-    name, parts = full_name(metric), defaultdict[Any, list[Any]](list)
+    name, parts, best = full_name(metric), defaultdict[Any, list[Any]](list), 1
     for number, (others, held, who) in enumerate(_rounds(labels, np.random.default_rng(root))):
         joined = _with_person(predictions, others, held)
         stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
@@ -90,14 +90,16 @@ def human_baseline(
         by = who if names.size > 1 else None
         tree = evaluate(others, joined, by=by, draws=draws, chains=chains, seed=stream, **how)
         scores = tree["posterior"][name].isel(reliability=0).stack(sample=("chain", "draw"))
+        best = scores.attrs.get("higher_is_better", 1)
         for model in joined.models.tolist():
             parts[model, "annotator" if model == A_PERSON else "model"].append((held.size, scores.sel(model=model)))
+        person = scores.sel(model=A_PERSON)
         if by is not None:
             each = tree["slices"][name].isel(reliability=0).sel(side="slice", model=A_PERSON)
-            each = each.stack(sample=("chain", "draw"))
+            person = each.stack(sample=("chain", "draw"))
         for one, size in zip(names.tolist(), sizes.tolist()):
             if labels.annotators_known:
-                own = scores.sel(model=A_PERSON) if by is None else each.sel(slice=one)
+                own = person if by is None else person.sel(slice=one)
                 parts[one, "annotator"].append((size, own))
     rows = []
     for (one, kind), drawn in parts.items():
@@ -106,7 +108,6 @@ def human_baseline(
             mean = np.average(np.sort([values.values for _, values in drawn], axis=1), axis=0, weights=size)
             rows.append((one, kind, sum(size), mean.mean(), *hdi(mean, ci_prob)))
     table = pd.DataFrame(rows, columns=["name", "kind", "n_items", "score", "lower", "upper"]).set_index("name")
-    best = scores.attrs.get("higher_is_better", 1)
     order = np.lexsort([-table["score"] if best else table["score"], table.index != A_PERSON, table["kind"]])
     return table.iloc[order]
 

@@ -172,7 +172,7 @@ class _Votes(NamedTuple):
     item: NDArray[Any]
     annotator: NDArray[Any]
     code: NDArray[Any]
-    count: NDArray[Any]
+    times: NDArray[Any]
     n_codes: int
     n_items: int
 
@@ -193,13 +193,13 @@ class _Votes(NamedTuple):
 
     def sum(self, hit: Any = True) -> NDArray[np.int64]:
         """Number of votes of each item, of those that hit."""
-        return np.bincount(self.item, self.count * hit, self.n_items).astype(np.int64)
+        return np.bincount(self.item, self.times * hit, self.n_items).astype(np.int64)
 
     @property
     def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Item, code and number of votes of each code that an item has."""
         key, at = np.unique(self.item.astype(np.int64) * self.n_codes + self.code, return_inverse=True)
-        number = np.bincount(at.ravel(), self.count, key.size).astype(np.int64)
+        number = np.bincount(at.ravel(), self.times, key.size).astype(np.int64)
         return key // self.n_codes, key % self.n_codes, number
 
     def planted(self) -> list[_Hits]:
@@ -216,7 +216,7 @@ class _Votes(NamedTuple):
 
     def own(self) -> list[_Hits]:
         """Return the votes for one label, of the most frequent labels."""
-        often = np.argsort(-np.bincount(self.code, self.count, self.n_codes), kind="stable")[:MOST_LABELS]
+        often = np.argsort(-np.bincount(self.code, self.times, self.n_codes), kind="stable")[:MOST_LABELS]
         return [_Hits(self.sum(), self.sum(self.code == one)) for one in often]
 
 
@@ -347,7 +347,7 @@ def _uneven(votes: _Votes, hit: Bools) -> bool:
 
 def _named(votes: _Votes, hit: Bools, n: NDArray[Any], x: NDArray[Any]) -> int | None:
     """Return the annotator whose votes hit so often that the model copies all of them, or more than half."""
-    known = (votes.annotator >= 0) & (n[votes.item] > votes.count)
+    known = (votes.annotator >= 0) & (n[votes.item] > votes.times)
     if not known.any():
         return None
     who, item, hit = votes.annotator[known], votes.item[known], hit[known]
@@ -403,7 +403,7 @@ class _Scatter(NamedTuple):
     @classmethod
     def of(cls, votes: _Votes, rating: Floats | None = None) -> Self:
         """Take off each vote how much higher an annotator of many items rates than others do on the same items."""
-        one, value = votes.count.astype(float), np.ones(votes.item.size) if rating is None else rating
+        one, value = votes.times.astype(float), np.ones(votes.item.size) if rating is None else rating
         at, columns = (votes.code, votes.n_codes) if rating is None else (np.zeros_like(votes.code), 1)
         n_annotators = int(votes.annotator.max(initial=-1)) + 1
         who = np.where(votes.annotator < 0, n_annotators, votes.annotator)

@@ -23,7 +23,7 @@ import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array, diags_array
 
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._numerics.types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, require, shorten, warn
 
@@ -92,6 +92,7 @@ def crowdtruth(
     positive(tolerance, "tolerance")
     judgments = Judgments.of(labels)
     first = last = judgments.ones()
+    n, moved = 0, np.inf
     for n in range(1, positive_int(max_iterations, "max_iterations") + 1):
         new = judgments.qualities(last, closed=closed)
         moved = max(float(np.nanmax(np.abs(getattr(new, k) - getattr(last, k)))) for k in ("uqs", "wqs", "aqs"))
@@ -155,7 +156,8 @@ class Judgments:
 
     def ones(self) -> Quality:
         """Return the qualities from which the iteration starts."""
-        (n_items, _), (n_annotators, _), (_, n_labels) = self.item.shape, self.annotator.shape, self.marks.shape
+        shapes: Any = self.item.shape, self.annotator.shape, self.marks.shape
+        (n_items, _), (n_annotators, _), (_, n_labels) = shapes
         return Quality(*map(np.ones, (n_items, n_annotators, n_annotators, n_annotators, n_labels)))
 
     def qualities(self, last: Quality, *, closed: bool) -> Quality:
@@ -209,7 +211,7 @@ class Judgments:
         return aqs
 
 
-def _matrix(rows: Integers, columns: Integers, shape: tuple[int, int]) -> csr_array:
+def _matrix(rows: Integers, columns: Integers | Codes, shape: tuple[int, int]) -> csr_array:
     return csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
 
 

@@ -206,7 +206,7 @@ def check_specification(
     if s.protected:
         groups = Groups.by_features(annotations, annotators, s.protected)
         composition = groups.composition(annotations)
-        gaps += _group_gaps(s, annotations, groups, composition["annotators"])
+        gaps += _group_gaps(s, annotations, groups, composition)
     return SpecificationReport(s, distributions, composition, tuple(gaps))
 
 
@@ -257,7 +257,7 @@ def _share_gap(row: Any) -> str | None:
     return None
 
 
-def _group_gaps(s: EvaluationSpecification, annotations: Any, groups: Groups, sizes: "pd.Series[int]") -> list[str]:
+def _group_gaps(s: EvaluationSpecification, annotations: Any, groups: Groups, composition: pd.DataFrame) -> list[str]:
     """List cells of group and item, and groups, that hold fewer than was declared."""
     gaps, n_items, least = [], annotations.items.size, s.labels_per_group_and_item
     group, inside = groups.of_rows(annotations), groups.of_rows(annotations) >= 0
@@ -265,7 +265,8 @@ def _group_gaps(s: EvaluationSpecification, annotations: Any, groups: Groups, si
     few = np.bincount(cells, minlength=groups.names.size * n_items) < least
     if few.any():
         gaps.append(f"{few.sum()} of {few.size} cells (group, item) have fewer than {least} labels")
-    empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < s.smallest_group)]
+    sizes, names = composition["annotators"].to_numpy(), composition.index
+    empty, small = names[sizes == 0], names[(sizes > 0) & (sizes < s.smallest_group)]
     if len(empty) and len(s.protected) > 1:
         gaps.append(f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}")
     if len(small):

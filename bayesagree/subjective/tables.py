@@ -1,7 +1,7 @@
 """Results about groups of annotators as tables, groups by disagreement rate, and predictions from files."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -99,7 +99,8 @@ def performance_draws(
     """Draw performance (draw, model, group) and dispersion: accuracy from its posterior, others by bootstrap."""
     if performance.attrs["metric"] != "accuracy":
         return dispersion_draws(performance, draws=4 * draws, seed=seed)
-    posterior = group_posterior(scored, models, groups, draws=draws, seed=seed)["posterior"].to_dataset()
+    labels = cast(Labels, scored)  # ratings have no accuracy
+    posterior = group_posterior(labels, models, groups, draws=draws, seed=seed)["posterior"].to_dataset()
     stacked = posterior.stack(sample=("chain", "draw")).drop_vars(("sample", "chain", "draw")).rename(sample="draw")
     return stacked.reindex(group=performance["group"]).transpose("draw", "model", "group")
 

@@ -6,7 +6,7 @@ of each view. All distributions are integrated out; plausibilities are drawn exa
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -124,7 +124,7 @@ def _few_who_differ(item: NDArray[Any], label: NDArray[Any], annotator: NDArray[
     size = np.unique(annotator, return_counts=True)[1]
     if size.size < 2 or item.size**2 >= MANY * (size**2).sum():
         return False
-    said = pd.get_dummies(pd.Series(label)).astype(float)
+    said: Any = pd.get_dummies(pd.Series(label)).astype(float)
     share = said.groupby(item).transform("mean")
     variance = (share * (1 - share)).groupby(annotator).sum()
     squares = ((said - share).groupby(annotator).sum() ** 2 / variance).where(variance > 0)
@@ -323,7 +323,8 @@ class States:
         """
         votes, labels, sample = self.problem.votes[:, items], np.arange(self.log_shape.shape[2]), np.arange(self.shared)
         own, typical = (of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items]))
-        shape, root = np.exp(self.log_shape.reshape(-1, 1, labels.size)), rng.bit_generator.seed_seq
+        shape = np.exp(self.log_shape.reshape(-1, 1, labels.size))
+        root = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)
         together = shape + np.einsum("gik,sgi->sik", votes, own < 0) + (typical[..., None] == labels)
         common = _dirichlets(rng, np.repeat(together, self.shared, axis=0).swapaxes(0, 1))
         for g in groups:
