@@ -10,6 +10,7 @@ README.md lists their commands. They are no part of the package, and nothing of 
 - `certainty`: certainty of labels and ratings by reliability (Stutz et al.).
 - `rankings`: a whole evaluation against rankings under two aggregation models (Stutz et al.); `plackett_luce_ml`: the
   maximum-likelihood estimate.
+- `top_k`, `partial_rankings`: metrics of the paper that no command asks for (Stutz et al.).
 - `auc`: how well crowd labels rank models (Urkullu et al.); `auc_simulation` simulates, `auc_claims` checks
   the published findings, `auc_figures` draws, `auc_report` prints all tables.
 - `blind`: every blind method against gold (Jung and Lease); `blind_experiment` judges the methods, `blind_cases` has

@@ -51,8 +51,6 @@ REFUSED = {
     "auc: no such method": (lambda: ba.auc(VOTES, SOFT, method="no"), "method='no' is not one of"),
     "auc: counts have no annotators": (lambda: ba.auc(NOBODY, SOFT, method="sgt"), "need to know who gave each label"),
     "top k beyond the labels": (lambda: ba.metrics.top_k_accuracy(drawn(), SOFT, k=3), "labels"),
-    "top k in top m beyond": (lambda: ba.metrics.uncertainty_adjusted.top_k_in_top_m(drawn(), SOFT, k=1, m=3), "labels"),
-    "partial overlap beyond": (lambda: ba.metrics.partial_rankings.partial_average_overlap(RANKED, ba.Predictions.from_scores({"A": [[3, 2, 1], [1, 2, 3]]}, labels=["a", "b", "c"]), k=4), "k=4 is more than the 3 labels"),
     "calibrate: no gold": (lambda: ba.calibrate(drawn(), {}), "gold is empty"),
     "pool: weight beyond": (lambda: ba.plausibility.calibration.pool_with_votes(drawn(), VOTES, weight=1.5), r"weight=1\.5 must lie between 0 and 1"),
     "pool: other items": (lambda: ba.plausibility.calibration.pool_with_votes(drawn(), VOTES.select([0, 1])), "different items"),

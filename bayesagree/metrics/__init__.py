@@ -11,7 +11,6 @@
 - `votes_alone`: unbiased forms of metrics for few votes.
 - `uncertainty_adjusted`: top-k accuracy, one value per draw; without Monte-Carlo error, on the items of a risk level,
   and against the k best labels.
-- `partial_rankings`: average overlap of partial rankings.
 - `crowd_auc`: area under the ROC curve when only crowd labels exist (Urkullu et al.); `posterior_auc` has its
   posterior, and `concordant_pairs` counts the pairs that scores put in the right order.
 """

@@ -11,8 +11,8 @@ from metrics._truths import estimate
 
 from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, majority_vote, score
 from bayesagree.metrics import accuracy_given_risk, top_k_accuracy
-from bayesagree.metrics.partial_rankings import annotator_overlap, partial_average_overlap
-from bayesagree.metrics.uncertainty_adjusted import expected_top_k_accuracy
+from studies.partial_rankings import annotator_overlap, partial_average_overlap
+from studies.top_k import expected_top_k_accuracy
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
 

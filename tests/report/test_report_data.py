@@ -21,12 +21,12 @@ from bayesagree import (
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import noisy_models, rankings, ratings
 from bayesagree.metrics import top_k_accuracy
-from bayesagree.metrics.uncertainty_adjusted import expected_top_k_accuracy
 from bayesagree.report.beside import group_results
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.page import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective import EvaluationSpecification
+from studies.top_k import expected_top_k_accuracy
 
 SHORT = ReportSettings(draws=200, chains=2, seed=1)
 

@@ -6,8 +6,8 @@ import pytest
 from bayesagree import InputError, Labels, Predictions, annotation_certainty, dirichlet, score
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import top_k_accuracy
-from bayesagree.metrics.uncertainty_adjusted import top_k_in_top_m
 from studies.certainty import certainty_by_reliability
+from studies.top_k import top_k_in_top_m
 
 
 def test_certainty_is_that_of_the_posterior_at_each_reliability():

@@ -1,0 +1,123 @@
+"""Top-k accuracy in two more forms: without Monte-Carlo error, and against the k best labels of a draw.
+
+Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, section 2.4.
+"""
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.top_labels import Truth, truth_draws
+from bayesagree.errors import InputError, positive_int
+from bayesagree.plausibility.certainty import label_certainty
+
+
+def expected_top_k_accuracy(
+    truth: xr.DataTree, predictions: Predictions, *, k: int = 1, threshold: float | None = None
+) -> xr.DataArray:
+    """Posterior mean of the top-k accuracy, without Monte-Carlo error.
+
+    The sum over the model's k best labels of their exact certainty, averaged over items.
+
+    Parameters
+    ----------
+    truth
+        A posterior with a closed form: `dirichlet`, `prirn`, or `normal_inverse_gamma` with `threshold`.
+    predictions
+        Models to score, on the same items and labels.
+    k
+        Size of the model's prediction set.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
+
+    Returns
+    -------
+    DataArray
+        Expected accuracy (model).
+
+    See Also
+    --------
+    top_k_accuracy, label_certainty
+
+    Examples
+    --------
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = expected_top_k_accuracy(dirichlet(given.labels, seed=1), given.predictions)
+    >>> score.values.round(2).tolist()
+    [0.72, 0.73, 0.62]
+    """
+    certainty = label_certainty(truth, exact=True, threshold=threshold)
+    aligned = predictions.aligned(np.asarray(certainty["item"]), np.asarray(certainty["category"]))
+    top = aligned.top_labels(positive_int(k, "k"))
+    mass = np.take_along_axis(certainty.values[None], np.maximum(top, 0).astype(np.int64), axis=2)
+    value = np.where(top >= 0, mass, 0.0).sum(axis=2).mean(axis=1)
+    return xr.DataArray(value, dims="model", coords={"model": predictions.models}, name=f"top_{k}_accuracy")
+
+
+def top_k_in_top_m(
+    truth: Truth,
+    predictions: Predictions,
+    *,
+    k: int = 2,
+    m: int = 3,
+    whole: bool = False,
+    threshold: float | None = None,
+) -> xr.DataArray:
+    """Mean share of the k most plausible labels that are among the model's m best.
+
+    With k = 1 it is `top_k_accuracy` of m, with k = m ``overlap_k``, and with ``whole`` and k = m ``set_k_accuracy``.
+
+    Parameters
+    ----------
+    truth
+        A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
+    predictions
+        Models to score, on the same items and labels.
+    k, m
+        Number of best labels of the draw, and of the model.
+    whole
+        Count an item only where all k labels are among the m.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
+
+    Returns
+    -------
+    DataArray
+        One value per draw, between 0 and 1, dims (chain, draw, model).
+
+    Raises
+    ------
+    InputError
+        Other items or labels than those of the truth, fewer labels than k or m.
+
+    See Also
+    --------
+    top_k_accuracy, score
+
+    References
+    ----------
+    .. [1] D. Stutz et al., arXiv:2307.02191, section 2.4, a target set against a prediction set of another size.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, majority_vote
+    >>> vote = majority_vote(Labels.from_counts([[3, 1, 0], [0, 2, 3]]))
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]]})
+    >>> top_k_in_top_m(vote, models, k=2, m=1).values.tolist()
+    [[[0.5]]]
+    """
+    draws = truth_draws(truth, positive_int(k, "k"), threshold=threshold)
+    best = predictions.aligned(draws.items, draws.labels).top_labels(positive_int(m, "m"))
+    if max(k, m) > draws.labels.size:
+        raise InputError(f"k={k} and m={m}: there are {draws.labels.size} labels")
+    total = np.zeros((len(best), draws.chains * draws.draws))
+    for block in draws.blocks:
+        wanted = block.top_label[..., :k]
+        for model, sets in enumerate(best[:, block.items]):
+            found = (wanted[..., None] == sets[:, None, None, :]).any(axis=-1)
+            total[model] += (found.all(axis=-1) if whole else found.mean(axis=-1)).sum(axis=0)
+    name = f"top_{k}_in_top_{m}"
+    value = (total / draws.items.size).T.reshape(draws.chains, draws.draws, -1)
+    coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": predictions.models}
+    return xr.DataArray(value, dims=("chain", "draw", "model"), coords=coords, name=name)
