@@ -50,6 +50,8 @@ FEWEST, LARGEST_K = 50, 0.7
 # Log evidence below that of the rival from which no further round follows: its weight is below a ten-thousandth. The
 # least share of effective draws that a reading beside a rival has.
 NEGLIGIBLE, LEAST_SHARE = 10.0, 0.2
+# Weight of a reading above which its effective draws and k-hat count.
+COUNTED = 0.01
 # Rounding of log p in standard deviations, fall of its density that ends a trapezoidal rule, points of the result.
 ROUNDED, DROP, FINE = 0.25, 18.0, 20
 
@@ -459,13 +461,14 @@ def _mixture(first: PhiPosterior, second: PhiPosterior, share: float) -> PhiPost
     y, weight = (np.concatenate(parts) for parts in (
         (first.y, second.y), ((1 - share) * first.weight, share * second.weight)
     ))  # fmt: skip
+    counted = [one for one, part in ((first, 1 - share), (second, share)) if part > COUNTED]
     order, grid = np.argsort(y), np.union1d(first.grid, second.grid)
     each = [np.interp(grid, one.grid, one.density, left=0.0, right=0.0) for one in (first, second)]
     return replace(
         first, y=y[order], weight=weight[order], hyper=None, grid=grid, density=(1 - share) * each[0] + share * each[1],
         log_evidence=float(np.logaddexp(first.log_evidence, second.log_evidence) - np.log(2)),
         log_evidence_error=(1 - share) * first.log_evidence_error + share * second.log_evidence_error,
-        effective=min(first.effective, second.effective), k_hat=max(first.k_hat, second.k_hat),
+        effective=min(one.effective for one in counted), k_hat=max(one.k_hat for one in counted),
     )  # fmt: skip
 
 
