@@ -51,14 +51,6 @@ def test_a_posterior_of_people_gives_them_without_gold():
     np.testing.assert_allclose(found, np.corrcoef((said != truth[:, None]).T), atol=0.06)
 
 
-def test_judges_that_never_err_have_no_correlation():
-    truth = np.arange(20) % 2
-    judges = Labels.from_matrix(np.stack([truth, truth], axis=1), labels=[0, 1])
-    with pytest.warns(UserWarning, match="err on fewer than 5 items"):
-        tree = effective_judges(judges, dict(enumerate(truth)), draws=5, chains=1, seed=1)
-    assert np.isnan(tree["posterior"]["n_effective"].values).all()
-
-
 def test_few_errors_leave_the_number_open():
     """One error of each judge, on different items: without pseudo-items the number would be three and more for sure."""
     wrong = np.zeros((50, 3), int)
