@@ -24,7 +24,3 @@ def test_coverage_of_one_set_lies_in_the_range():
     np.testing.assert_allclose([lower, upper], [0.751, 0.988], atol=5e-4)  # Beta(19, 2), scipy 1.16
     outside = [(covered < lower).mean(), (covered > upper).mean()]
     np.testing.assert_allclose(outside, 0.025, atol=4 * np.sqrt(0.025 * 0.975 / 80))
-
-
-def test_sets_of_all_labels_cover_always():
-    assert calibrated(np.linspace(0.1, 0.9, 9), coverage=0.95).coverage_range.values.tolist() == [1, 1]

@@ -28,9 +28,3 @@ def test_raps_subtracts_a_price_for_each_label_beyond_the_free_ones(p, penalty, 
 def test_margin_is_the_lead_over_the_best_other_label(p):
     expected = [[own - max(np.delete(row, k)) for k, own in enumerate(row)] for row in p]
     np.testing.assert_allclose(margin(p), expected, atol=1e-12)
-
-
-@given(TABLES, st.permutations(range(4)))
-def test_the_order_of_labels_changes_nothing(p, order):
-    for score in (aps, raps, margin):
-        np.testing.assert_allclose(score(p[:, order]), score(p)[:, order], atol=1e-12)
