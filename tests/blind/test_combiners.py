@@ -42,13 +42,3 @@ def test_combiners_never_see_the_crowd_label_of_the_item_they_label(method):
     gold = make_pseudo_gold(Systems.of(systems, crowd, None, 1), method, seed=1).sets[0]
     agreement = (gold == crowd.label_index).mean()
     assert abs(agreement - 0.5) < SIGMAS * 0.5 / np.sqrt(200)
-
-
-@pytest.mark.parametrize("method", ["svm", "glm", "adaboost"])
-def test_a_crowd_that_knows_one_label_only_gives_every_item_that_label(method):
-    rng = np.random.default_rng(2)
-    systems = Predictions.from_labels({f"s{j}": rng.choice(["no", "yes"], 40) for j in range(4)})
-    crowd = Labels.from_matrix(np.full((30, 1), "yes"), labels=["no", "yes"])  # ten items are the rest
-    gold = make_pseudo_gold(Systems.of(systems, crowd, None, 1), method, seed=1).sets[0]
-    assert gold.shape == (40,)
-    assert (gold == 1).all()
