@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bayesagree import agreement_table, plan
-from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import ratings
@@ -30,21 +29,6 @@ def test_widths_of_kappa_are_those_of_real_studies():
                 row = table.loc["fleiss_kappa"]
                 widths.append(row["upper"] - row["lower"])
             assert found.sel(items=n_items, annotators=n_votes) == pytest.approx(np.mean(widths), rel=0.2)
-
-
-@pytest.mark.long
-def test_widths_of_phi_are_those_of_real_studies():
-    pilot = ratings(n_items=150, ratings_per_item=3, phi=0.5, seed=1).ratings
-    found = plan(pilot, items=[100, 300], annotators=[3, 6], metric="phi", replicates=6, seed=1)
-    for n_items, n_votes in ((100, 3), (300, 6)):
-        widths = []
-        for seed in range(4):
-            study = ratings(n_items=n_items, ratings_per_item=n_votes, phi=0.5, seed=10 + seed).ratings
-            ends = common_agreement(study, seed=seed)["agreement"]
-            widths.append(float(ends["upper"] - ends["lower"]))
-        design = found.sel(items=n_items, annotators=n_votes)
-        assert design["width"] == pytest.approx(np.mean(widths), rel=0.2)
-        assert design["width_lower"] < np.mean(widths) < design["width_upper"]
 
 
 def variance_by_rows_and_columns(table):
@@ -136,22 +120,6 @@ def test_what_cannot_be_planned_is_refused():
         plan(Labels.from_counts([[2, 1]]), items=[10], annotators=[3], metric="fleiss_kappa")
     with pytest.raises(InputError, match="plan for them with Labels, such as rating >= 3"):
         plan(ratings(n_items=5, seed=1).ratings, Predictions.from_labels({"A": [0]}), items=[10], annotators=[3])
-    with pytest.raises(InputError, match="one or several different numbers"):
-        plan(pilot, items=[], annotators=[3], metric="fleiss_kappa")
-    with pytest.raises(InputError, match="expected Labels or Ratings, got ndarray"):
-        plan(np.zeros((2, 2)), items=[1], annotators=[1])  # type: ignore[arg-type]
-
-
-def test_crossed_studies_are_of_labels_and_four_annotators():
-    pilot = Labels.from_matrix(np.random.default_rng(1).integers(0, 2, (12, 5)), labels=[0, 1])
-    options = {"items": [20], "metric": "fleiss_kappa", "replicates": 2, "crossed": True, "seed": 1}
-    assert plan(pilot, annotators=[4], **options)["width"].item() > 0
-    with pytest.raises(InputError, match="annotators=3: with crossed=True 4 or more annotators return"):
-        plan(pilot, annotators=[5, 3], **options)
-    models = Predictions.from_labels({"A": [0] * 12}, labels=[0, 1])
-    for other in ({"predictions": models}, {"predictions": models, "metric": "top_1_accuracy"}):
-        with pytest.raises(InputError, match="crossed=True is for the agreement of labels"):
-            plan(pilot, annotators=[4], **(options | other))
 
 
 def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst():
