@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import re
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,7 @@ import pytest
 
 from bayesagree import datasets
 from bayesagree.annotations import Labels, Rankings, Ratings
-from bayesagree.datasets._catalogue import SETS
-from bayesagree.datasets._files import SOURCES, locate, registry, table_rows
-from bayesagree.errors import InputError
+from bayesagree.datasets._files import locate, registry, table_rows
 
 # name: kind, items, annotators (0 = unknown), annotations, items with gold: the counts that the sources state
 STATED = {
@@ -108,45 +105,6 @@ def test_models_reach_the_accuracies_that_the_sources_state(public_data: Path) -
         predicted = data.predictions.categories[data.predictions.hard_labels()]
         correct = (predicted == data.gold.reindex(data.predictions.items).to_numpy()).mean(axis=1)
         assert {m: round(c, 4) for m, c in zip(data.predictions.models.tolist(), correct)} == accuracies
-
-
-def test_repeated_annotations_are_kept(public_data: Path) -> None:
-    for name in ("crowd-gold/relevance2010", "crowd-gold/adult2", "agreement-textbook/anesthesia"):
-        labels = datasets.load(name).annotations
-        assert isinstance(labels, Labels)
-        assert labels.has_repeats
-    rows = datasets.load("crowd-gold/relevance2010").extra["table"]
-    assert Labels.from_long(rows, annotator="worker", duplicates="first").n_annotations == 98453 - 1570
-
-
-def test_unknown_names_suggest_similar_ones() -> None:
-    with pytest.raises(InputError, match="there is no data set 'cifar10'; similar: cifar10h"):
-        datasets.load("cifar10")
-    with pytest.raises(InputError, match=r"similar: .*lewidi2023/armis"):
-        datasets.load("lewidi2023")
-    with pytest.raises(InputError, match=re.escape("see bayesagree.datasets.available()")):
-        datasets.load("???")
-
-
-def test_a_converted_set_that_is_missing_names_its_source_and_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    where = str(tmp_path / "cifar10h" / "cifar10h_counts.npz")
-    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
-    monkeypatch.setattr("bayesagree.datasets._files.find_spec", lambda name: None)
-    with pytest.raises(FileNotFoundError, match="github.com/jcpeterson/cifar-10h/tree/48da312b.*" + re.escape(where)):
-        datasets.load("cifar10h")
-    monkeypatch.delenv("BAYESAGREE_DATA")
-    with pytest.raises(FileNotFoundError, match=re.escape("<folder>/cifar10h/cifar10h_counts.npz and set BAYESAGREE_")):
-        datasets.load("cifar10h")
-
-
-def test_the_registry_is_pinned() -> None:
-    for path, (checksum, url) in registry().items():
-        assert re.fullmatch(r"sha256:[0-9a-f]{64}", checksum)
-        assert re.match(r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/\S+$", url)
-        assert path.split("/")[0] in SOURCES
-    assert {entry["folder"] for entry in SETS.values()} == set(SOURCES)
 
 
 def test_local_files_are_the_bytes_that_the_registry_names(public_data: Path) -> None:
