@@ -7,7 +7,7 @@
 - `model`: the PyMC model of Phi, whose parts can be replaced; `_pymc_likelihoods` are its likelihoods.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 - `summary`: the summary of draws of Phi, and the difference between two groups.
-- `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
+- `checks`: posterior predictive checks of Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_coefficients` defines each, `_formulas` holds each
   formula once, `_items` the counts,
   `_annotator_variance` what other annotators of the same items would move, `_set_distances` alpha of sets of labels.
