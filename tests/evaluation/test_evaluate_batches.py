@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree._inference.results import settings_of
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets.simulate import noisy_models
 from bayesagree.errors import InputError
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
@@ -51,23 +50,6 @@ def test_scores_are_those_of_all_items(data):
     assert float(parts["certainty"]["annotation_certainty"].squeeze()) == pytest.approx(certainty, abs=0.005)
 
 
-def test_one_batch_is_weighted_by_its_items(data):
-    whole = evaluate(cut(data, [200]), plausibility="dirichlet", draws=50, chains=1, seed=3)
-    root = np.random.SeedSequence(3)
-    own = [
-        evaluate(
-            *batch,
-            plausibility="dirichlet",
-            draws=50,
-            chains=1,
-            seed=np.random.SeedSequence(3, spawn_key=(*root.spawn_key, number)),
-        )
-        for number, batch in enumerate(cut(data, [200]))
-    ]
-    accuracy = [tree["posterior"]["top_1_accuracy"].values for tree in (whole, *own)]
-    np.testing.assert_allclose(accuracy[0], (200 * accuracy[1] + 100 * accuracy[2]) / 300, rtol=1e-12)
-
-
 def test_equal_batches_have_draws_of_their_own(data):
     votes, models = next(cut(data, [100]))
     pairs = iter([(votes, models)] * 2)
@@ -75,20 +57,6 @@ def test_equal_batches_have_draws_of_their_own(data):
     once = evaluate(votes, models, plausibility="dirichlet", draws=1000, seed=1)["posterior"]["top_1_accuracy"]
     ratio = twice.std(("chain", "draw")) / once.std(("chain", "draw"))
     np.testing.assert_allclose(ratio, np.sqrt(0.5), rtol=5 * 0.016)
-
-
-def test_rankings_ratings_and_the_informed_posterior(data):
-    rankings = Rankings.from_blocks([[[["a"], ["b"]], [["b"]]], [[["c", "a"]]]], labels=["a", "b", "c"])
-    said = noisy_models(rankings, n_models=2, seed=1)
-    tree = evaluate(iter([(rankings, said)] * 3), plausibility="prirn", draws=20, seed=1, metrics=("top_1_accuracy",))
-    assert tree["posterior"].sizes == {"chain": 4, "draw": 20, "reliability": 1, "model": 2}
-    ratings = Ratings.from_matrix([[1, 2], [4, 5]], scale=(1, 5), step=1)
-    above = Predictions.from_labels({"A": ["below", "at_or_above"]}, labels=["below", "at_or_above"])
-    options = {"plausibility": "normal_inverse_gamma", "threshold": 3, "draws": 20, "seed": 1}
-    assert "top_1_accuracy" in evaluate(iter([(ratings, above)] * 2), **options)["posterior"]
-    informed = evaluate(cut(data, [150]), plausibility="informed_dirichlet", draws=50, chains=2, seed=1)
-    assert {"posterior", "annotations_only", "without_unsure", "certainty"} == set(informed.children)
-    assert set(informed["certainty"].data_vars) == {"annotation_certainty"}
 
 
 def test_the_first_batch_chooses_the_posterior_of_all(data):
@@ -130,9 +98,3 @@ def test_batches_that_differ_are_refused(data):
         evaluate(iter([votes]), draws=10, seed=1)
     with pytest.raises(InputError, match="pass the predictions of the models"):
         evaluate(votes)
-
-
-def test_progress_counts_items(data):
-    done = []
-    evaluate(cut(data, [100]), draws=10, seed=1, progress=done.append)
-    assert done == [100, 200]

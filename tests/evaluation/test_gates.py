@@ -40,18 +40,6 @@ def test_margin_is_an_improvement_where_lower_is_better():
         assert_better(labels, models, "poor", "good", margin=-0.05, **options)
 
 
-def test_the_error_has_the_row_of_compare_and_the_seed_fixes_it():
-    messages = []
-    for _ in range(2):
-        with pytest.raises(AssertionError) as error:
-            assert_better(LABELS, MODELS, "old", "new", plausibility="dirichlet", draws=100, seed=1)
-        messages.append(str(error.value))
-    assert messages[0] == messages[1]
-    assert messages[0].startswith("old is better than new with probability 0.00, and 0.95 is required")
-    assert "on these items" in messages[0]
-    assert "prob_better" in messages[0].splitlines()[1]
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

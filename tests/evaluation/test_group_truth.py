@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 from _groups import labels_of
 
 from bayesagree import (
@@ -50,23 +49,10 @@ def test_one_row_per_group(tree):
     assert found["worst_served"]["top_1_accuracy"].sel(group="i", model="A").item() > 0.99
 
 
-def test_by_name():
-    how = {"metrics": ["top_1_accuracy"], "draws": 20, "chains": 1, "seed": 3}
-    named = evaluate(LABELS, MODELS, plausibility="group_dirichlet", groups=MEMBERS, **how)
-    given = evaluate(LABELS, MODELS, plausibility=GroupDirichlet(MEMBERS), **how)
-    xr.testing.assert_equal(named["posterior"].to_dataset(), given["posterior"].to_dataset())
-    with pytest.raises(InputError, match=r"needs groups=\{annotator: group\}"):
-        evaluate(LABELS, MODELS, plausibility="group_dirichlet", **how)
-
-
 def test_certainty_of_each_group(tree):
     certainty = annotation_certainty(tree)
     assert certainty.dims == ("group", "item")
     np.testing.assert_array_equal(certainty.sel(group="h"), annotation_certainty(tree.sel(group="h")))
-
-
-def test_sets_of_a_group(tree):
-    assert conformalize(tree.sel(group="i"), MODELS).predict_set(MODELS).sizes["item"] == 90
 
 
 def test_refusals(tree):

@@ -17,11 +17,6 @@ def test_set():
     return labelled_test_set(n_items=200, per_item=3, n_labels=3, spread=0.5, seed=2)
 
 
-@pytest.fixture(scope="module")
-def result(test_set):
-    return evaluate(test_set.labels, test_set.predictions, plausibility="informed_dirichlet", **SHORT)
-
-
 @pytest.mark.parametrize("left_out", [None, ("A", "C")])
 def test_scores_are_those_of_the_posterior_that_the_models_inform(test_set, left_out):
     options = {"exclude": left_out, **SHORT}
@@ -87,10 +82,3 @@ def test_the_default_falls_back_to_labels_alone_with_the_reason(test_set, items,
     assert reason in settings_of(chosen)["choice"]
     named = evaluate(labels, models, plausibility="dirichlet", **options, **SHORT)
     xr.testing.assert_equal(chosen["posterior"].to_dataset(), named["posterior"].to_dataset())
-
-
-def test_predictions_that_do_not_differ_between_items_inform_nothing(test_set):
-    constant = Predictions.from_labels(
-        {"A": [test_set.labels.categories[0]] * 200}, items=test_set.labels.items, labels=test_set.labels.categories
-    )
-    assert "one label for all items" in settings_of(evaluate(test_set.labels, constant, **SHORT))["choice"]

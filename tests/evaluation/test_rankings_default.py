@@ -44,9 +44,3 @@ def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers
         settings = ReportSettings("" if name == "auto" else name).fitting(rankings, models)
         assert settings.record.name == settings_of(tree)["plausibility"]
         assert settings.reference == tree["posterior"]["reliability"].item()
-
-
-def test_labels_that_were_not_named_cannot_be_declared_out_of_the_race(readers) -> None:
-    rankings, models, _ = readers
-    with pytest.raises(TypeError, match="no argument competing="):
-        ba.evaluate(rankings, models, plausibility="plackett_luce", competing="named")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree import Labels, Predictions, compare, evaluate
+from bayesagree import compare, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation import tables
 
@@ -43,30 +43,3 @@ def test_a_score_whose_best_value_is_one_is_ordered_by_its_distance_to_one():
     names = ["A", "B", "C"]
     given = xr.Dataset({"score": ("model", [0.4, 1.7, 0.9])}, {"model": names, "other_model": names}, {"best": 1.0})
     assert tables.best_first(given)["model"].values.tolist() == ["C", "A", "B"]
-
-
-def test_pairs_are_ordered_pairs(tree):
-    known = compare(tree, metric="top_1_accuracy", reliability=3)
-    table = tables.pair_table(known)
-    assert len(table) == 3 * 2
-    for row in table.to_dict("records"):
-        pair = known.sel(model=row["model"], other_model=row["other_model"])
-        assert row["difference"] == float(pair["difference"])
-        assert row["lower"] <= row["difference"] <= row["upper"]
-
-
-def test_few_votes_are_noted_from_ten_an_item_on():
-    assert tables.prior_notes(None) == tables.prior_notes(1 / 12) == []
-    [sentence] = tables.prior_notes(1 / 11)
-    assert "the prior has 9 % of the weight" in sentence
-    assert "--plausibility informed_dirichlet" in sentence
-
-
-def test_notes_of_single_annotations_and_of_missing_predictions():
-    models = Predictions.from_labels({"A": ["no", None, "no"], "B": ["no", "no", "no"]}, labels=["no", "yes"])
-    single = "No item has two annotations: how far annotators disagree is not known from them."
-    for counts, said in (([[1, 0], [0, 1], [1, 0]], True), ([[1, 0], [0, 1], [1, 1]], False)):
-        votes = Labels.from_counts(counts, labels=["no", "yes"])
-        assert tables.given_notes(votes, None, "error") == [single] * said
-        left_out = "1 of 3 items are left out: a model predicts nothing for them."
-        assert tables.given_notes(votes, models, "skip") == [single] * said + [left_out]
