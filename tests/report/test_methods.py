@@ -83,24 +83,3 @@ def test_methods_name_the_chapters_of_the_page():
         cited = {reference.key for reference in references(data)}
         assert ("Balayn and Bozzon, 2019" in cited) == grouped
     assert all(found == {True, False} for found in seen.values()), seen
-
-
-VOTES = [["low", "mid"], ["high", "high"], ["mid", "mid"], ["low", "low"]]
-
-
-@pytest.mark.parametrize(
-    ("annotations", "sentence"),
-    [
-        (Labels.from_matrix(VOTES), "that of Brennan and Prediger are unweighted. "),
-        (Labels.from_matrix(VOTES, labels=["low", "mid", "high"], ordered=True), "Prediger have ordinal weights. "),
-        (Labels.from_matrix([[1, 2], [3, 3], [2, 2]]), "which are numbers, as ordered."),
-        (Labels.from_matrix([[1, 2], [3, 3], [2, 2]], ordered=False), "Prediger are unweighted. "),
-    ],
-    ids=["names", "ordered names", "numbers", "codes"],
-)
-def test_weights_and_orders_are_named(annotations, sentence):
-    data = report_data(annotations, settings=ReportSettings(draws=20, chains=1))
-    assert sentence in methods_paragraph(data)
-    page = render(data)
-    assert ("ordinal weights" in page) == bool(annotations.ordered)
-    assert ("taken as ordered" in page) == (annotations.ordered is None and annotations.has_order)

@@ -26,7 +26,6 @@ from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
 
 METRIC = "top_1_accuracy"
-MODELS = labelled_test_set(n_items=60, seed=1).predictions
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +59,6 @@ def test_another_annotator_is_neither_a_model_nor_another_metric(data):
     none = replace(data, scores=replace(data.scores, ceiling=None))
     assert not any("nother annotator" in text for text in said(none))
     assert "nother annotator" not in re.sub(r"<script.*", "", render(none), flags=re.DOTALL)
-
-
-def test_models_that_may_not_be_independent_are_named(data):
-    unsure = replace(data, scores=replace(data.scores, unsure=["A", "C"]))
-    assert "too few to tell whether A and C are independent of them" in sentence(unsure, "independent of them")
-    certain = replace(data, scores=replace(data.scores, unsure=[]))
-    assert not any("independent of them" in text for text in said(certain))
 
 
 def test_the_model_that_the_plug_in_metric_puts_first_is_named(data):

@@ -83,69 +83,6 @@ def test_the_filter_narrows_the_table_and_says_so(opened, data):
     assert status.inner_text() == "50 of 50 shown"
 
 
-@pytest.mark.parametrize("width", [320, 390, 700, 1200])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_scrolls_sideways(opened, width, scheme):
-    page = opened(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_and_figures_stand_out_from_the_ground(opened, scheme):
-    """WCAG contrast of text, soft text and figures is at least 4.5 in both schemes."""
-    page = opened(color_scheme=scheme)
-    colours = page.evaluate(
-        """() => {
-          const style = (selector, name) => getComputedStyle(document.querySelector(selector))[name];
-          return [style("body", "backgroundColor"), style("body", "color"), style(".soft", "color"),
-                  style("a[href='#models']", "color"), style("svg text", "fill"), style("svg .reference", "fill"),
-                  style("svg .bar", "stroke"), style(".method", "color"), style(".tool", "color")];
-        }"""
-    )
-    ground, *others = (luminance(colour) for colour in colours)
-    for colour in others:
-        assert (max(ground, colour) + 0.05) / (min(ground, colour) + 0.05) >= 4.5
-
-
-def luminance(colour):
-    parts = [int(v) / 255 for v in re.findall(r"\d+", colour)[:3]]
-    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_paper_has_no_controls_and_light_ground(opened):
-    page = opened(color_scheme="dark")
-    page.emulate_media(media="print")
-    assert not page.locator("nav").is_visible()
-    assert not page.locator(".tools").first.is_visible()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.pdf(format="A4").startswith(b"%PDF")
-
-
-def test_without_script_everything_is_there(opened, data):
-    page = opened(java_script_enabled=False)
-    assert page.locator("#open-items tbody tr").count() == len(data.open_items)
-    assert not page.locator(".tools").first.is_visible()
-    assert page.get_by_role("button", name="Certainty").is_disabled()
-
-
-def test_every_section_is_reached_by_keyboard(opened):
-    page = opened(folded=False)
-    seen = set()
-    for _ in range(80):
-        page.keyboard.press("Tab")
-        seen.add(page.evaluate("document.activeElement.textContent.trim() || document.activeElement.type"))
-    assert {"Skip to the summary", "Models", "Methods", "Model", "CSV", "SVG", "Read the methods"} <= seen
-
-
-def test_models_of_ordinary_names_fit_a_phone(opened):
-    """No name of up to 24 letters is broken, and no table of three models scrolls."""
-    page = opened(viewport=PHONE)
-    heights = page.locator(".name").evaluate_all("names => names.map((name) => name.getClientRects().length)")
-    assert set(heights) == {1}
-    assert page.evaluate("[...document.querySelectorAll('table, .wide')].every((t) => t.scrollWidth <= innerWidth)")
-
-
 def saved(page, button):
     """Press a button that saves a file; return its name and content."""
     with page.expect_download() as download:

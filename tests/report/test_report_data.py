@@ -7,7 +7,6 @@ import xarray as xr
 
 from bayesagree import (
     Annotators,
-    InputError,
     Labels,
     Predictions,
     annotation_certainty,
@@ -15,17 +14,14 @@ from bayesagree import (
     dirichlet,
     evaluate,
     label_certainty,
-    majority_vote,
     plackett_luce,
 )
 from bayesagree.annotations.groups import Groups
-from bayesagree.datasets.simulate import noisy_models, rankings, ratings
-from bayesagree.metrics import top_k_accuracy
+from bayesagree.datasets.simulate import noisy_models, rankings
 from bayesagree.report.beside import group_results
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.page import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
-from bayesagree.subjective import EvaluationSpecification
 from studies.top_k import expected_top_k_accuracy
 
 SHORT = ReportSettings(draws=200, chains=2, seed=1)
@@ -80,11 +76,6 @@ def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_
     assert found["prob_better"].sel(model="A", other_model="C") == better["prob_better"].sel(model="A", other_model="C")
 
 
-def test_the_ordinary_metric_is_against_the_majority_vote(data, test_set):
-    vote = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions).squeeze(("chain", "draw"))
-    np.testing.assert_allclose(data.scores.table["plug_in"].sel(metric="top_1_accuracy"), vote)
-
-
 def test_the_least_certain_items_come_first_with_their_annotations(data, test_set):
     certainty = [item.certainty for item in data.open_items]
     assert certainty == sorted(certainty)
@@ -128,17 +119,6 @@ def data_of(found, metric):
     return found.scores.table["score"].sel(metric=metric).values
 
 
-def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
-    given = ratings(n_items=25, ratings_per_item=4, phi=0.7, seed=1).ratings
-    with pytest.raises(InputError, match="pass threshold=c"):
-        report_data(given)
-    middle = sum(given.scale) / 2
-    found = report_data(given, settings=ReportSettings(threshold=middle, least_certain=5))
-    assert "phi" in found.agreement["coefficient"].tolist()
-    assert {c.label for c in found.open_items[0].candidates} == {"below", "at_or_above"}
-    assert len(found.open_items[0].given[0].split(",")) == found.open_items[0].n_annotations
-
-
 @pytest.fixture(scope="module")
 def unequal():
     """Twelve annotators, half of whom answer at random; a model that says 1."""
@@ -165,15 +145,6 @@ def test_groups_name_whom_a_model_serves_worst(unequal):
     alone = group_results(Case(votes, None, SHORT), groups)
     assert alone.accuracy is None
     assert alone.truth is None
-
-
-def test_a_specification_needs_the_annotators(unequal):
-    votes, people, model = unequal
-    declared = EvaluationSpecification("unequal accuracy", protected=["gender"], smallest_group=6)
-    with pytest.raises(InputError, match="features of their annotators"):
-        report_data(votes, model, specification=declared, settings=ReportSettings(draws=20))
-    found = report_data(votes, model, annotators=people, specification=declared, settings=ReportSettings(draws=20))
-    assert any("fewer than 6 annotators" in gap for gap in found.specification.gaps)
 
 
 def test_certainty_without_a_closed_form_is_what_scoring_saw_at_each_reliability():
