@@ -1,11 +1,9 @@
 """What holds for every command: help with a valid example, refusals that name the way out, no partial files."""
 
-import json
 import shlex
 import subprocess
 import sys
 import warnings
-from importlib.metadata import version
 
 import _exports
 import pandas as pd
@@ -15,25 +13,6 @@ from bayesagree.cli import COMMANDS as LINES
 from bayesagree.cli import _commands, main
 
 COMMANDS = {name: _commands.load(name) for name in LINES}
-
-
-def test_the_help_of_the_group_names_every_command_whole_at_80_columns(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    shown = run("--help").stdout
-    for name, line in LINES.items():
-        assert f" {name} " in shown
-        assert line in shown
-    assert max(map(len, shown.splitlines())) <= 80
-
-
-def test_help_imports_no_command():
-    code = (
-        "import sys\nfrom bayesagree.cli import COMMANDS\nfrom bayesagree.cli._commands import app\n"
-        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print([name for name in COMMANDS if f'bayesagree.cli.{name}' in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -49,19 +28,6 @@ def test_every_command_has_an_example_that_can_be_parsed_and_says_what_its_optio
     assert ("force" in options) == ("output" in options)
     files = [key for key, parameter in options.items() if parameter.param_type_name == "argument"]
     assert "predictions" not in options or files == ["annotations", "predictions"]
-
-
-def test_the_version_is_that_of_the_package(run):
-    assert run("--version").stdout == f"bayesagree {version('bayesagree')}\n"
-
-
-def test_completion_knows_commands_and_options(monkeypatch, run):
-    monkeypatch.setenv("_BAYESAGREE_COMPLETE", "complete_bash")
-    for words, expected in (("re", "report"), ("report --o", "--output"), ("report --fo", "--force")):
-        given = f"bayesagree {words}"
-        monkeypatch.setenv("COMP_WORDS", given)
-        monkeypatch.setenv("COMP_CWORD", str(len(given.split()) - 1))
-        assert expected in run().stdout.split()
 
 
 def test_an_interrupt_while_a_command_starts_ends_in_one_line(run, monkeypatch):
@@ -208,24 +174,6 @@ def test_one_command_makes_a_report_of_an_untouched_export(run, tmp_path, tool):
     assert "20 items" in (tmp_path / "page.html").read_text()
 
 
-@pytest.mark.parametrize(("tool", "ending"), [("label_studio", "json"), ("argilla", "jsonl"), ("prodigy", "jsonl")])
-def test_items_for_a_tool(run, folder, tmp_path, tool, ending):
-    texts, tasks = tmp_path / "texts.csv", tmp_path / f"tasks.{ending}"
-    texts.write_text("item,text\n" + "".join(f"t{i},words {i}\n" for i in range(32)))
-    done = run("next", "labels.csv", "-n", 2, "--tool", tool, "--contents", texts, "-o", tasks)
-    assert done.returncode == 0, done.stderr
-    assert tasks.read_text().count("words ") == 2
-
-
-def test_without_the_extra_the_error_of_the_report_names_it(run, monkeypatch, tmp_path):
-    from bayesagree.cli import report
-
-    monkeypatch.setattr(report, "find_spec", lambda name: None)
-    code, _, err = run("report", "labels.csv", "-o", tmp_path / "never.html")
-    assert code == 2
-    assert "pip install 'bayesagree[report]'" in err
-
-
 def test_gold_that_contradicts_the_annotators_is_said_first(document, run, tmp_path):
     votes = "".join(f"{i},{a},{'no' if i % 3 else 'yes'}\n" for i in range(60) for a in range(5))
     (tmp_path / "votes.csv").write_text("item,annotator,label\n" + votes)
@@ -240,13 +188,3 @@ def test_gold_that_contradicts_the_annotators_is_said_first(document, run, tmp_p
     assert target["on_gold_items"] == 1
     said = run("report", *given, "-o", tmp_path / "page.html")
     assert said.stdout.index("Gold contradicts the annotators") < said.stdout.index("How good is")
-
-
-def test_a_number_that_does_not_exist_is_null(document):
-    rows = {row["coefficient"]: row for row in document("agreement", "labels.csv")["agreement"]}
-    assert rows["phi"]["estimate"] is None
-    assert json.dumps(rows["phi"]["note"])
-
-
-def test_names_that_look_like_markup_stay_whole(run):
-    assert "[bold]good" in run("evaluate", *MODELS.split(), "--plausibility", "dirichlet", "--draws", 20).stdout

@@ -2,7 +2,6 @@
 
 import io
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -58,14 +57,6 @@ def test_progress_shows_the_time_left_on_stderr_alone(screen, capsys):
     assert "scoring" in screen.getvalue()
     assert screen.getvalue().count("0:00:00") >= 2  # elapsed and left
     assert capsys.readouterr().out == ""
-
-
-def test_a_command_without_a_bar_shows_that_it_works(screen, run, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    done = run("plausibility", "labels.csv", "--draws", 20, "--json")
-    assert "plausibility" in screen.getvalue()
-    assert json.loads(done.stdout)["items"]
-    assert _output._spinners == []
 
 
 @pytest.mark.parametrize("words", ["evaluate labels.csv models.csv --reliability 1,2", "report labels.csv models.csv"])
