@@ -17,7 +17,7 @@ has a share of people who say positive, Beta distributed, and the rate is the me
 models of ChaosNLI as judges of whether one sentence follows from another, against the share of all hundred votes.
 `chosen`: one judge of one system, whose confidence is known to whoever chose the items for people and not to the
 estimate, a verdict alone; the judge errs more often where in doubt, and is too lenient. 200 items of 2,000, one vote
-each, chosen at random or where the judge is in doubt (`label_allocation`).
+each, chosen at random or where the judge is in doubt, by its standard deviation.
 `large`: ten judges of 20,000 items of twenty systems, three votes on 1,000 of them, `target="truth"`, default settings.
 `grid`: an orthogonal array of judges, shared errors (a share of the items on which all judges are wrong), partiality (a
 share of one judge's negative verdicts on the first system that turn positive), people per item and labelled items;
@@ -45,9 +45,9 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree import Labels, Ratings, corrected_rate, datasets
+from bayesagree import Labels, corrected_rate, datasets
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.judges import label_allocation, prediction_powered_mean, rogan_gladen
+from bayesagree.judges import prediction_powered_mean, rogan_gladen
 from bayesagree.judges._win_rates import win_draws
 from bayesagree.judges.annotator_test import ENOUGH, Wins, benjamini_yekutieli, wins_p_values
 
@@ -176,15 +176,18 @@ def run_chosen(design: str, seed: int) -> dict[str, Any]:
     rng = np.random.default_rng([seed, len(design)])
     confidence = rng.beta(0.8, 0.5, N_ITEMS)
     share = 0.1 + 0.8 * sp.special.expit(3 * sp.special.logit(np.clip(confidence, 0.001, 0.999)) - 1.5)
-    asked = label_allocation(Ratings.from_matrix(confidence[:, None], scale=(0, 1), annotators=["a"]), n=200,
-                             positive=1, design=design, seed=rng)  # type: ignore[arg-type]  # fmt: skip
-    chosen = np.flatnonzero(asked["chosen"])
+    doubt = np.sqrt(confidence * (1 - confidence)) if design == "doubt" else np.full(N_ITEMS, 0.5)
+    weight = np.maximum(doubt, 0.125)
+    asked = 200 * weight / weight.sum()
+    # Systematic sampling in random order: 200 items, each with just its probability.
+    order = rng.permutation(N_ITEMS)
+    chosen = np.sort(order[np.diff(np.floor(np.cumsum(asked[order]) + rng.random() + 1e-9), prepend=0) > 0.5])
     said = (rng.random(chosen.size) < share[chosen]).astype(int)
     verdict = (confidence > 0.5).astype(int)
     judges = Labels.from_matrix(verdict[:, None], annotators=["a"], labels=[0, 1])
     people = Labels.from_matrix(said[:, None], items=chosen.tolist(), labels=[0, 1])
     rate, found = share.mean(), {}
-    for name, inclusion in (("ignored", None), ("known", asked.set_index("item")["inclusion"])):
+    for name, inclusion in (("ignored", None), ("known", dict(enumerate(asked)))):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             tree = corrected_rate(judges, people, positive=1, inclusion=inclusion, seed=seed, **SHORT)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -17,12 +17,10 @@ def judge(
     verdicts: Annotated[Path, Argument(help="Columns item, judge, and label or rating.")],
     columns: _options.Columns,
     sampling: _options.Sampling,
-    people: Annotated[Path | None, Option(help="Labels, ratings or ranks of people on some items.")] = None,
+    people: Annotated[Path, Option(help="Labels, ratings or ranks of people on some items.")],
     system: Annotated[str | None, Option(help="Column that names the system of an item.")] = None,
     positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
     inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
-    choose: Annotated[int | None, Option(min=1, help="How many items people should label.")] = None,
-    design: Annotated[Literal["random", "stratified", "doubt"], Option(help="How to choose.")] = "random",
     epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
     judge_column: Annotated[str, Option("--judge", help="Column of the verdicts that names the judge.")] = "judge",
     verdicts_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None,
@@ -33,43 +31,27 @@ def judge(
 ) -> None:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
-    With --choose instead of --people: the items that people should label, and their inclusion probabilities. Where
-    people gave ratings or rankings there is no rate: only whether the judge may replace a person.
+    Where people gave ratings or rankings there is no rate: only whether the judge may replace a person.
 
     Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
     """
     from bayesagree.io.files import read_table
     from bayesagree.io.formats._guess import Columns
-    from bayesagree.judges import judge_table, label_allocation, warnings_of
+    from bayesagree.judges import judge_table, warnings_of
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
 
-    if (people is None) == (choose is None):
-        raise InputError("pass --people FILE for corrected rates, or --choose N for the items that people should label")
     own = replace(columns, item=verdicts_item or columns.item, label=verdicts_label or columns.label)
     own = replace(own, annotator=judge_column)
-    human = None if people is None else _read(people, columns, scale)
-    given, human = _alike(verdicts, own, human, people, columns, scale)
+    given, human = _alike(verdicts, own, people, columns, scale)
     table = read_table(verdicts)
     named = Columns(own.item, own.annotator, own.label, own.rating, own.rank).guessed(table, []).item
-    how: dict[str, Any] = {"system": _column(table, named, system), "seed": sampling.seed}
-    if human is None:
-        drawn = label_allocation(
-            given,
-            n=choose or 1,
-            design=design,
-            positive=None if given.kind == "ratings" else _positive(positive, given),
-            **how,
-        )
-        _output.write_table(drawn, output)
-        first = drawn.sort_values("chosen", ascending=False, kind="stable")
-        return _output.show([_output.Table("items", first, "Items for people to label", most=20)], json=json)
     settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.seed}
     tables, notes = [], []
     if human.kind == "labels":
         counted = _positive(positive, human)
-        how |= {"positive": counted, "inclusion": _column(table, named, inclusion)} | vars(sampling)
-        tree = corrected_rate(given, human, **how)
+        by_item = {"system": _column(table, named, system), "inclusion": _column(table, named, inclusion)}
+        tree = corrected_rate(given, human, positive=counted, **by_item, **vars(sampling))
         settings["positive"], rates, notes = counted, judge_table(tree), warnings_of(tree)
         _output.write_table(rates, output)
         tables = [
@@ -94,17 +76,17 @@ def _read(path: Path, columns: _options.Columns, scale: Any, labels: Any = None,
 
 
 def _alike(
-    verdicts: Path, own: _options.Columns, human: Any, people: Path | None, columns: _options.Columns, scale: Any
+    verdicts: Path, own: _options.Columns, people: Path, columns: _options.Columns, scale: Any
 ) -> tuple[Any, Any]:
     """Read the verdicts, and give them and people's labels the same categories."""
-    given = _read(verdicts, own, scale, duplicates="keep")
-    if human is None or human.kind != "labels" or given.kind != "labels":
+    given, human = _read(verdicts, own, scale, duplicates="keep"), _read(people, columns, scale)
+    if human.kind != "labels" or given.kind != "labels":
         return given, human
     found = {*given.categories.tolist(), *human.categories.tolist()}
     names = sorted(found, key=lambda value: (str(type(value)), value))
     if names == given.categories.tolist() == human.categories.tolist():
         return given, human
-    return _read(verdicts, own, scale, names, "keep"), _read(people or verdicts, columns, scale, names)
+    return _read(verdicts, own, scale, names, "keep"), _read(people, columns, scale, names)
 
 
 def _positive(requested: str | None, labels: Any) -> Any:

@@ -1,7 +1,6 @@
 """Judges: whether a language model may stand in for people, and the worth of a score that it gave.
 
 - `annotator_test`: the alternative annotator test, exact and as a posterior; `_win_rates` draws it.
-- `allocation`: which items people should label.
 - `rate`: rates of systems from verdicts on all items and people's votes on some; `model` is its PyMC model, `_panel`
   and `_regression` are the regression and its prior, `_sampler` draws from it.
 - `estimators`: the closed formulas: Rogan-Gladen, prediction-powered inference, the bound on savings.

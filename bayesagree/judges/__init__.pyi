@@ -1,5 +1,4 @@
 from ._regression import CorrectedRatePrior
-from .allocation import label_allocation
 from .estimators import prediction_powered_mean, rogan_gladen
 from .independence import effective_judges
 from .tables import judge_table, verdict_predictions, warnings_of
@@ -8,7 +7,6 @@ __all__ = [
     "CorrectedRatePrior",
     "effective_judges",
     "judge_table",
-    "label_allocation",
     "prediction_powered_mean",
     "rogan_gladen",
     "verdict_predictions",

@@ -162,21 +162,15 @@ def cells_of(panel: Panel, rows: NDArray[np.int64]) -> Cells:
     return Cells(rows[first], count)
 
 
-def probabilities_of(given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], name: str) -> Floats:
-    """Return the probability of every item, checked."""
+def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], seen: NDArray[np.bool_]) -> Floats:
+    """Return the inclusion probability of every item."""
     known = pd.Series(dict(given.items()), dtype=float).reindex(items.tolist()).to_numpy()
     bad = ~((known >= 0) & (known <= 1))
     if bad.any():
         i = int(np.flatnonzero(bad)[0])
         raise InputError(
-            f"{name}= gives item {as_python(items[i])!r} {known[i]}; every item needs a number from 0 to 1"
+            f"inclusion= gives item {as_python(items[i])!r} {known[i]}; every item needs a number from 0 to 1"
         )
-    return known
-
-
-def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], seen: NDArray[np.bool_]) -> Floats:
-    """Return the inclusion probability of every item."""
-    known = probabilities_of(given, items, "inclusion")
     if (impossible := seen & (known == 0)).any():
         raise InputError(f"people labelled items of inclusion probability 0: {shorten(items[impossible])}")
     return known

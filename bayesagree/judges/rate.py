@@ -95,9 +95,9 @@ def corrected_rate(
         Features of the items, ``{feature: {item: level}}`` or a table indexed by item: what a verdict says may depend
         on them.
     inclusion
-        Probability with which each item was to be chosen for people, as `label_allocation` gives it, where the choice
-        depended on more than verdicts, systems and features, such as a judge's doubt. It becomes a predictor, by its
-        logarithm and in strata (the posterior's way of weighting by its inverse), and the weight of ``checks`` PPI.
+        Probability with which each item was to be chosen for people, where the choice depended on more than verdicts,
+        systems and features, such as a judge's doubt. It becomes a predictor, by its logarithm and in strata (the
+        posterior's way of weighting by its inverse), and the weight of ``checks`` PPI.
     target
         ``"share"``: the expected share of people who would call an item positive. Votes are unbiased for it, whoever
         is right. ``"truth"``: the share of items whose true label is positive, where people err; needs two or more

@@ -70,10 +70,9 @@ REFUSED = {
     f"check {MODELS} --new fair --old best": "--old 'best' is not one of the models",
     f"check {MODELS} --new fair --old poor --not-worse 0": "--not-worse 0 must be above 0, such as .01",
     "annotators ranked.csv": "annotators are rated on single labels or ratings, not on rankings",
-    "judge verdicts.csv": "pass --people FILE for corrected rates, or --choose N",
     "judge verdicts.csv --people labels.csv": "which of the labels a, b, c counts? pass --positive LABEL",
     "judge verdicts.csv --people labels.csv --positive d": "--positive d: the labels are a, b, c",
-    "judge verdicts.csv --choose 5 --positive a --system team": "the verdicts have no column 'team'",
+    "judge verdicts.csv --people labels.csv --positive a --system team": "the verdicts have no column 'team'",
     "subjective labels.csv": "there are no predictions",
     f"subjective {MODELS} --truth all": "--truth all: there is by-group, which needs --group FEATURES",
     f"subjective {MODELS} --specification declared.json": "give --annotators FILE",
@@ -150,7 +149,7 @@ def test_columns_of_the_predictions_have_any_name(run, tmp_path):
 def test_judge_finds_columns_of_other_names(document, folder, tmp_path):
     verdicts = pd.read_csv(folder / "verdicts.csv").rename(columns={"item": "question", "label": "answer"})
     verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
-    how = ("--choose", 5, "--design", "doubt", "--system", "system", "--positive", "a")
+    how = ("--people", "labels.csv", "--system", "system", "--positive", "a", "--draws", 20, "--chains", 1)
     assert document("judge", tmp_path / "verdicts.csv", *how) == document("judge", "verdicts.csv", *how)
 
 

@@ -190,16 +190,6 @@ def test_judge(document, folder, tmp_path, votes):
         assert row["prob_passes"] == test["prob_passes"].sel(model=row["judge"]).item()
 
 
-def test_judge_chooses_items(document, folder):
-    words = ("verdicts.csv", "--choose", 5, "--design", "doubt", "--system", "system", "--positive", "a", "--seed", 3)
-    table = pd.read_csv(folder / "verdicts.csv")
-    verdicts = ba.Labels.from_long(table, annotator="judge", duplicates="keep")
-    system = table.drop_duplicates("item").set_index("item")["system"]
-    drawn = ba.judges.label_allocation(verdicts, n=5, design="doubt", system=system, positive="a", seed=3)
-    found = {row["item"]: row["inclusion"] for row in document("judge", *words)["items"]}
-    assert found == pytest.approx(drawn.set_index("item")["inclusion"].to_dict())
-
-
 @pytest.mark.parametrize("kind", ["ratings", "rankings"])
 def test_judge_beside_ratings_and_rankings(document, tmp_path, kind):
     rng = np.random.default_rng(2)
