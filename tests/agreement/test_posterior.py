@@ -9,7 +9,13 @@ from scipy.optimize import minimize
 from scipy.special import betainc
 
 from bayesagree import simulate
-from bayesagree.agreement._phi.posterior import pattern_evidence, phi_maximum_likelihood, phi_of, precision_of
+from bayesagree.agreement._phi.posterior import (
+    PhiPosterior,
+    pattern_evidence,
+    phi_maximum_likelihood,
+    phi_of,
+    precision_of,
+)
 from bayesagree.agreement._phi.problem import prepare
 
 
@@ -97,3 +103,11 @@ def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
     found = phi_maximum_likelihood(prepare(levels(rows, 5)))
     # Each mean is the top of a parabola through three nodes, which moves Phi by 3e-4 here.
     assert found == pytest.approx(float(phi_of(np.exp(best.x[0]))), abs=1e-3)
+
+
+def test_the_density_of_phi_exists_where_the_precision_is_huge():
+    """A Jacobian of 2 to the half of a precision of 3,000 is beyond doubles, at no density of log p."""
+    grid = np.array([0.0, 8.0])
+    found = PhiPosterior(grid, np.array([1.0, 0.0]), None, None, grid, np.array([1.0, 0.0]), 0.0)
+    assert found.phi_density()[0] == pytest.approx(2**0.5 / np.log(2))
+    assert found.phi_density()[1] == 0

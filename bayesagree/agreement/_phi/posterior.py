@@ -129,7 +129,9 @@ class PhiPosterior:
 
     def phi_density(self) -> Floats:
         """Density of Phi at the grid, shape (grid,)."""
-        return self.density * np.exp(HALF_LOG_2 * np.exp(self.grid) - self.grid) / np.log(2)
+        with np.errstate(divide="ignore"):
+            log_density = np.log(self.density)
+        return np.exp(log_density + HALF_LOG_2 * np.exp(self.grid) - self.grid) / np.log(2)
 
     def prob_above(self, phi: float) -> float:
         """Return Pr(Phi > phi)."""
