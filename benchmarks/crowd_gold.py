@@ -27,7 +27,7 @@ from crowd_sets import SETS, read
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
-from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability, pool_with_votes
+from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
@@ -36,7 +36,7 @@ SPLITS, MIXED = 20, 1.05
 RUN: Any = {"draws": 150, "chains": 2, "seed": 1, "top_labels": 1, "confusion": False}
 METHODS = (
     "auto", "vote share", "crowd-kit EM", "EM", "full", "one_coin", "class_conditional", "hierarchical",
-    "pool of hierarchical and votes", "mixed_membership", "pool of mixed_membership and votes",
+    "mixed_membership",
 )  # fmt: skip
 
 
@@ -74,8 +74,6 @@ def methods(labels: Labels, done: set[str]) -> Iterator[tuple[str, xr.DataArray 
             continue
         tree = dawid_skene(labels, variant=variant, **RUN)
         yield variant, tree
-        if variant in ("hierarchical", "mixed_membership"):
-            yield f"pool of {variant} and votes", pool_with_votes(tree, labels, seed=1)
 
 
 def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:

@@ -122,7 +122,6 @@ CASES: dict[str, Callable[[int], Callable[[], Any]]] = {
     "prirn": of_rankings("prirn", 1),
     "plackett_luce": of_rankings("plackett_luce", 4),
     "calibrate": after(lambda tree, given: ba.calibrate(tree, gold(given), seed=1)),
-    "pool_with_votes": after(lambda tree, given: ba.plausibility.calibration.pool_with_votes(tree, given, seed=1)),
     "with_posterior_predictive": after(
         lambda tree, given: ba.predictive.with_posterior_predictive(tree, given, seed=1)
     ),

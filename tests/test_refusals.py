@@ -52,8 +52,6 @@ REFUSED = {
     "auc: counts have no annotators": (lambda: ba.auc(NOBODY, SOFT, method="sgt"), "need to know who gave each label"),
     "top k beyond the labels": (lambda: ba.metrics.top_k_accuracy(drawn(), SOFT, k=3), "labels"),
     "calibrate: no gold": (lambda: ba.calibrate(drawn(), {}), "gold is empty"),
-    "pool: weight beyond": (lambda: ba.plausibility.calibration.pool_with_votes(drawn(), VOTES, weight=1.5), r"weight=1\.5 must lie between 0 and 1"),
-    "pool: other items": (lambda: ba.plausibility.calibration.pool_with_votes(drawn(), VOTES.select([0, 1])), "different items"),
     "crowd: no such variant": (lambda: ba.dawid_skene(VOTES, variant="no"), "variant='no' is not one of"),
     "informed: no predictions": (lambda: ba.evaluate(VOTES, plausibility="informed_dirichlet"), "predictions"),
     "normal: infinite prior mean": (lambda: ba.normal_inverse_gamma(RATED, prior=ba.plausibility.NormalInverseGammaPrior(mean=np.inf, strength=1, shape=2, scale=1)), "must be finite"),

@@ -15,7 +15,6 @@ Source: C. Guo et al., "On calibration of modern neural networks", ICML 2017, se
 scaling); I. Murray, R. Adams, D. MacKay, "Elliptical slice sampling", AISTATS 2010 (its posterior).
 """
 
-import bisect
 from collections.abc import Callable
 from typing import Any
 
@@ -24,15 +23,14 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size, require_from, result_tree, settings_of
+from bayesagree._inference.results import check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import beta_hdi
-from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.top_labels import labels_of, plausibility_draws
-from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 
 # Smallest probability: an impossible label stays possible enough for a gold label to disagree.
@@ -106,100 +104,6 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None) -> xr.DataTre
         engine="calibrate",
         seed=seed,
         settings=settings_of(tree) | {"calibrated": True, "n_calibration_gold": int((codes >= 0).sum())},
-    )
-
-
-def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
-    """Return how many gold items in all would narrow the 95 % interval of the mean confidence to a width.
-
-    n gold items know log eta and b with the precision of the prior plus n times the information of one item, averaged
-    over the items. The interval's width is 2 x 1.96 standard deviations of the mean confidence (delta method).
-
-    Parameters
-    ----------
-    calibrated
-        Result of `calibrate`.
-    width
-        Wanted width, for instance 0.04 for plus or minus two points.
-    """
-    width = positive(width, "width")
-    require_from("calibrate", calibrated, "constant_data/uncalibrated_probability")
-    constant, posterior = calibrated["constant_data"].to_dataset(), calibrated["posterior"].to_dataset()
-    log_p = np.log(np.maximum(constant["uncalibrated_probability"].values, FLOOR))
-    mean = np.append(
-        np.log(posterior["exponent"].values).mean(),
-        posterior["offset"].transpose("chain", "draw", "category").mean(("chain", "draw")).values,
-    )
-    information = information_of(log_p, mean) / log_p.shape[0]
-    q = np.exp(log_q(log_p, mean))
-    best = q.argmax(axis=1)
-    chance = q[np.arange(best.size), best]
-    score = np.exp(mean[0]) * log_p
-    slope = -(q * chance[:, None]).mean(axis=0)
-    np.add.at(slope, best, chance / best.size)
-    slope = np.append((chance * (score[np.arange(best.size), best] - (q * score).sum(axis=1))).mean(), slope)
-    wanted = (width / (2 * sp.special.ndtri(0.975))) ** 2
-
-    def too_wide(n: int) -> bool:
-        precision = n * information + np.diag(prior_precision(log_p.shape[1]))
-        return float(slope @ np.linalg.solve(precision, slope)) > wanted
-
-    # Doubling finds an upper end for the bisection without a bound of its own.
-    enough = 1
-    while too_wide(enough):
-        enough *= 2
-    return bisect.bisect_left(range(enough + 1), True, key=lambda n: not too_wide(n))
-
-
-def pool_with_votes(tree: xr.DataTree, labels: Labels, *, weight: float = 0.5, seed: Seed = None) -> xr.DataTree:
-    """Discount a posterior without gold: average its label probabilities with the vote shares.
-
-    A rule of thumb, not a model and not a calibration: on crowd sets with gold it lies nearer to the truth than any
-    posterior with independent annotators, because vote shares show how ambiguous an item is.
-
-    Parameters
-    ----------
-    tree
-        Posterior of the labels.
-    labels
-        The labels it was fitted to.
-    weight
-        Weight of the posterior, between 0 and 1; the vote shares have the rest.
-
-    Returns
-    -------
-    DataTree
-        Shape of the input; draws of the true label from the pooled probabilities.
-
-    Examples
-    --------
-    >>> from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
-    >>> labels = Labels.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 1, 0]])
-    >>> tree = pool_with_votes(dawid_skene(labels, engine="em"), labels, weight=0.0, seed=1)
-    >>> label_probability(tree).values[0].round(2).tolist()
-    [0.67, 0.33]
-    """
-    if not 0 <= weight <= 1:
-        raise InputError(f"weight={weight!r} must lie between 0 and 1")
-    probability = label_probability(tree)
-    if not np.array_equal(probability["item"].values, labels.items):
-        raise InputError("the posterior and the labels have different items; pass the labels it was fitted to")
-    votes = labels.counts().astype(np.float64)
-    total = votes.sum(axis=1, keepdims=True)
-    shares = np.where(total > 0, votes / np.maximum(total, 1), probability.values)
-    pooled = weight * probability.values + (1 - weight) * shares
-    chains, draws = _draws_of(tree)
-    rng = np.random.default_rng(seed_sequence(seed))
-    with np.errstate(divide="ignore"):
-        as_it_is = np.zeros((chains * draws, 1 + pooled.shape[1]))
-        posterior, mean, _ = _redraw_truth(tree, np.log(pooled), as_it_is, rng)
-    return result_tree(
-        {"posterior": posterior, "derived": {"label_probability": (("item", "category"), mean)}},
-        _axes(tree, labels.items, labels.categories),
-        model=str(tree.attrs.get("model", "")),
-        engine="pool_with_votes",
-        seed=seed,
-        settings=settings_of(tree) | {"pooled": weight},
     )
 
 

@@ -26,7 +26,7 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, warn
-from bayesagree.plausibility.calibration import calibrate, calibration_scores, gold_items_needed, label_probability
+from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._engines import READ_PLAUSIBILITIES
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -353,5 +353,4 @@ def confidence_on_gold(truth: xr.DataTree, gold: Mapping[Any, Any], *, seed: See
         "predicted_on_gold": float(predicted["mean_confidence"]),
         "calibrated_over_all_items": float(confidence.mean()),
         "calibrated_sd": float(confidence.std()),
-        "gold_items_for_an_interval_of_0.04": gold_items_needed(calibrated, width=0.04),
     }

@@ -7,16 +7,13 @@ import pytest
 import xarray as xr
 from scipy import special
 
-from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.errors import InputError
 from bayesagree.plausibility.calibration import (
     calibrate,
     calibration_scores,
     draw_parameters,
-    gold_items_needed,
     label_probability,
-    pool_with_votes,
 )
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
@@ -99,17 +96,6 @@ def test_calibrated_confidence_meets_accuracy_on_other_items():
     np.testing.assert_allclose(label_probability(calibrated).sum("category"), 1, atol=1e-12)
 
 
-def test_gold_items_needed_narrows_the_interval_to_the_stated_width():
-    tree, gold = claims(3000, 0.4, seed=5)
-    first = calibrate(tree, {i: gold[i] for i in range(60)}, seed=1)
-    needed = gold_items_needed(first, width=0.04)
-    assert 100 < needed < 3000
-    assert gold_items_needed(first, width=0.02) > 3 * needed
-    second = calibrate(tree, {i: gold[i] for i in range(needed)}, seed=1)["posterior"]["mean_confidence"].values
-    low, high = np.quantile(second, [0.025, 0.975])
-    assert 0.03 < high - low < 0.055  # the first sixty items know eta, hence the slope, to a quarter or so
-
-
 def test_reliability_diagram_counts_every_item_once():
     tree, gold = claims(500, 0.5, seed=6)
     scores = calibration_scores(label_probability(tree), gold, bins=7)
@@ -135,5 +121,3 @@ def test_inputs_that_cannot_calibrate_are_refused():
     taught = dawid_skene(crowd.labels, gold={0: 1}, draws=20, chains=1, seed=1)
     with pytest.raises(InputError, match="fitted with gold"):
         calibrate(taught, {1: 1})
-    with pytest.raises(InputError, match="different items"):
-        pool_with_votes(taught, Labels.from_counts([[1, 2]]))
