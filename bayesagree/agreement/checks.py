@@ -189,7 +189,8 @@ def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, r
     a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
     x = rng.beta(a, b)
     if shares.any():
-        log_low, log_high, _ = outright_shares(*shares, sp.special.logit(mu))
+        low, high = shares
+        log_low, log_high, _ = outright_shares(low, high, sp.special.logit(mu))
         u = rng.random(x.size)
         x = np.where(u < np.exp(log_low), 0.0, np.where(u > 1 - np.exp(log_high), 1.0, x))
     n = ratings.n_levels

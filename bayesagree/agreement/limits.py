@@ -7,6 +7,7 @@ end is read, not of the data.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,8 @@ def warn_of_misfits(problem: Problem, drawn: Draws, rng: np.random.Generator) ->
     if problem.patterns.n_items < FEWEST_ITEMS or problem.ratings.n_levels == 2:
         return
     chosen = rng.choice(drawn.y.size, min(CHECK_DRAWS, drawn.y.size), replace=False)
-    p_value = misfits(problem.ratings, Draws(*(values[chosen] for values in drawn)), rng)
+    hyper: Any = drawn.hyper
+    p_value = misfits(problem.ratings, Draws(drawn.y[chosen], hyper[chosen], drawn.shares[chosen]), rng)
     if p_value < THRESHOLD:
         warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "

@@ -143,7 +143,8 @@ def common_agreement(
         tree = parts.sample_tree(common_agreement_model(ratings, likelihood=problem.kind, **given), request)
     else:
         tree = _exact_tree(problem, request)
-    claim = decision(*(float(tree["agreement"][end]) for end in ("lower", "upper")))
+    agreement = tree["agreement"].to_dataset()
+    claim = decision(*(float(agreement[end]) for end in ("lower", "upper")))
     claim = limits.supported_decision(problem, claim, ci_prob, plain=annotator_effects == "none")
     tree["agreement"].attrs |= interval | {"decision": claim}
     return tree

@@ -108,7 +108,8 @@ class BlockScoring:
             block = sampled_block(block, self.sampled)
         rows = None if self.weights is None else self.weights.rows(block.items)
         drawn = None if self.annotator is None else self.annotator.labels(block)
-        groups, sums, sizes, weights, squares = [], [], [], [], 0.0
+        groups, sums, sizes, weights = [], [], [], []
+        squares: Any = 0.0
         for group, inside in self._inside(block.items):
             part = block.some(inside)
             some = [None] if rows is None else [None, np.ascontiguousarray(rows[inside])]

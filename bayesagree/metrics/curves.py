@@ -52,7 +52,7 @@ def _label_weights(truth: NDArray[Any], rows: Floats, n_labels: int) -> Floats:
     return np.stack([((truth == k) * each).sum(axis=0, dtype=np.float64) for k in range(n_labels)])
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
+def _ratio(part: Floats, whole: NDArray[Any]) -> Floats:
     return np.divide(part, whole, out=np.full(part.shape, np.nan), where=np.broadcast_to(whole > 0, part.shape))
 
 

@@ -120,7 +120,8 @@ def looked_up(drawn: Drawn, tables: Iterable[NDArray[Any]]) -> list[NDArray[Any]
 
 def overlap(drawn: Drawn, given: Given, k: int) -> Floats:
     """Share of the k labels that both lists have."""
-    return sum(looked_up(drawn, [places(drawn, given, k) < k] * k), start=np.int16(0)) / k
+    both: Any = sum(looked_up(drawn, [places(drawn, given, k) < k] * k), start=np.int16(0))
+    return both / k
 
 
 def same_set(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
@@ -131,7 +132,8 @@ def same_set(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
 def average_overlap(drawn: Drawn, given: Given, k: int) -> Floats:
     """Mean overlap of the best 1, 2, ... k labels: a label that both have at place j or before counts from there on."""
     table, gain = places(drawn, given, k), np.append(np.cumsum(1 / np.arange(k, 0, -1))[::-1], 0.0) / k
-    return sum(looked_up(drawn, [gain[np.maximum(table, rank)] for rank in range(k)]), start=np.float64(0))
+    gained: Any = sum(looked_up(drawn, [gain[np.maximum(table, rank)] for rank in range(k)]), start=np.float64(0))
+    return gained
 
 
 def kendall(drawn: Drawn, given: Given, k: int) -> Floats:
@@ -140,18 +142,20 @@ def kendall(drawn: Drawn, given: Given, k: int) -> Floats:
     A pair that one list alone holds counts one half. Labels of the model's list alone stand above some of both lists.
     """
     table = places(drawn, given, k)
-    at, alone = looked_up(drawn, [table] * k), sum(looked_up(drawn, [table == k] * k), start=np.int32(0))
-    crossed = sum((at[higher] > at[rank] for rank in range(k) for higher in range(rank)), start=np.int32(0))
+    at = looked_up(drawn, [table] * k)
+    alone: Any = sum(looked_up(drawn, [table == k] * k), start=np.int32(0))
+    crossed: Any = sum((at[higher] > at[rank] for rank in range(k) for higher in range(rank)), start=np.int32(0))
     shared = k - alone
-    above = sum(at, start=np.int32(0)) - k * alone - shared * (shared - 1) // 2
+    above: Any = sum(at, start=np.int32(0)) - k * alone - shared * (shared - 1) // 2
     return 1 - (crossed + above + alone * alone + alone * (alone - 1) / 2) / kendall_distance(k, drawn.n_labels)
 
 
 def footrule(drawn: Drawn, given: Given, k: int) -> Floats:
     """One minus the places that labels have moved, over the most that there can be; no place counts as place k."""
     table = places(drawn, given, k)
-    moved = looked_up(drawn, [np.abs(table - rank) - (k - table) for rank in range(k)])
-    return 1 - (sum(moved, start=np.int32(0)) + k * (k + 1) // 2) / footrule_distance(k, drawn.n_labels)
+    moves = looked_up(drawn, [np.abs(table - rank) - (k - table) for rank in range(k)])
+    moved: Any = sum(moves, start=np.int32(0))
+    return 1 - (moved + k * (k + 1) // 2) / footrule_distance(k, drawn.n_labels)
 
 
 def kendall_distance(k: int, n_labels: int) -> float:
@@ -362,7 +366,7 @@ def weighted_sum(values: NDArray[Any], weights: Floats | None) -> Floats:
     return values.sum(axis=0, dtype=np.int32 if values.dtype == bool else None)
 
 
-def by_group(group: Places, rows: NDArray[Any], n: int) -> Floats:
+def by_group(group: NDArray[np.integer], rows: NDArray[Any], n: int) -> Floats:
     """Sum rows (item, sample) over the items of each of n groups, -1 for none."""
     out = np.zeros((n, rows.shape[1]))
     for g, row in zip(group.tolist(), rows):

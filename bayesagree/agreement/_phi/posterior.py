@@ -191,8 +191,8 @@ class JointPosterior:
         parts = self.inflated.draw(outright, rng), self.binned.draw(n - outright, rng)
         order = rng.permutation(n)
         y, shares = (np.concatenate([getattr(p, name) for p in parts])[order] for name in ("y", "shares"))
-        hyper = None if parts[0].hyper is None else np.concatenate([p.hyper for p in parts])[order]
-        return Draws(y, hyper, shares)
+        hyper = [p.hyper for p in parts if p.hyper is not None]
+        return Draws(y, np.concatenate(hyper)[order] if hyper else None, shares)
 
 
 @one_blas_thread()
