@@ -16,7 +16,7 @@ Sources: Shrout and Fleiss, "Intraclass correlations: uses in assessing rater re
 contrasts", Biometrika 61 (1974), doi:10.1093/biomet/61.2.383.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,9 +27,6 @@ from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, require
-
-if TYPE_CHECKING:
-    import pymc as pm
 
 # Names of the kinds in `agreement_table`; those of means end in ``_mean``.
 NAMES = {"1": "icc_one_way", "2": "icc_agreement", "3": "icc_consistency"}
@@ -193,32 +190,3 @@ def correlation(kind: str, shares: Floats, k: int) -> Floats:
     """Return a coefficient of the mean of k ratings from shares of items and annotators, (draw, 2)."""
     a, b = (shares / (1 - shares)).T
     return a / (a + (1 + (b if kind[0] == "2" else 0.0)) / k)
-
-
-def icc_model(ratings: Ratings, *, two_way: bool = True) -> "pm.Model":
-    """Build the PyMC model of `icc`: ``share_item`` and ``share_annotator`` are a / (a + 1) and b / (b + 1).
-
-    Parameters
-    ----------
-    ratings
-        As `icc`.
-    two_way
-        Whether annotators have levels; without them the coefficients are those of kinds "1,1" and "1,k".
-
-    Examples
-    --------
-    >>> ratings = Ratings.from_matrix([[1, 2], [3, 5], [2, 2]], scale=(1, 5))
-    >>> [v.name for v in icc_model(ratings).free_RVs]
-    ['mean', 'log_error', 'share_item', 'item_offset', 'share_annotator', 'annotator_offset']
-    """
-    import pymc as pm
-
-    with pm.Model(coords={"item": ratings.items, "annotator": ratings.annotators}) as model:
-        centre: Any = pm.Flat("mean")
-        error: Any = pm.math.exp(pm.Flat("log_error"))
-        for dim, index in (("item", ratings.item_index), ("annotator", ratings.annotator_index))[: 1 + two_way]:
-            share: Any = pm.Uniform(f"share_{dim}")
-            offset: Any = pm.Normal(f"{dim}_offset", dims=dim)
-            centre = centre + error * pm.math.sqrt(share / (1 - share)) * offset[index]
-        pm.Normal("rating", centre, error, observed=ratings.rating)
-    return model

@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 from bayesagree import InputError, Ratings
 from bayesagree.agreement.coefficients import agreement_table
-from bayesagree.agreement.intraclass import KINDS, VarianceComponents, correlation, icc, icc_model
+from bayesagree.agreement.intraclass import KINDS, VarianceComponents, correlation, icc
 
 SHROUT_FLEISS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7.0]])
 PUBLISHED = {"1,1": 0.17, "2,1": 0.29, "3,1": 0.71, "1,k": 0.44, "2,k": 0.62, "3,k": 0.91}
@@ -55,7 +55,12 @@ def test_pymc_is_the_same_posterior():
     import pymc as pm
 
     ratings = world(np.random.default_rng(3))
-    with icc_model(ratings):
+    with pm.Model(coords={"item": ratings.items, "annotator": ratings.annotators}):
+        centre, error = pm.Flat("mean"), pm.math.exp(pm.Flat("log_error"))
+        for dim, index in (("item", ratings.item_index), ("annotator", ratings.annotator_index)):
+            share, offset = pm.Uniform(f"share_{dim}"), pm.Normal(f"{dim}_offset", dims=dim)
+            centre = centre + error * pm.math.sqrt(share / (1 - share)) * offset[index]
+        pm.Normal("rating", centre, error, observed=ratings.rating)
         nuts = pm.sample(1000, tune=1000, chains=2, random_seed=1, progressbar=False, target_accept=0.95)["posterior"]
     _, drawn = VarianceComponents(ratings, two_way=True).draws(np.random.default_rng(1))
     shares = np.stack([nuts[f"share_{dim}"].values.ravel() for dim in ("item", "annotator")], axis=1)
