@@ -109,8 +109,10 @@ def study(path: Path, kind: str, repetitions: int, seconds: float) -> None:
 
 def real(path: Path, seconds: float) -> None:
     """Append Phi, evidence and the held-out score of whole items on public ratings."""
+    import arviz as az
+
     from bayesagree import datasets
-    from bayesagree.predictive import item_loo, with_log_likelihood
+    from bayesagree.predictive import with_log_likelihood
 
     done = {row["name"] for row in read(path) if row["kind"] == "real"}
     end = time.monotonic() + seconds
@@ -125,7 +127,7 @@ def real(path: Path, seconds: float) -> None:
             found = tree["agreement"].to_dataset()
             row[kind] = [float(found[v]) for v in ("mean", "lower", "upper", "log_evidence")]
             row[kind].append(found.attrs["decision"])
-            scores[kind] = np.asarray(item_loo(with_log_likelihood(tree, ratings)).elpd_i)
+            scores[kind] = np.asarray(az.loo(with_log_likelihood(tree, ratings), pointwise=True).elpd_i)
             if kind == "inflated":
                 posterior = tree["posterior"].to_dataset()
                 row["ends"] = [float(posterior[v].mean()) for v in ("low_end_share", "high_end_share")]
@@ -278,7 +280,7 @@ def _real(rows: list[dict[str, Any]]) -> None:
         return
     print("## Public ratings\n")
     print("Phi with its 95 % interval and decision under both readings. Held-out score: gain of outright ends in the")
-    print("sum of the log predictive densities of whole items, each left out (PSIS-LOO of `item_loo`), ± its standard")
+    print("sum of the log predictive densities of whole items, each left out (PSIS-LOO of ArviZ), ± its standard")
     print("error.\n")
     lines = []
     for row in rows:

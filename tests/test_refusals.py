@@ -105,7 +105,6 @@ OF_OTHERS = {
     "davidson": [ba.comparisons.effect_table],
     "corrected_rate": [ba.judges.judge_table, ba.judges.warnings_of],
     "group_posterior": [ba.subjective.group_summary, ba.subjective.prob_worse, ba.subjective.minimum_group_size],
-    "with_log_likelihood": [ba.predictive.item_loo],
 }
 
 

@@ -1,5 +1,5 @@
 from .annotator_checks import agreement_check, annotator_table
-from .checks import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
+from .checks import prior_predictive, with_log_likelihood, with_posterior_predictive
 from .integrated import integrated_log_likelihood
 from .reliability import reliability_curve
 
@@ -7,7 +7,6 @@ __all__ = [
     "agreement_check",
     "annotator_table",
     "integrated_log_likelihood",
-    "item_loo",
     "prior_predictive",
     "reliability_curve",
     "with_log_likelihood",

@@ -75,10 +75,9 @@ def with_log_likelihood(
         item's own parameters integrated out (for groups: ``agree``, annotator by annotator given the mean
         of the group, which a group of one or two rests on: mind the Pareto k). Where items share no
         parameter (dirichlet, normal_inverse_gamma, plackett_luce) it is the same for every draw: its sum is the log
-        marginal likelihood, leaving an item out tells of the prior alone, and `item_loo` reads it where `arviz.loo`
-        refuses. For common_agreement and dawid_skene
-        also group ``log_prior``, on scales on which no prior is flat: precision p (exponential), logit m (logistic), t
-        (Lomax); Dirichlet and Beta densities; log-normals of the logarithm.
+        marginal likelihood, leaving an item out tells of the prior alone, and `arviz.loo` refuses it. For
+        common_agreement and dawid_skene also group ``log_prior``, on scales on which no prior is flat: precision p
+        (exponential), logit m (logistic), t (Lomax); Dirichlet and Beta densities; log-normals of the logarithm.
 
     Raises
     ------
@@ -118,41 +117,6 @@ def with_log_likelihood(
         of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
         groups["log_prior"] = xr.Dataset(of_draw)
     return _with(result, **groups)
-
-
-def item_loo(result: xr.DataTree) -> Any:
-    """Leave out one item at a time, for `arviz.compare`.
-
-    Parameters
-    ----------
-    result
-        Result of `with_log_likelihood`.
-
-    Returns
-    -------
-    arviz_stats.ELPDDataLOO
-        That of `arviz.loo` where items share parameters. Where they share none, an item's density given the others is
-        its marginal likelihood, exactly; there is nothing to re-weight (and `arviz.loo` refuses).
-
-    Examples
-    --------
-    >>> votes = Labels.from_counts([[3, 1], [0, 4], [4, 0]], labels=["no", "yes"])
-    >>> float(item_loo(with_log_likelihood(dirichlet(votes, prior=1.0, seed=1), votes)).elpd.round(3))
-    -6.215
-    """
-    import arviz as az
-    from arviz_stats.utils import ELPDDataLOO
-
-    if "log_likelihood" not in result:
-        raise InputError("this result has no log_likelihood; pass a result of with_log_likelihood")
-    (values,) = result["log_likelihood"].to_dataset().data_vars.values()
-    first = values.isel(chain=0, draw=0, drop=True)
-    if not bool((values == first).all()):
-        return az.loo(result, pointwise=True)
-    n, n_samples = first.size, values.sizes["chain"] * values.sizes["draw"]
-    found: Any = {"elpd": first.values.sum(), "se": float(np.sqrt(n) * first.values.std()), "p": 0.0}
-    found |= {"n_data_points": n, "n_samples": n_samples, "elpd_i": first, "pareto_k": xr.zeros_like(first)}
-    return ELPDDataLOO(**found, scale="log", warning=False, good_k=0.7)
 
 
 def with_posterior_predictive(
