@@ -118,26 +118,12 @@ class SpecificationReport:
     gaps: tuple[str, ...]
 
     def to_markdown(self) -> str:
-        """Write the seven points as a page."""
-        page, of = ["# Evaluation specification"], dict(iter(self.distributions.groupby("kind")))
-        for title, names in _POINTS.items():
-            page += [f"## {title}", "\n".join(f"- {name}: {_text(getattr(self.declared, name))}" for name in names)]
-            if (kind := names[0].removesuffix("s")) in of:
-                page.append(markdown_table(of[kind].drop(columns="kind")))
+        """Write the seven points, the shares beside their targets, the gaps and the groups as a page."""
+        declared = "\n".join(f"- {name}: {_text(value)}" for name, value in vars(self.declared).items())
         gaps = "\n".join(f"- {gap}" for gap in self.gaps) or "none found"
-        return "\n\n".join([*page, "Gaps:", gaps, "Groups:", markdown_table(self.groups.reset_index())]) + "\n"
-
-
-# What stands under each of the seven points.
-_POINTS = {
-    "1. Bias": ("bias_definition", "fairness", "metrics"),
-    "2. Features of annotators": ("protected", "similarity", "representative"),
-    "3. Annotators": ("annotators", "annotators_reason"),
-    "4. Items": ("items", "items_reason"),
-    "5. Labels": ("labels", "labels_per_item", "labels_per_group_and_item"),
-    "6. Collection": ("collection",),
-    "7. Report": ("smallest_group",),
-}
+        shares, groups = markdown_table(self.distributions), markdown_table(self.groups.reset_index())
+        parts = ["# Evaluation specification", declared, "Shares:", shares, "Gaps:", gaps, "Groups:", groups]
+        return "\n\n".join(parts) + "\n"
 
 
 def _text(value: Any) -> str:
@@ -210,12 +196,10 @@ def check_specification(
     return SpecificationReport(s, distributions, composition, tuple(gaps))
 
 
-def individual_unfairness(
-    annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str], *, at_least: float = 1.0
-) -> xr.DataArray:
+def individual_unfairness(annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str]) -> xr.DataArray:
     """Compute the mean difference in performance between similar annotators, per model.
 
-    Two annotators are similar when at least this share of the similarity features is known for both and equal.
+    Two annotators are similar when all similarity features are known for both and equal.
 
     Returns
     -------
@@ -226,7 +210,7 @@ def individual_unfairness(
         raise InputError("name the features by which annotators are similar")
     names = performance["annotator"].to_numpy()
     columns = [annotators.values(feature, names) for feature in similarity]
-    same = np.mean([(c[:, None] == c[None, :]) & (c != UNKNOWN)[:, None] for c in columns], axis=0) >= at_least
+    same = np.all([(c[:, None] == c[None, :]) & (c != UNKNOWN)[:, None] for c in columns], axis=0)
     values = performance.transpose("model", "annotator").to_numpy()
     first, second = np.nonzero(np.triu(same, 1))
     gaps = np.abs(values[:, first] - values[:, second])
