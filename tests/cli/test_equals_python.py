@@ -130,7 +130,7 @@ def test_evaluate_by_a_function_and_the_auc(run, document, monkeypatch, folder, 
     mean = tree["posterior"]["roc_auc_ovr"].mean(("chain", "draw"))
     for row in document("evaluate", *scores, "roc_auc_ovr")["scores"]:
         assert row["mean"] == pytest.approx(mean.sel(model=row["model"]).item())
-    assert "use roc_auc_ovr (one against rest)" in run("evaluate", *scores, "auc").stderr
+    assert "use roc_auc_ovr" in run("evaluate", *scores, "auc").stderr
 
 
 def test_evaluate_and_report_print_the_same_scores(document, folder, tmp_path):
