@@ -168,7 +168,9 @@ def exists(dotted):
     for n in range(len(parts), 0, -1):
         try:
             thing = importlib.import_module(".".join(parts[:n]))
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("bayesagree"):
+                return True  # the module is there, a tool that it works with is not installed
             continue
         for part in parts[n:]:
             if not hasattr(thing, part):

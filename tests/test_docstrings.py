@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+from importlib.util import find_spec
 
 import pytest
 
@@ -11,7 +12,9 @@ import bayesagree
 import studies
 
 STUDIES = [m.name for m in pkgutil.iter_modules(studies.__path__, "studies.")]
+INSTALLED = {"inspect": find_spec("inspect_ai"), "mlflow": find_spec("mlflow")}
 MODULES = sorted(m.name for m in pkgutil.walk_packages(bayesagree.__path__, "bayesagree.")) + STUDIES
+MODULES = [name for name in MODULES if INSTALLED.get(name.removeprefix("bayesagree.integrations."), True)]
 ERRORS = {"ConvergenceError", "InputError", "SizeError"}
 
 
