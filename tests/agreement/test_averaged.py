@@ -25,6 +25,7 @@ def piled(n_items, share, seed):
     return Ratings.from_matrix(x, scale=(1, 5), step=1)
 
 
+@pytest.mark.long
 def test_average_is_the_mixture_of_both_results():
     ratings = piled(40, 0.06, 2)
     found = {kind: common_agreement(ratings, likelihood=kind, **FEW) for kind in ("binned", "inflated")}
@@ -66,6 +67,7 @@ def test_without_answers_between_the_ends_both_readings_keep_half_the_weight(row
     assert (float(found["upper"]) < 0) == (decision == "disagreement")
 
 
+@pytest.mark.long
 def test_evidence_on_three_levels_is_that_of_importance_sampling():
     """A bent ridge: equal item means, Phi .3, 300 x 10."""
     reference = -3266.69, -3268.09  # by importance sampling written apart: 1024 Sobol points, 110 to 140 effective

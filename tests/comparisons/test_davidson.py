@@ -108,6 +108,7 @@ def food_posterior():
     return davidson(Comparisons.from_long(food()), **COMMON, prior=PRIOR, draws=2000, seed=1)
 
 
+@pytest.mark.long
 def test_posterior_of_food(food_posterior):
     draws = food_posterior["posterior"].to_dataset()
     over = ("chain", "draw")
@@ -167,6 +168,7 @@ def strengths(table, **options):
     return davidson(found, **(COMMON | options), draws=60, chains=2, seed=3)["posterior"]["strength"]
 
 
+@pytest.mark.long
 def test_rows_in_another_order():
     table = crowd()
     shuffled = table.sample(frac=1, random_state=1)

@@ -78,8 +78,9 @@ def rated_and_prior(mu, levels, p, prior):
     return np.prod(judgment.cdf((levels + 1) / 5) - judgment.cdf(levels / 5)) * prior.pdf(mu)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:.*ratings per item with flat item means")
-@pytest.mark.parametrize("item_mean", ["flat", pytest.param("hierarchical", marks=pytest.mark.long), {1: 1.5}])
+@pytest.mark.parametrize("item_mean", ["flat", "hierarchical", {1: 1.5}])
 def test_phi_item_is_the_integral_over_its_mean(item_mean):
     tree = common_agreement(RATED, item_mean=item_mean, draws=2, chains=1, seed=1)
     found = log_likelihood(tree, RATED)
@@ -178,8 +179,8 @@ def test_log_prior_is_the_density_of_the_prior(capfd):
         (CROWD, "dirichlet", {"prior": 0.5}),
         (RANKINGS, "plackett_luce", {"shape": 0.7}),
         (RATED, "normal_inverse_gamma", {}),
-        (RATED, "common_agreement", {}),
-        (RATED, "common_agreement", {"item_mean": "flat"}),
+        pytest.param(RATED, "common_agreement", {}, marks=pytest.mark.long),
+        pytest.param(RATED, "common_agreement", {"item_mean": "flat"}, marks=pytest.mark.long),
         *((CROWD, "dawid_skene", {"variant": v}) for v in VARIANTS),
     ],
 )
@@ -200,6 +201,7 @@ def test_prior_predictive_has_the_symmetry_of_the_prior(annotations, plausibilit
             )
 
 
+@pytest.mark.long
 def test_replicates_follow_the_draws():
     """Given parameters that leave no doubt, replicates are what the parameters say."""
     labels = Labels.from_counts([[900, 0], [0, 900]], labels=["a", "b"])

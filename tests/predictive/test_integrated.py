@@ -23,6 +23,7 @@ def drawn(ratings, **options):
     )
 
 
+@pytest.mark.long
 def test_it_is_the_log_likelihood_of_the_quadrature():
     ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, seed=2).ratings
     tree, trace = drawn(ratings, draws=100)
@@ -34,6 +35,7 @@ def test_it_is_the_log_likelihood_of_the_quadrature():
     assert found["item"].values.tolist() == expected["item"].values.tolist()
 
 
+@pytest.mark.long
 def test_own_part_of_the_model_compares_with_ours():
     import arviz as az
     import pymc as pm
