@@ -9,6 +9,7 @@ import xarray as xr
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, truth_draws
 from bayesagree.errors import InputError, positive_int
+from bayesagree.metrics.uncertainty_adjusted import _per_draw
 from bayesagree.plausibility.certainty import label_certainty
 
 
@@ -118,6 +119,4 @@ def top_k_in_top_m(
             found = (wanted[..., None] == sets[:, None, None, :]).any(axis=-1)
             total[model] += (found.all(axis=-1) if whole else found.mean(axis=-1)).sum(axis=0)
     name = f"top_{k}_in_top_{m}"
-    value = (total / draws.items.size).T.reshape(draws.chains, draws.draws, -1)
-    coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": predictions.models}
-    return xr.DataArray(value, dims=("chain", "draw", "model"), coords=coords, name=name)
+    return _per_draw(total / draws.items.size, draws, predictions, name)
