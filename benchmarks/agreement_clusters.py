@@ -34,7 +34,7 @@ def draw(n: int, rng: np.random.Generator) -> Labels:
 def main(sets: int) -> None:
     """Print and write the table."""
     rng = np.random.default_rng(17)
-    true = agreement_table(draw(20_000, rng), seed=rng).set_index("coefficient")["estimate"]
+    true = agreement_table(draw(20_000, rng), random_seed=rng).set_index("coefficient")["estimate"]
     columns = ("documents", "coefficient", "covered with `cluster=`", "width", "covered without", "width")
     lines = [f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
     for n in DOCUMENTS:
@@ -43,7 +43,9 @@ def main(sets: int) -> None:
         for _ in range(sets):
             labels = draw(n, rng)
             for k, given in enumerate((cluster, None)):
-                table = agreement_table(labels, cluster=given, seed=rng).set_index("coefficient").loc[list(NAMES)]
+                table = (
+                    agreement_table(labels, cluster=given, random_seed=rng).set_index("coefficient").loc[list(NAMES)]
+                )
                 held[k] += (table["lower"] <= true[list(NAMES)]) & (true[list(NAMES)] <= table["upper"])
                 width[k] += table["upper"] - table["lower"]
         share, width = held / sets, width / sets

@@ -41,7 +41,7 @@ def plain_sampling(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def main() -> None:
-    systems = simulated_systems(n_items=N_ITEMS, seed=1)
+    systems = simulated_systems(n_items=N_ITEMS, random_seed=1)
     codes = systems.predictions.hard_labels()
     rng = np.random.default_rng(2)
     chosen = rng.choice(N_ITEMS, N_CROWD, replace=False)
@@ -49,14 +49,14 @@ def main() -> None:
     crowd = Labels.from_matrix(np.where(right, *(t[chosen, None] for t in (systems.truth, 1 - systems.truth))),
                                items=chosen.tolist())  # fmt: skip
 
-    took, scores = seconds(lambda: blind_scores(systems.predictions, method="sampling", sets=SETS, seed=3))
+    took, scores = seconds(lambda: blind_scores(systems.predictions, method="sampling", sets=SETS, random_seed=3))
     plain, expected = seconds(lambda: plain_sampling(codes, np.random.default_rng(4)))
     print(f"sampling, {SETS} sets, {N_ITEMS} x {codes.shape[0]}: {took:.2f} s; plain numpy {plain:.2f} s; "
           f"ratio {took / plain:.2f}; largest difference {np.abs(scores.values - expected).max():.1e}")  # fmt: skip
 
     total = 0.0
     for method in METHODS:
-        took, _ = seconds(lambda m=method: blind_scores(systems.predictions, method=m, crowd=crowd, seed=3))
+        took, _ = seconds(lambda m=method: blind_scores(systems.predictions, method=m, crowd=crowd, random_seed=3))
         print(f"{method:20s} {took:6.2f} s")
         total += took if method != "dawid_skene" else 0.0
     print(f"the paper's ten methods: {total:.2f} s")

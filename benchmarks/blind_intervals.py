@@ -39,17 +39,17 @@ def world(kind: str, systems: int, items: int, labels: int, rng: np.random.Gener
     return np.where(is_right, truth, (truth + rng.integers(1, labels, right.shape)) % labels), is_right.mean(axis=0)
 
 
-def one(kind: str, systems: int, items: int, labels: int, seed: int) -> list[float]:
+def one(kind: str, systems: int, items: int, labels: int, random_seed: int) -> list[float]:
     """Return coverage, bias, width, coverage and width without difficulty, and whether either alarm was raised."""
-    said, true = world(kind, systems, items, labels, np.random.default_rng([seed, systems, items]))
+    said, true = world(kind, systems, items, labels, np.random.default_rng([random_seed, systems, items]))
     models = Predictions.from_labels({f"s{j}": column for j, column in enumerate(said.T)}, labels=list(range(labels)))
-    run = {"draws": 250, "chains": 2, "seed": seed}
+    run = {"draws": 250, "chains": 2, "random_seed": random_seed}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         drawn = blind_posterior(models, metrics=("accuracy",), items="fixed", **run)["posterior"]["accuracy"].values
         warned = any("same items" in str(warning.message) for warning in caught)
         plain = dawid_skene(Labels.from_matrix(said, labels=list(range(labels))), variant="full", top_labels=1, **run)
-        check = float(independence_check(models, draws=100, chains=2, seed=seed)["p_value"]) < 0.05
+        check = float(independence_check(models, draws=100, chains=2, random_seed=random_seed)["p_value"]) < 0.05
     top = plain["posterior"]["top_label"].values.reshape(-1, items)
     without = np.stack([(top == column).mean(axis=1) for column in said.T], axis=1)
     found = []
@@ -71,7 +71,7 @@ def main(sets: int, only: str) -> None:
             if only not in f"{words}, {kind}" and stored:
                 lines += stored
                 continue
-            found = np.array([one(kind, *shape, seed) for seed in range(sets)], float)
+            found = np.array([one(kind, *shape, random_seed) for random_seed in range(sets)], float)
             held, width, old, old_width, bias, warned, check = found.mean(axis=0)
             error = found[:, 0].std(ddof=1) / np.sqrt(sets)
             lines.append(f"| {words} | {kind} | {held:.3f} ({error:.3f}) | {bias:+.3f} | {width:.3f} | "

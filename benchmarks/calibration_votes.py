@@ -66,9 +66,11 @@ def scores(log_q: Floats, share: Floats) -> tuple[float, float]:
     return -float((share * log_q).sum(axis=1).mean()), float(error)
 
 
-def split(every: NDArray, probability: Floats, seed: int) -> dict[tuple[str, str, str], list[tuple[float, float]]]:
+def split(
+    every: NDArray, probability: Floats, random_seed: int
+) -> dict[tuple[str, str, str], list[tuple[float, float]]]:
     """Return scores of each classifier by (calibration, target, votes) on one split of the items."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     rows = rng.permutation(len(every))
     fitted, tested = rows[:FITTED], rows[FITTED : FITTED + TESTED]
     log_p = np.log(np.maximum(probability / probability.sum(axis=2, keepdims=True), 1e-6))
@@ -83,7 +85,7 @@ def split(every: NDArray, probability: Floats, seed: int) -> dict[tuple[str, str
         majority = np.eye(few.shape[1])[(few + rng.random(few.shape) / 2).argmax(axis=1)]
         targets = {"majority": majority, "shares": few / few.sum(axis=1, keepdims=True)}
         if votes:
-            tree = informed_dirichlet(Labels.from_counts(few), models, draws=100, chains=2, seed=seed)
+            tree = informed_dirichlet(Labels.from_counts(few), models, draws=100, chains=2, random_seed=random_seed)
             targets["informed"] = tree["posterior"]["plausibility"].mean(("chain", "draw")).values.astype(float)
         for kind in ("temperature", "Dirichlet"):
             for name, target in targets.items():
@@ -116,7 +118,7 @@ def main(splits: int) -> None:
     runs = {}
     for name, load in (("ChaosNLI-SNLI", chaosnli), ("CIFAR-10H", cifar10h)):
         every, probability = load(folder)
-        runs[name] = [split(every, probability[:3], seed) for seed in range(splits)]
+        runs[name] = [split(every, probability[:3], random_seed) for random_seed in range(splits)]
     write(runs)
 
 

@@ -38,9 +38,9 @@ print(time.perf_counter() - wall, time.process_time() - used)
 """
 
 
-def table(n: int, models: int, annotators: int, seed: int = 1) -> pd.DataFrame:
+def table(n: int, models: int, annotators: int, random_seed: int = 1) -> pd.DataFrame:
     """Return comparisons with ties, places and discriminations by annotator."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     strength, tie = rng.normal(size=models), rng.normal(-0.5, 0.7, annotators)
     order, slope = rng.normal(0.1, 0.3, annotators), np.exp(rng.normal(0, 0.4, annotators))
     left = rng.integers(0, models, n)
@@ -56,10 +56,10 @@ def fit(sizes: tuple[int, int, int], **options: Any) -> dict[str, float]:
     """Time one fit of 4 x 1000 draws, after a small one."""
     from bayesagree import Comparisons, davidson
 
-    davidson(Comparisons.from_long(table(200, 4, 3), annotator="who"), draws=10, chains=1, seed=1, **options)
+    davidson(Comparisons.from_long(table(200, 4, 3), annotator="who"), draws=10, chains=1, random_seed=1, **options)
     games = Comparisons.from_long(table(*sizes), annotator="who")
     wall, used = time.perf_counter(), processor()
-    tree = davidson(games, seed=1, **options)
+    tree = davidson(games, random_seed=1, **options)
     checks = tree["diagnostics"].to_dataset()
     found = {"wall": time.perf_counter() - wall, "processor": processor() - used}
     return found | {"ess": float(checks["ess"].min()), "r_hat": float(checks["r_hat"].max())}

@@ -201,15 +201,15 @@ def covered(draws: np.ndarray, truth: np.ndarray, ends: Any) -> dict[str, float]
 def rows_of(world: World) -> list[str]:
     """Return the rows of a world, one for each kind of interval."""
     found: dict[str, list[dict[str, float]]] = {"davidson": [], "bootstrap": [], "sandwich": []}
-    for seed in range(world.repeats):
-        rng = np.random.default_rng(seed)
+    for random_seed in range(world.repeats):
+        rng = np.random.default_rng(random_seed)
         table, truth, theirs = drawn(world, rng)
         games = Comparisons.from_long(table, annotator="annotator" if world.annotators > 1 else None)
         if games.models.size < world.models:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            tree = davidson(games, draws=world.draws, chains=2, seed=seed)
+            tree = davidson(games, draws=world.draws, chains=2, random_seed=random_seed)
         draws = tree["posterior"]["strength"].values.reshape(-1, world.models)
         if "always take the left" in world.name and "discrimination" in tree["posterior"]:
             # The unit of strengths is the mean discrimination: here that of the honest annotators.

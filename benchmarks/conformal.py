@@ -79,18 +79,18 @@ def halves(name: str, number: int) -> Iterator[Half]:
 
 
 def posterior(half: Half, k: int | None) -> xr.DataTree:
-    return dirichlet(half.labels(k), draws=100, chains=4, seed=half.rng)
+    return dirichlet(half.labels(k), draws=100, chains=4, random_seed=half.rng)
 
 
 def informed(half: Half, k: int | None) -> xr.DataTree:
-    return ba.informed_dirichlet(half.labels(k), half.models, draws=100, chains=4, seed=half.rng)
+    return ba.informed_dirichlet(half.labels(k), half.models, draws=100, chains=4, random_seed=half.rng)
 
 
 WAYS: dict[str, Callable[[Half, int | None], ba.conformal.ConformalSets]] = {
     "vote winner": lambda half, k: conformalize(half.labels(k), half.models, method="majority"),
     "vote shares, exact": lambda half, k: conformalize(half.labels(k), half.models),
     "vote shares, Monte Carlo, 10 labels an item": lambda half, k: conformalize(
-        half.labels(k), half.models, method="monte_carlo", seed=half.rng
+        half.labels(k), half.models, method="monte_carlo", random_seed=half.rng
     ),
     "flat Dirichlet mean, exact": lambda half, k: conformalize(posterior(half, k), half.models),
     "informed posterior mean, exact": lambda half, k: conformalize(informed(half, k), half.models),
@@ -160,7 +160,7 @@ def guarantee() -> list[dict]:
         "exact on 3 votes per item": (
             "plausibility", lambda t, p, rng: fitted(rng.multinomial(3, t) / 3, p, method="exact")),
         "Monte Carlo, 10 labels an item": (
-            "plausibility", lambda t, p, rng: fitted(t, p, method="monte_carlo", seed=rng)),
+            "plausibility", lambda t, p, rng: fitted(t, p, method="monte_carlo", random_seed=rng)),
         "vote winner": ("vote winner", lambda t, p, rng: fitted(t, p, method="majority")),
         "vote winner, quantile of the reference code": ("vote winner", lambda t, p, rng: midpoint(t, p)),
     }  # fmt: skip

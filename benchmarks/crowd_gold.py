@@ -33,7 +33,7 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 SCORES = ("mean_accuracy", "mean_confidence", "gap", "calibration_error", "log_score")
 SPLITS, MIXED = 20, 1.05
-RUN: Any = {"draws": 150, "chains": 2, "seed": 1, "top_labels": 1, "confusion": False}
+RUN: Any = {"draws": 150, "chains": 2, "random_seed": 1, "top_labels": 1, "confusion": False}
 METHODS = (
     "auto", "vote share", "crowd-kit EM", "EM", "full", "one_coin", "class_conditional", "hierarchical",
     "mixed_membership",
@@ -88,7 +88,9 @@ def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:
     for split in range(SPLITS):
         order = np.random.default_rng(split).permutation(len(names))
         used, rest = ({n: gold[n] for n in names[o]} for o in (order[:n_used], order[n_used:]))
-        gaps.append(float(calibration_scores(label_probability(calibrate(small, used, seed=split)), rest)["gap"]))
+        gaps.append(
+            float(calibration_scores(label_probability(calibrate(small, used, random_seed=split)), rest)["gap"])
+        )
     return gaps
 
 

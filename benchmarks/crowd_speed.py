@@ -32,9 +32,9 @@ def measure(name: str, variant: str) -> dict[str, float]:
 
     warnings.simplefilter("ignore")  # one chain is too short to converge; it is compared, not believed
     labels, _ = read(name, Path(os.environ["BAYESAGREE_DATA"]))
-    dawid_skene(labels, variant=variant, draws=8, chains=1, tune=1, seed=1)  # type: ignore[arg-type]
+    dawid_skene(labels, variant=variant, draws=8, chains=1, tune=1, random_seed=1)  # type: ignore[arg-type]
     begun = time.process_time()
-    tree = dawid_skene(labels, variant=variant, draws=250, chains=1, tune=200, seed=1)  # type: ignore[arg-type]
+    tree = dawid_skene(labels, variant=variant, draws=250, chains=1, tune=200, random_seed=1)  # type: ignore[arg-type]
     seconds = time.process_time() - begun
     found = tree["diagnostics"].to_dataset()
     watched = [str(parameter).startswith(WATCHED) for parameter in found["parameter"].values]

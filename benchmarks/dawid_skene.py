@@ -31,7 +31,7 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 def em() -> None:
     from crowdkit.aggregation import DawidSkene
 
-    labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, seed=1).labels
+    labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, random_seed=1).labels
     table = pd.DataFrame({"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index})
     sizes = {"n_items": 100_000, "n_annotators": 1000, "n_labels": 10}
     triple = (labels.item_index, labels.annotator_index, labels.label_index)
@@ -51,8 +51,8 @@ def calibration() -> None:
     from crowdkit.aggregation import DawidSkene
 
     claims: dict[str, list] = {"full": [], "hierarchical": [], "EM": [], "crowd-kit EM": []}
-    for seed in range(20):
-        crowd = crowd_labels(seed=seed)
+    for random_seed in range(20):
+        crowd = crowd_labels(random_seed=random_seed)
         labels = crowd.labels
         table = pd.DataFrame({"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index})
         fitted = {
@@ -60,7 +60,9 @@ def calibration() -> None:
             "crowd-kit EM": DawidSkene(n_iter=100).fit_predict_proba(table)[list(range(4))].sort_index().to_numpy(),
         }
         for variant in ("full", "hierarchical"):
-            tree = dawid_skene(labels, variant=variant, draws=250, top_labels=1, confusion=False, seed=seed)
+            tree = dawid_skene(
+                labels, variant=variant, draws=250, top_labels=1, confusion=False, random_seed=random_seed
+            )
             fitted[variant] = label_probability(tree).values
         for name, p in fitted.items():
             claims[name].append(np.stack([p.max(axis=1), p.argmax(axis=1) == crowd.truth]))
@@ -79,9 +81,9 @@ def gibbs() -> None:
 
     path = Path(os.environ["BAYESAGREE_DATA"]) / "crowd-gold" / "adult2_labels.csv.gz"
     labels = Labels.from_long(pd.read_csv(path), annotator="worker", duplicates="keep")
-    dawid_skene(labels, draws=4, tune=1, seed=1)
+    dawid_skene(labels, draws=4, tune=1, random_seed=1)
     start, work = time.perf_counter(), time.process_time()
-    tree = dawid_skene(labels, draws=250, seed=1)
+    tree = dawid_skene(labels, draws=250, random_seed=1)
     seconds, work = time.perf_counter() - start, time.process_time() - work
     stats = tree["diagnostics"].to_dataset()
     print(
@@ -125,8 +127,15 @@ def scale_em(n: int) -> None:
 def scale_gibbs(n: int) -> None:
     def fit(n: int) -> None:
         dawid_skene(
-            big_crowd(n), candidates="observed", draws=10, tune=10, chains=1, top_labels=1, confusion=False, seed=1
-        )  # fmt: skip
+            big_crowd(n),
+            candidates="observed",
+            draws=10,
+            tune=10,
+            chains=1,
+            top_labels=1,
+            confusion=False,
+            random_seed=1,
+        )
 
     report_scale("Gibbs, 20 sweeps", n, fit)
 

@@ -67,11 +67,11 @@ def crowd(labels: Any, gold: dict, rng: np.random.Generator) -> tuple[Any, Any, 
     return given, models, (predicted == codes).mean(axis=1)
 
 
-def intervals(labels: Any, models: Any, truth: np.ndarray, seed: int) -> Iterator[dict]:
+def intervals(labels: Any, models: Any, truth: np.ndarray, random_seed: int) -> Iterator[dict]:
     """Yield every printed interval of scores and differences."""
     place = {name: j for j, name in enumerate(models.models.tolist())}
     for kind, plausibility in POSTERIORS.items():
-        tree = ba.evaluate(labels, models, plausibility=plausibility, draws=200, seed=seed)
+        tree = ba.evaluate(labels, models, plausibility=plausibility, draws=200, random_seed=random_seed)
         found = ba.compare(tree, metric="top_1_accuracy")
         for j, name in enumerate(models.models.tolist()):
             drawn = tree["posterior"]["top_1_accuracy"].sel(model=name).values.ravel()
@@ -87,11 +87,11 @@ def row(interval: str, kind: str, value: float, lower: float, upper: float, trut
     return {"interval": interval, "kind": kind, "held": bool(held), "bias": value - truth, "width": upper - lower}
 
 
-def alpha(labels: Any, seed: int) -> Iterator[dict]:
+def alpha(labels: Any, random_seed: int) -> Iterator[dict]:
     """Yield the interval of alpha on half of the items, against that on all."""
-    half = np.random.default_rng(seed).permutation(labels.items.size) < labels.items.size // 2
+    half = np.random.default_rng(random_seed).permutation(labels.items.size) < labels.items.size // 2
     found = (
-        ba.agreement_table(labels.select(half[labels.item_index]), seed=seed)
+        ba.agreement_table(labels.select(half[labels.item_index]), random_seed=random_seed)
         .set_index("coefficient")
         .loc["alpha_nominal"]
     )
@@ -102,11 +102,11 @@ def alpha(labels: Any, seed: int) -> Iterator[dict]:
 def rows_of(name: str, repeats: int, folder: Path) -> Iterator[dict]:
     several = WITH_MODELS[name](folder) if name in WITH_MODELS else None
     known = read(name, folder) if several is None else None
-    for seed in range(repeats):
-        rng = np.random.default_rng([seed, 7])
+    for random_seed in range(repeats):
+        rng = np.random.default_rng([random_seed, 7])
         labels, models, truth = few_votes(*several, rng) if several else crowd(*known, rng)  # type: ignore[misc]
-        for one in (*intervals(labels, models, truth, seed), *alpha(labels, seed)):
-            yield {"set": name, "repeat": seed} | one
+        for one in (*intervals(labels, models, truth, random_seed), *alpha(labels, random_seed)):
+            yield {"set": name, "repeat": random_seed} | one
     if known is not None:
         yield from crowd_rows(name, *known)
 
@@ -117,7 +117,9 @@ def crowd_rows(name: str, labels: Any, gold: dict) -> Iterator[dict]:
     codes = np.searchsorted(labels.categories, [gold[items[i]] for i in at])
     yield {"set": name, "crowd": "majority", "accuracy": float(shared(labels.counts()[at], codes))}
     for kind, variant in VARIANTS.items():
-        tree = ba.dawid_skene(labels, variant=variant, draws=100, chains=2, seed=1, top_labels=1, confusion=False)
+        tree = ba.dawid_skene(
+            labels, variant=variant, draws=100, chains=2, random_seed=1, top_labels=1, confusion=False
+        )
         p = label_probability(tree).transpose("item", "category").values[at]
         accuracy, r_hat = float(shared(p, codes)), float(tree["diagnostics"]["r_hat"].max())
         yield {"set": name, "crowd": kind, "accuracy": accuracy, "gap": float(p.max(axis=1).mean()) - accuracy,

@@ -162,10 +162,12 @@ def beside(cells: list[tuple[int, int]], sets: int) -> Iterator[str]:
         yield from rows_of("simulated", items, votes, found)
 
 
-def of_field(labels: Labels, outputs: dict[str, Floats], best: NDArray, seed: int) -> Iterator[tuple[str, tuple]]:
+def of_field(
+    labels: Labels, outputs: dict[str, Floats], best: NDArray, random_seed: int
+) -> Iterator[tuple[str, tuple]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = evaluate(labels, Predictions.from_scores(outputs), draws=100, seed=seed)
+        tree = evaluate(labels, Predictions.from_scores(outputs), draws=100, random_seed=random_seed)
     row = compare(tree, metric="top_1_accuracy")
     alone = compare(tree.filter(lambda node: node.name != "without_unsure"), metric="top_1_accuracy")
     for m, name in enumerate(outputs):
@@ -195,7 +197,7 @@ def scored_numbers(cells: list[tuple[int, int]], sets: int) -> Iterator[str]:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
                         tree = evaluate(
-                            ratings, Predictions.from_numbers({n: outputs[n] for n in some}), draws=250, seed=r
+                            ratings, Predictions.from_numbers({n: outputs[n] for n in some}), draws=250, random_seed=r
                         )
                     row = compare(tree, metric="mae")
                     alone = compare(tree.filter(lambda node: node.name != "without_unsure"), metric="mae")
@@ -222,7 +224,7 @@ def people(items: int, votes: int, sets: int) -> Iterator[str]:
         models = Predictions.from_labels({"model": seen.argmax(axis=1)}, labels=[0, 1, 2])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            table = human_baseline(labels, models, draws=100, seed=r)
+            table = human_baseline(labels, models, draws=100, random_seed=r)
         best = share.argmax(axis=1)
         right = dict(zip(labels.annotators, (given == best[:, None]).mean(axis=0)))
         for name, true in right.items():

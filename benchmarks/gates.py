@@ -29,9 +29,9 @@ def other(label: NDArray, rng: np.random.Generator) -> NDArray:
     return (label + rng.integers(1, LABELS, label.size)) % LABELS
 
 
-def case(n_items: int, difference: float, seed: list[int]) -> tuple[Labels, Predictions]:
+def case(n_items: int, difference: float, random_seed: list[int]) -> tuple[Labels, Predictions]:
     """Votes, and two models whose accuracies differ by exactly so much."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     truth = rng.dirichlet(np.full(LABELS, 0.3), n_items)
     top = truth.argmax(axis=1)
     # Items in an order that puts split ones first, but not strictly.
@@ -55,7 +55,7 @@ def row(plausibility: str, n_items: int, difference: float) -> dict[str, str | i
     passed = dict.fromkeys(GATES, 0)
     for run in range(RUNS):
         labels, models = case(n_items, difference, [n_items, round(1000 * difference) + 1000, run])
-        tree = evaluate(labels, models, plausibility=plausibility, draws=250, seed=run)
+        tree = evaluate(labels, models, plausibility=plausibility, draws=250, random_seed=run)
         for name, margin in GATES.items():
             passed[name] += claim_of(tree, "new", "old", 0.95, margin, "top_1_accuracy").supported
     shares = {name: count / RUNS for name, count in passed.items()}

@@ -31,9 +31,9 @@ def models_of(gold: np.ndarray, counts: np.ndarray, *, perfect: bool, rng: np.ra
     return np.stack([best, vote, np.where(rng.random(gold.size) < 0.8, gold, wrong)])
 
 
-def one(labels: ba.Labels, truth: dict, *, perfect: bool, most: int, seed: int) -> np.ndarray:
+def one(labels: ba.Labels, truth: dict, *, perfect: bool, most: int, random_seed: int) -> np.ndarray:
     """Held, width, error of each model, and whether the best model is estimated above the vote: shape (4, model)."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     items = rng.permutation(np.array(list(truth)))[:most]
     given = labels.select(np.isin(labels.items, items)[labels.item_index])
     gold = np.searchsorted(given.categories, [truth[i] for i in given.items.tolist()])
@@ -42,7 +42,7 @@ def one(labels: ba.Labels, truth: dict, *, perfect: bool, most: int, seed: int) 
     predictions = ba.Predictions.from_labels(named, items=given.items, labels=given.categories.tolist())
     known = rng.permutation(gold.size)[: round(gold.size / 4)]
     some = {given.items[i].item(): given.categories[gold[i]].item() for i in known}
-    tree = ba.evaluate(given, predictions, gold=some, draws=500, seed=seed)
+    tree = ba.evaluate(given, predictions, gold=some, draws=500, random_seed=random_seed)
     drawn = tree["other_items"]["top_1_accuracy"].values[:, :, 0].reshape(-1, 3)
     others = np.setdiff1d(np.arange(gold.size), known)
     score = (predicted[:, others] == gold[others]).mean(axis=1)
@@ -65,7 +65,9 @@ def main() -> None:
     for name in given.sets:
         labels, truth = read(name, folder)
         for perfect in (True, False):
-            found = [one(labels, truth, perfect=perfect, most=given.items, seed=100 + s) for s in range(given.repeats)]
+            found = [
+                one(labels, truth, perfect=perfect, most=given.items, random_seed=100 + s) for s in range(given.repeats)
+            ]
             every[perfect] += found
             held, width, error, above = np.mean(found, axis=0)
             cells = [" ".join(f"{v:.2f}" for v in held), " ".join(f"{v:.3f}" for v in width)]

@@ -61,7 +61,7 @@ def simulation(runs: int) -> list[str]:
         accuracy, share, true, held = [], [], [], []
         for run in range(runs):
             labels, members, truth = crowd(spam, divisive, np.random.default_rng([c, run]))
-            how: dict[str, Any] = {"draws": 250, "chains": 2, "seed": run}
+            how: dict[str, Any] = {"draws": 250, "chains": 2, "random_seed": run}
             drawn = group_dirichlet(labels, groups=members, **how)["posterior"].to_dataset()
             best = drawn["plausibility"].sel(group="minority").mean(("chain", "draw")).values.argmax(axis=1)
             accuracy.append((best == truth[1]).mean())
@@ -96,7 +96,7 @@ def _timed(n_items: int) -> tuple[str, float, float]:
     members = {j: f"g{int(j) % 5}" for j in labels.annotators.tolist()}
     models = Predictions.from_scores({"m": common}, labels=range(5))
     start, used = time.perf_counter(), time.process_time()
-    evaluate(labels, models, plausibility=GroupDirichlet(members), seed=1)
+    evaluate(labels, models, plausibility=GroupDirichlet(members), random_seed=1)
     what = f"{n_items:,} items, 5 groups, 5 labels, {15 * n_items:,} votes, 4 x 1000 draws, accuracy of one model"
     return what, time.perf_counter() - start, time.process_time() - used
 

@@ -90,7 +90,7 @@ def pairs(price: Prices, small: int) -> HotPath:
 def mixed_membership(price: Prices, small: int) -> HotPath:
     n_items, n_annotators, n_labels, sweeps = 20_000 // small, 100, 5, 5
     labels = crowd_labels(
-        n_items=n_items, n_annotators=n_annotators, n_labels=n_labels, labels_per_item=5, seed=1
+        n_items=n_items, n_annotators=n_annotators, n_labels=n_labels, labels_per_item=5, random_seed=1
     ).labels
     cells = annotation_cells(
         labels.item_index, labels.annotator_index, labels.label_index, n_items=n_items, n_annotators=n_annotators,

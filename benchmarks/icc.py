@@ -36,7 +36,7 @@ def main() -> None:
             x = np.sqrt(a) * rng.standard_normal((items, 1)) + np.sqrt(b) * rng.standard_normal((1, people))
             x = x + rng.standard_normal((items, people))
             x[rng.random(x.shape) < 0.3] = np.nan
-            for row in icc(Ratings.from_matrix(x, scale=(-20, 20)), k=people, seed=rng).itertuples():
+            for row in icc(Ratings.from_matrix(x, scale=(-20, 20)), k=people, random_seed=rng).itertuples():
                 noise = (1 + (b if row.kind[0] in "12" else 0)) / row.k
                 true = a / (a + noise)
                 found[row.kind].append((row.lower <= true <= row.upper, row.upper - row.lower, row.estimate - true))

@@ -36,7 +36,7 @@ SIZES = (Size(10_000, 10, 5), Size(100_000, 10, 5), Size(2_000, 419, 5))
 
 def test_set(size: Size) -> tuple[Labels, Predictions]:
     noise = [2.0 + 0.2 * m for m in range(size.n_models)]
-    data = labelled_test_set(n_items=size.n_items, n_labels=size.n_labels, per_item=3, noise=noise, seed=1)
+    data = labelled_test_set(n_items=size.n_items, n_labels=size.n_labels, per_item=3, noise=noise, random_seed=1)
     models = dict(zip(data.predictions.models, data.predictions.scores.astype(np.float32)))
     return data.labels, Predictions.from_scores(models, items=data.labels.items)
 
@@ -44,7 +44,7 @@ def test_set(size: Size) -> tuple[Labels, Predictions]:
 def draw(size: Size) -> int:
     """Draw the posterior; return the size of its draws in bytes."""
     labels, models = test_set(size)
-    return informed_dirichlet(labels, models, top_labels=1, seed=1)["posterior"].nbytes
+    return informed_dirichlet(labels, models, top_labels=1, random_seed=1)["posterior"].nbytes
 
 
 def row(size: Size) -> str:

@@ -40,10 +40,10 @@ WORLDS = [
 
 
 def world(
-    kind: str, n_labels: int, n_items: int, votes: int, n_models: int, seed: int
+    kind: str, n_labels: int, n_items: int, votes: int, n_models: int, random_seed: int
 ) -> tuple[Labels, Predictions, Floats]:
     """Draw votes and models; return also the accuracy of each model."""
-    rng = np.random.default_rng([seed, n_labels, n_items, votes, n_models])
+    rng = np.random.default_rng([random_seed, n_labels, n_items, votes, n_models])
     if n_labels == 2:
         first = rng.beta(0.6, 0.6, n_items).clip(1e-9, 1 - 1e-9)
         seen = np.log(np.column_stack([1 - first, first]))
@@ -69,9 +69,9 @@ def row(kind: str, n_labels: int, n_items: int, votes: int, n_models: int, runs:
     """Score the best and all models of simulated sets."""
     off: dict[str, list[Floats]] = {}
     held: dict[str, list[Floats]] = {}
-    for seed in range(runs):
-        labels, models, right = world(kind, n_labels, n_items, votes, n_models, seed)
-        how = {"plausibility": "informed_dirichlet", "draws": 250, "seed": seed}
+    for random_seed in range(runs):
+        labels, models, right = world(kind, n_labels, n_items, votes, n_models, random_seed)
+        how = {"plausibility": "informed_dirichlet", "draws": 250, "random_seed": random_seed}
         tree = evaluate(labels, models, **how)
         best = models.models[int(right.argmax())]
         scores = {"all": tree["posterior"][METRIC], "alone": tree["annotations_only"][METRIC].sel(model=[best])}

@@ -44,7 +44,7 @@ def difference_of_models(n: int, rng: np.random.Generator) -> Held:
     said = {name: np.where(rng.random(n) < right, top, (top + rng.integers(1, 3, n)) % 3)
             for name, right in (("A", 0.8), ("B", 0.75))}  # fmt: skip
     models = ba.Predictions.from_labels(said, labels=[0, 1, 2])
-    found = ba.compare(ba.evaluate(ba.Labels.from_counts(rng.multinomial(5, q)), models, seed=rng, **FEW),
+    found = ba.compare(ba.evaluate(ba.Labels.from_counts(rng.multinomial(5, q)), models, random_seed=rng, **FEW),
                        metric="top_1_accuracy").sel(model="A", other_model="B")  # fmt: skip
     return [(float(found["lower"]), (said["A"] == top).mean() - (said["B"] == top).mean(), float(found["upper"]))]
 
@@ -61,7 +61,7 @@ def worth(n: int, error: float, judges: int, shared: float, rng: np.random.Gener
     alone = (1 - shared) * error / (1 - shared * error)
     correlation = (shared * error + (1 - shared * error) * alone**2 - error**2) / (error * (1 - error))
     given = panels(n, error, rng, judges, shared)
-    found = ba.judges.effective_judges(*given, seed=rng, **FEW)["posterior"]["n_effective"].values
+    found = ba.judges.effective_judges(*given, random_seed=rng, **FEW)["posterior"]["n_effective"].values
     if not np.isfinite(found).all():
         return []
     lower, upper = hdi(found)
@@ -70,9 +70,11 @@ def worth(n: int, error: float, judges: int, shared: float, rng: np.random.Gener
 
 def skill(n: int, variant: Any, prior: DawidSkenePrior | None, rng: np.random.Generator) -> Held:
     """`annotator_table` of `dawid_skene`: ten annotators of one mean skill each."""
-    crowd = crowd_labels(n_items=n, n_annotators=10, n_labels=3, labels_per_item=5, seed=rng)
+    crowd = crowd_labels(n_items=n, n_annotators=10, n_labels=3, labels_per_item=5, random_seed=rng)
     how = FEW | ({"tune": 250} if variant == "full" else {})
-    found = ba.predictive.annotator_table(ba.dawid_skene(crowd.labels, variant=variant, prior=prior, seed=rng, **how))
+    found = ba.predictive.annotator_table(
+        ba.dawid_skene(crowd.labels, variant=variant, prior=prior, random_seed=rng, **how)
+    )
     right = np.einsum("k,jkk->j", crowd.prevalence, crowd.confusion)
     true = dict(zip(range(10), right))
     return [(row.lower, true[int(row.annotator)], row.upper) for row in found.itertuples()]  # type: ignore[misc]
@@ -97,7 +99,7 @@ def votes(n: int, rng: np.random.Generator) -> ba.Labels:
 
 def curve(n: int, truth: float, rng: np.random.Generator) -> Held:
     """`reliability_curve` at reliability 1."""
-    found = ba.predictive.reliability_curve(votes(n, rng), [1.0], seed=rng).isel(reliability=0)
+    found = ba.predictive.reliability_curve(votes(n, rng), [1.0], random_seed=rng).isel(reliability=0)
     return [(float(found["lower"]), truth, float(found["upper"]))]
 
 
@@ -114,7 +116,7 @@ PEOPLE = ba.Annotators.from_table(pd.DataFrame({"annotator": range(6), "camp": l
 
 def alphas(n: int, true: NDArray[Any], rng: np.random.Generator) -> Held:
     """`group_agreement`: within both camps and between them."""
-    found = ba.subjective.group_agreement(camps(n, rng), PEOPLE, ["camp"], seed=rng)
+    found = ba.subjective.group_agreement(camps(n, rng), PEOPLE, ["camp"], random_seed=rng)
     ends = (found[name].values[[0, 0, 1], [0, 1, 1]] for name in ("lower", "upper"))
     lower, upper = ends
     return list(zip(lower.tolist(), true[[0, 0, 1], [0, 1, 1]].tolist(), upper.tolist()))
@@ -132,7 +134,7 @@ def rounds(n: int, same: bool, rng: np.random.Generator) -> pd.DataFrame:
         answers = np.where(rng.random((n, 3)) < right, of_side[:, None], 1 - of_side[:, None])
         names = [f"{0 if same else number} {i}" for i in range(n)]
         sides.append(ba.Labels.from_matrix(answers, labels=[0, 1], items=names))
-    return ba.agreement_difference(*sides, seed=rng).set_index("coefficient").loc[COEFFICIENTS]
+    return ba.agreement_difference(*sides, random_seed=rng).set_index("coefficient").loc[COEFFICIENTS]
 
 
 def changes(n: int, same: bool, true: NDArray[Any], rng: np.random.Generator) -> Held:
@@ -143,9 +145,9 @@ def changes(n: int, same: bool, true: NDArray[Any], rng: np.random.Generator) ->
 
 def phis(n: int, rng: np.random.Generator) -> Held:
     """`group_phi` within two groups of three raters of one Phi."""
-    made = ratings(n_items=n, ratings_per_item=6, phi=0.5, n_levels=7, item_mean=(2, 2), seed=rng)
+    made = ratings(n_items=n, ratings_per_item=6, phi=0.5, n_levels=7, item_mean=(2, 2), random_seed=rng)
     people = ba.Annotators.from_table(pd.DataFrame({"annotator": made.ratings.annotators, "camp": list("xxxyyy")}))
-    drawn = ba.subjective.group_phi(made.ratings, people, ["camp"], seed=rng, **FEW)["posterior"]["phi"].values
+    drawn = ba.subjective.group_phi(made.ratings, people, ["camp"], random_seed=rng, **FEW)["posterior"]["phi"].values
     held = [hdi(drawn[..., g, h]) for g, h in ((0, 0), (1, 1), (0, 1))]
     return [(lower, 0.5, upper) for lower, upper in held]
 
@@ -161,10 +163,12 @@ def limits(n: int, rng: np.random.Generator) -> Held:
 
 def calibrated(gold: int, rng: np.random.Generator) -> Held:
     """`calibrate`: the mean confidence; 500 items have no gold."""
-    crowd = crowd_labels(n_items=500 + gold, n_annotators=10, n_labels=3, labels_per_item=3, ambiguity=3, seed=rng)
-    posterior = ba.dawid_skene(crowd.labels, variant="full", tune=250, seed=rng, **FEW)
+    crowd = crowd_labels(
+        n_items=500 + gold, n_annotators=10, n_labels=3, labels_per_item=3, ambiguity=3, random_seed=rng
+    )
+    posterior = ba.dawid_skene(crowd.labels, variant="full", tune=250, random_seed=rng, **FEW)
     known = {item: int(crowd.truth[place]) for place, item in enumerate(crowd.labels.items[:gold].tolist())}
-    found = ba.calibrate(posterior, known, seed=rng)
+    found = ba.calibrate(posterior, known, random_seed=rng)
     best = found["derived"]["label_probability"].values.argmax(axis=1)
     lower, upper = hdi(found["posterior"]["mean_confidence"].values)
     return [(lower, float(crowd.plausibility[np.arange(best.size), best].mean()), upper)]
@@ -179,7 +183,7 @@ def strengths(n: int, rng: np.random.Generator) -> Held:
     kind = (rng.random((n, 1)) > np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1)).sum(axis=1)
     frame = pd.DataFrame({"left": [f"m{k}" for k in pair[:, 0]], "right": [f"m{k}" for k in pair[:, 1]]})
     frame["winner"] = np.select([kind == 0, kind == 1], [frame["left"], frame["right"]], "tie")
-    drawn = ba.davidson(ba.Comparisons.from_long(frame), seed=rng, **FEW)["posterior"]["strength"]
+    drawn = ba.davidson(ba.Comparisons.from_long(frame), random_seed=rng, **FEW)["posterior"]["strength"]
     true = strength - strength.mean()
     ends = [hdi(drawn.sel(model=f"m{k}").values) for k in range(4)]
     return [(lower, true[k], upper) for k, (lower, upper) in enumerate(ends)]
@@ -187,8 +191,8 @@ def strengths(n: int, rng: np.random.Generator) -> Held:
 
 def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.random.Generator], Held]]]:
     """Yield function, world and how a data set is made and read."""
-    log_score = float(ba.predictive.reliability_curve(votes(40_000, rng), [1.0], seed=rng)["log_score"][0])
-    alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], seed=rng)["alpha"].values
+    log_score = float(ba.predictive.reliability_curve(votes(40_000, rng), [1.0], random_seed=rng)["log_score"][0])
+    alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], random_seed=rng)["alpha"].values
     change = np.asarray(rounds(40_000, True, rng)["estimate"])
     for n in (100, 300):
         yield "evaluation.compare", f"{n} items", lambda r, n=n: difference_of_models(n, r)
@@ -231,7 +235,7 @@ def main(sets: int, only: str) -> None:
         if only not in name and stored:
             lines += stored
             continue
-        every = [run(np.random.default_rng([1, number, seed])) for seed in range(sets)]
+        every = [run(np.random.default_rng([1, number, random_seed])) for random_seed in range(sets)]
         found = [held for held in every if held]
         share = np.array([np.mean([low <= true <= high for low, true, high in held]) for held in found])
         width = np.mean([high - low for held in found for low, _, high in held])

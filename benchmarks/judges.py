@@ -94,9 +94,9 @@ def simulate(world: str, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
     return system, share, verdicts, rates
 
 
-def run(world: str, labelled: int, votes: int, seed: int) -> dict[str, Any]:
+def run(world: str, labelled: int, votes: int, random_seed: int) -> dict[str, Any]:
     """Return, for one data set, whether intervals hold the truth, and their widths."""
-    rng = np.random.default_rng([seed, labelled, votes])
+    rng = np.random.default_rng([random_seed, labelled, votes])
     system, share, verdicts, rates = simulate(world, rng)
     asked = np.sort(rng.permutation(N_ITEMS)[:labelled])
     said = (rng.random((labelled, votes)) < share[asked, None]).astype(int)
@@ -105,7 +105,13 @@ def run(world: str, labelled: int, votes: int, seed: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         tree = corrected_rate(
-            judges, people, system=dict(enumerate(system)), positive=1, target=TARGETS[world], seed=seed, **SHORT
+            judges,
+            people,
+            system=dict(enumerate(system)),
+            positive=1,
+            target=TARGETS[world],
+            random_seed=random_seed,
+            **SHORT,
         )
     found = tree["derived"].to_dataset()
     upper = np.triu_indices(N_SYSTEMS, 1)
@@ -122,10 +128,10 @@ def run(world: str, labelled: int, votes: int, seed: int) -> dict[str, Any]:
     return {k: np.asarray(v).tolist() for k, v in (record | _formulas(system, verdicts, asked, said, rates)).items()}
 
 
-def run_in_grid(cell: tuple[float, ...], seed: int) -> dict[str, Any]:
+def run_in_grid(cell: tuple[float, ...], random_seed: int) -> dict[str, Any]:
     """Return the same of judges who are wrong together, one of them partial to the first system."""
     n_judges, shared, partial, votes, labelled = cell
-    rng = np.random.default_rng([seed, *(int(100 * value) for value in cell)])
+    rng = np.random.default_rng([random_seed, *(int(100 * value) for value in cell)])
     system, rates = np.arange(N_ITEMS) % N_SYSTEMS, rng.uniform(0.5, 0.9, N_SYSTEMS)
     good = rng.random(N_ITEMS) < rates[system]
     said = good[:, None] ^ (rng.random((N_ITEMS, int(n_judges))) > 0.85)
@@ -138,8 +144,18 @@ def run_in_grid(cell: tuple[float, ...], seed: int) -> dict[str, Any]:
     people = Labels.from_matrix(answers.astype(int), items=asked.tolist(), labels=[0, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        tree = corrected_rate(judges, people, system=dict(enumerate(system)), positive=1, target="truth", seed=seed,
-                              draws=250, chains=2, tune=250, thin=2)  # fmt: skip
+        tree = corrected_rate(
+            judges,
+            people,
+            system=dict(enumerate(system)),
+            positive=1,
+            target="truth",
+            random_seed=random_seed,
+            draws=250,
+            chains=2,
+            tune=250,
+            thin=2,
+        )
     found = tree["derived"].to_dataset()
     lower, upper, mean = (found[f"rate_{name}"].values for name in ("lower", "upper", "mean"))
     held = (lower <= rates) & (rates <= upper)
@@ -147,9 +163,9 @@ def run_in_grid(cell: tuple[float, ...], seed: int) -> dict[str, Any]:
     return {name: np.asarray(value, float).tolist() for name, value in record.items()}
 
 
-def run_on_votes(labelled: int, votes: int, seed: int) -> dict[str, Any]:
+def run_on_votes(labelled: int, votes: int, random_seed: int) -> dict[str, Any]:
     """Return the same of real votes: some items have some of their hundred, and the share of all is the truth."""
-    rng = np.random.default_rng([seed, labelled, votes])
+    rng = np.random.default_rng([random_seed, labelled, votes])
     given = datasets.load("chaosnli-snli")
     annotations, models = given.annotations, given.predictions
     follows = annotations.categories.tolist().index("entailment")
@@ -162,7 +178,7 @@ def run_on_votes(labelled: int, votes: int, seed: int) -> dict[str, Any]:
     rate = np.mean(counts[:, follows] / counts.sum(axis=1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        tree = corrected_rate(judges, people, positive=1, seed=seed, **RUN)
+        tree = corrected_rate(judges, people, positive=1, random_seed=random_seed, **RUN)
     found = tree["derived"].to_dataset()
     lower, upper, mean = (found[f"rate_{name}"].item() for name in ("lower", "upper", "mean"))
     alone = column_hdi(tree["posterior"]["rate_people_alone"].values.reshape(-1, 1), 0.95)
@@ -171,9 +187,9 @@ def run_on_votes(labelled: int, votes: int, seed: int) -> dict[str, Any]:
     return {name: [float(value)] for name, value in record.items()}
 
 
-def run_chosen(design: str, seed: int) -> dict[str, Any]:
+def run_chosen(design: str, random_seed: int) -> dict[str, Any]:
     """Return the same of items that were chosen with known probabilities."""
-    rng = np.random.default_rng([seed, len(design)])
+    rng = np.random.default_rng([random_seed, len(design)])
     confidence = rng.beta(0.8, 0.5, N_ITEMS)
     share = 0.1 + 0.8 * sp.special.expit(3 * sp.special.logit(np.clip(confidence, 0.001, 0.999)) - 1.5)
     doubt = np.sqrt(confidence * (1 - confidence)) if design == "doubt" else np.full(N_ITEMS, 0.5)
@@ -190,7 +206,7 @@ def run_chosen(design: str, seed: int) -> dict[str, Any]:
     for name, inclusion in (("ignored", None), ("known", dict(enumerate(asked)))):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            tree = corrected_rate(judges, people, positive=1, inclusion=inclusion, seed=seed, **SHORT)
+            tree = corrected_rate(judges, people, positive=1, inclusion=inclusion, random_seed=random_seed, **SHORT)
         ends = tree["derived"].to_dataset()
         lower, upper, mean = (ends[f"rate_{k}"].item() for k in ("lower", "upper", "mean"))
         ppi = [tree["checks"][f"ppi{end}"].item() for end in ("", "_lower", "_upper")]
@@ -204,9 +220,9 @@ def run_chosen(design: str, seed: int) -> dict[str, Any]:
     return {name: [float(value)] for name, value in found.items()}
 
 
-def run_large(world: str, seed: int) -> dict[str, Any]:
+def run_large(world: str, random_seed: int) -> dict[str, Any]:
     """Return processor time and convergence of 200,000 verdicts, of judges who err alone or together."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     system, n_judges = np.arange(20_000) % 20, 10
     rates = rng.uniform(0.5, 0.9, 20)
     good = rng.random(system.size) < rates[system]
@@ -220,7 +236,9 @@ def run_large(world: str, seed: int) -> dict[str, Any]:
     judges = Labels.from_matrix(said.astype(int), labels=[0, 1])
     people = Labels.from_matrix(votes.astype(int), items=asked.tolist(), labels=[0, 1])
     began = time.process_time()
-    tree = corrected_rate(judges, people, system=dict(enumerate(system)), positive=1, target="truth", seed=seed)
+    tree = corrected_rate(
+        judges, people, system=dict(enumerate(system)), positive=1, target="truth", random_seed=random_seed
+    )
     spent, found = time.process_time() - began, tree["derived"].to_dataset()
     true = rates[found["system"].values.astype(int)]
     return {
@@ -231,9 +249,9 @@ def run_large(world: str, seed: int) -> dict[str, Any]:
     }
 
 
-def run_decision(people: int, items: int, beyond: float | None, seed: int) -> dict[str, Any]:
+def run_decision(people: int, items: int, beyond: float | None, random_seed: int) -> dict[str, Any]:
     """Return what the exact test and the posterior say of one judge, whose margin behind each person is known."""
-    rng = np.random.default_rng([seed, people, items])
+    rng = np.random.default_rng([random_seed, people, items])
     margin = np.clip(rng.normal(rng.uniform(0, 0.4), 0.05, people), -0.6, 0.6)
     if beyond is not None:
         margin[:] = EPSILON + beyond
@@ -294,7 +312,7 @@ def measure(world: str, runs: int) -> None:
     else:
         jobs = {f"{n} {votes}": partial(run, world, n, votes) for n, votes in CELLS}
     for cell, job in jobs.items():
-        found = [job(seed) for seed in range(runs)]
+        found = [job(random_seed) for random_seed in range(runs)]
         by_run = {k: v for k in found[0] if (v := [float(np.mean(f[k])) for f in found if f[k]])}
         kept[cell] = {
             k: {"mean": float(np.mean(v)), "error": float(np.std(v, ddof=1) / np.sqrt(len(v))) if len(v) > 1 else None}

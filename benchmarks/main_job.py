@@ -21,7 +21,7 @@ from bayesagree.metrics import top_k_accuracy
 
 def ours_cifar10h() -> float:
     data = load("cifar10h")
-    warm = {"draws": 2, "metrics": ("top_1_accuracy", "average_overlap_3"), "seed": 1}
+    warm = {"draws": 2, "metrics": ("top_1_accuracy", "average_overlap_3"), "random_seed": 1}
     evaluate(data.annotations, data.predictions, **warm)
     start = time.perf_counter()
     evaluate(data.annotations, data.predictions, reliability=(0.1, 1, 10), **(warm | {"draws": 1000}))
@@ -39,10 +39,10 @@ def numpy_cifar10h() -> float:
 
 def ours_dermatology() -> float:
     rankings = load("derm-ddx").annotations
-    models = simulate.noisy_models(rankings, n_models=4, seed=1)  # type: ignore[arg-type]
-    prirn(rankings, draws=2, top_labels=1, seed=1)  # type: ignore[arg-type]
+    models = simulate.noisy_models(rankings, n_models=4, random_seed=1)  # type: ignore[arg-type]
+    prirn(rankings, draws=2, top_labels=1, random_seed=1)  # type: ignore[arg-type]
     start = time.perf_counter()
-    tree = prirn(rankings, reliability=10, draws=1000, chains=1, seed=1, top_labels=1)  # type: ignore[arg-type]
+    tree = prirn(rankings, reliability=10, draws=1000, chains=1, random_seed=1, top_labels=1)  # type: ignore[arg-type]
     annotation_certainty(tree)
     top_k_accuracy(tree, models, k=3)
     return time.perf_counter() - start
@@ -50,7 +50,7 @@ def ours_dermatology() -> float:
 
 def numpy_dermatology() -> float:
     rankings = load("derm-ddx").annotations
-    tree = prirn(rankings, reliability=10, draws=1, chains=1, seed=1, top_labels=1)  # type: ignore[arg-type]
+    tree = prirn(rankings, reliability=10, draws=1, chains=1, random_seed=1, top_labels=1)  # type: ignore[arg-type]
     shapes = tree["posterior_parameters"]["concentration"].values
     rng, start = np.random.default_rng(1), time.perf_counter()
     for row in shapes:

@@ -19,7 +19,7 @@ import numpy as np
 import bayesagree as ba
 from bayesagree._inference import results
 
-DRAWS: dict[str, Any] = {"draws": 50, "chains": 4, "seed": 1}
+DRAWS: dict[str, Any] = {"draws": 50, "chains": 4, "random_seed": 1}
 
 
 def labels(n: int, n_labels: int = 10, votes: int = 5) -> ba.Labels:
@@ -121,9 +121,9 @@ CASES: dict[str, Callable[[int], Callable[[], Any]]] = {
     "informed_normal": informed_normal,
     "prirn": of_rankings("prirn", 1),
     "plackett_luce": of_rankings("plackett_luce", 4),
-    "calibrate": after(lambda tree, given: ba.calibrate(tree, gold(given), seed=1)),
+    "calibrate": after(lambda tree, given: ba.calibrate(tree, gold(given), random_seed=1)),
     "with_posterior_predictive": after(
-        lambda tree, given: ba.predictive.with_posterior_predictive(tree, given, seed=1)
+        lambda tree, given: ba.predictive.with_posterior_predictive(tree, given, random_seed=1)
     ),
     "read_result": kept,
 }

@@ -61,9 +61,9 @@ def rows_of(name: str, rng: np.random.Generator) -> list[str]:
         if drawing >= PLUG_INS:
             continue
         shares = few.counts() / VOTES
-        trees = {"dirichlet": dirichlet(few, draws=20, seed=drawing)} if drawing < POSTERIORS else {}
+        trees = {"dirichlet": dirichlet(few, draws=20, random_seed=drawing)} if drawing < POSTERIORS else {}
         if drawing < INFORMED[name]:
-            trees["informed"] = informed_dirichlet(few, given, draws=50, seed=drawing)
+            trees["informed"] = informed_dirichlet(few, given, draws=50, random_seed=drawing)
         for metric in (*LINEAR, *OTHER):
             found.setdefault((metric, "shares"), []).append(score(xr.DataArray(shares, **dims), model, metric).item())
             for form, tree in trees.items():

@@ -87,7 +87,7 @@ def informed_coverage(rng: np.random.Generator) -> list[str]:
     for s in range(INFORMED_SIMULATIONS):
         q, labels, models = known(INFORMED_ITEMS)
         for form in ("fixed", "bootstrap"):
-            how = {"metrics": INFORMED, "plausibility": "informed_dirichlet", "items": form, "seed": s, **HOW}
+            how = {"metrics": INFORMED, "plausibility": "informed_dirichlet", "items": form, "random_seed": s, **HOW}
             apart = [
                 evaluate(labels, models, exclude=one, **how)["posterior"].sel(model=[one]) for one in models.models
             ]
@@ -118,14 +118,14 @@ def coverage(n_labels: int, rng: np.random.Generator) -> list[str]:
     held = {form: {name: np.zeros(2) for name in asked} for form in ("fixed", "bootstrap", "votes")}
     for s in range(SIMULATIONS):
         q, labels, models = case(ITEMS, n_labels, rng)
-        fixed = evaluate(labels, models, metrics=asked, seed=s, **HOW)["posterior"]
-        sample = evaluate(labels, models, metrics=asked, items="bootstrap", seed=s, **HOW)["posterior"]
+        fixed = evaluate(labels, models, metrics=asked, random_seed=s, **HOW)["posterior"]
+        sample = evaluate(labels, models, metrics=asked, items="bootstrap", random_seed=s, **HOW)["posterior"]
         for name in asked:
             variable = Metric.named(name).name
             held["fixed"][name] += inside(fixed[variable], score_of(q, models, name))
             held["bootstrap"][name] += inside(sample[variable], population[name])
             if name in UNBIASED:
-                held["votes"][name] += inside(score(labels, models, name, seed=s), population[name])
+                held["votes"][name] += inside(score(labels, models, name, random_seed=s), population[name])
     lines = []
     for name in asked:
         shares = {form: held[form][name] / SIMULATIONS for form in held}

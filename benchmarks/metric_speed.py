@@ -42,13 +42,13 @@ def run(metrics: tuple[str, ...], queue: "multiprocessing.Queue[tuple[float, flo
     names = {"items": models.items.tolist(), "labels": models.categories.tolist()}
     models = Predictions.from_scores(dict(zip(models.models[:4].tolist(), scores)), **names)
     if metrics == ("accuracy_score",):
-        truth = dirichlet(data.annotations, draws=25, seed=1)
+        truth = dirichlet(data.annotations, draws=25, random_seed=1)
         start = time.perf_counter()
         score(truth, models, accuracy_score)
     else:
-        evaluate(data.annotations, models, metrics=metrics, draws=2, seed=1)
+        evaluate(data.annotations, models, metrics=metrics, draws=2, random_seed=1)
         start = time.perf_counter()
-        evaluate(data.annotations, models, metrics=metrics, draws=1000, seed=1)
+        evaluate(data.annotations, models, metrics=metrics, draws=1000, random_seed=1)
     seconds = time.perf_counter() - start
     queue.put((seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20))
 

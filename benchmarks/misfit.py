@@ -79,14 +79,14 @@ def crowd(
     return Labels.from_matrix(named, labels=list(range(n_labels))), truth
 
 
-def fitted(agrees, group, seed):
+def fitted(agrees, group, random_seed):
     """Fit agreement with the model, (item, annotator), missing -1; return draws of the group means, and replicates."""
     labels = Labels.from_matrix(np.array([None, "no", "yes"], dtype=object)[agrees + 1], labels=["no", "yes"])
     people = Annotators.from_table(pd.DataFrame({"annotator": labels.annotators, "g": group.astype(str)}))
     model = Predictions.from_labels({"A": ["yes"] * len(agrees)}, labels=["no", "yes"])
     counts = group_counts(labels, model, Groups.by_features(labels, people, ["g"]))
-    tree = group_posterior(labels, model, people, by=["g"], draws=250, seed=seed)
-    drawn = with_posterior_predictive(tree, counts, seed=seed)
+    tree = group_posterior(labels, model, people, by=["g"], draws=250, random_seed=random_seed)
+    drawn = with_posterior_predictive(tree, counts, random_seed=random_seed)
     replicates = drawn["posterior_predictive"].to_dataset()["agree"].values.reshape(1000, -1) / counts.total[0]
     performance = tree["posterior"].to_dataset()["performance"].values.reshape(1000, -1)
     return performance, counts.agree[0] / counts.total[0], replicates, counts.group
@@ -104,34 +104,34 @@ def spread_p_value(observed, replicates, group):
 def simulated(world):
     """Return how often the 95 % interval of each group held the truth 0.7, and how often replicates are unlike."""
     held, noticed = [], []
-    for seed in range(WORLDS):
-        performance, observed, replicates, group = world(np.random.default_rng(seed), seed)
+    for random_seed in range(WORLDS):
+        performance, observed, replicates, group = world(np.random.default_rng(random_seed), random_seed)
         low, high = np.quantile(performance, [0.025, 0.975], axis=0)
         held.append((low < 0.7) & (high > 0.7))
         noticed.append(spread_p_value(observed, replicates, group) < ALARM)
     return np.mean(held, axis=0), float(np.mean(noticed))
 
 
-def as_assumed(rng, seed):
+def as_assumed(rng, random_seed):
     group = np.repeat(np.arange(4), GROUPS)
     rate = rng.beta(14, 6, group.size)
-    return fitted((rng.random((20, group.size)) < rate).astype(int), group, seed)
+    return fitted((rng.random((20, group.size)) < rate).astype(int), group, random_seed)
 
 
-def camps(rng, seed):
+def camps(rng, random_seed):
     """The first group has two camps; the annotators of the others are alike."""
     group = np.repeat(np.arange(4), GROUPS)
     rate = np.where(group == 0, rng.choice([0.45, 0.95], group.size), 0.7)
-    return fitted((rng.random((20, group.size)) < rate).astype(int), group, seed)
+    return fitted((rng.random((20, group.size)) < rate).astype(int), group, random_seed)
 
 
-def few_items(rng, seed):
+def few_items(rng, random_seed):
     """Every group labels ten items of its own, and people agree or disagree with the model on the same items."""
     group = np.repeat(np.arange(4), 20)
     chance = rng.beta(1.4, 0.6, (40, 1))
     agrees = (rng.random((40, group.size)) < chance).astype(int)
     agrees[np.arange(40)[:, None] // 10 != group] = -1
-    return fitted(agrees, group, seed)
+    return fitted(agrees, group, random_seed)
 
 
 def claim_and_truth(probability, truth):
@@ -143,7 +143,7 @@ def of_dirichlet(who, options):
     labels, truth = crowd(np.random.default_rng(1), **options)
     found = label_certainty(dirichlet(labels, prior=1.0, draws=1, chains=1), exact=True).values
     claimed, right = claim_and_truth(found, truth)
-    curve = reliability_curve(labels, (0.1, 0.3, 1, 3, 10), prior=1.0, seed=1)
+    curve = reliability_curve(labels, (0.1, 0.3, 1, 3, 10), prior=1.0, random_seed=1)
     best = float(curve["best"])
     return Row(
         "dirichlet", who, error=f"claims {claimed:.2f}, is right in {right:.2f}",
@@ -153,9 +153,9 @@ def of_dirichlet(who, options):
 
 def dawid_skene_on_copies():
     labels, truth = crowd(np.random.default_rng(2), copying=0.7)
-    tree = dawid_skene(labels, variant="full", draws=500, seed=1)
+    tree = dawid_skene(labels, variant="full", draws=500, random_seed=1)
     claimed, right = claim_and_truth(tree["derived"].to_dataset()["label_probability"].values, truth)
-    p_value = float(agreement_check(labels, tree, seed=1)["p_value"].sel(statistic="histogram"))
+    p_value = float(agreement_check(labels, tree, random_seed=1)["p_value"].sel(statistic="histogram"))
     return Row(
         "dawid_skene", "copy each other", error=f"claims {claimed:.2f}, is right in {right:.2f}",
         diagnostic=f"agreement_check: p = {p_value:.3f}", noticed=p_value < ALARM,
@@ -163,10 +163,12 @@ def dawid_skene_on_copies():
 
 
 def dawid_skene_on_ambiguous_items():
-    world = simulate.crowd_labels(n_items=1500, n_annotators=10, n_labels=3, labels_per_item=5, ambiguity=1.0, seed=3)
-    tree = dawid_skene(world.labels, variant="full", draws=500, seed=1)
+    world = simulate.crowd_labels(
+        n_items=1500, n_annotators=10, n_labels=3, labels_per_item=5, ambiguity=1.0, random_seed=3
+    )
+    tree = dawid_skene(world.labels, variant="full", draws=500, random_seed=1)
     claimed, right = claim_and_truth(tree["derived"].to_dataset()["label_probability"].values, world.truth)
-    p_value = float(agreement_check(world.labels, tree, seed=1)["p_value"].sel(statistic="histogram"))
+    p_value = float(agreement_check(world.labels, tree, random_seed=1)["p_value"].sel(statistic="histogram"))
     return Row(
         "dawid_skene", "read ambiguous items differently", error=f"claims {claimed:.2f}, is right in {right:.2f}",
         diagnostic=f"agreement_check: p = {p_value:.3f}", noticed=p_value < ALARM,
@@ -175,9 +177,9 @@ def dawid_skene_on_ambiguous_items():
 
 def phi_with_item_means_at_two_ends():
     means = np.random.default_rng(4).choice([0.15, 0.85], 1000)
-    ratings = simulate.ratings(n_items=1000, ratings_per_item=3, phi=0.3, item_mean=means, seed=4).ratings
-    found = float(common_agreement(ratings, draws=200, seed=1)["agreement"]["mean"])
-    p_value = float(item_mean_check(ratings, seed=1)["p_value"])
+    ratings = simulate.ratings(n_items=1000, ratings_per_item=3, phi=0.3, item_mean=means, random_seed=4).ratings
+    found = float(common_agreement(ratings, draws=200, random_seed=1)["agreement"]["mean"])
+    p_value = float(item_mean_check(ratings, random_seed=1)["p_value"])
     return Row(
         "common_agreement", "item means at two ends", error=f"Phi {found:.2f}, true 0.30",
         diagnostic=f"item_mean_check: p = {p_value:.3f}, and a warning", noticed=p_value < ALARM,
@@ -185,12 +187,12 @@ def phi_with_item_means_at_two_ends():
 
 
 def phi_that_differs_between_items():
-    parts = [simulate.ratings(n_items=300, ratings_per_item=5, phi=phi, seed=5).ratings for phi in (-0.3, 0.8)]
+    parts = [simulate.ratings(n_items=300, ratings_per_item=5, phi=phi, random_seed=5).ratings for phi in (-0.3, 0.8)]
     ratings = Ratings.from_matrix(
         np.concatenate([part.rating.reshape(300, 5) for part in parts]), scale=parts[0].scale, step=parts[0].step
     )
-    found = common_agreement(ratings, draws=200, seed=1)["agreement"].to_dataset()
-    score = phi_clusters(ratings, n_clusters=(1, 2), seed=1)["score"].values
+    found = common_agreement(ratings, draws=200, random_seed=1)["agreement"].to_dataset()
+    score = phi_clusters(ratings, n_clusters=(1, 2), random_seed=1)["score"].values
     return Row(
         "common_agreement", "half of the items at Phi -0.3, half at 0.8",
         error=f"one Phi, {float(found['lower']):.2f} to {float(found['upper']):.2f}",
@@ -203,10 +205,12 @@ def ratings_in_two_camps():
     camps = np.where(rng.random((1500, 6)) < rng.uniform(0.2, 0.8, (1500, 1)), 1.0, 5.0)
     share = (camps == 5).mean(axis=1)
     ratings = Ratings.from_matrix(camps, scale=(1, 5), step=1)
-    tree = normal_inverse_gamma(ratings, draws=250, seed=1)
+    tree = normal_inverse_gamma(ratings, draws=250, random_seed=1)
     mean = tree["posterior"].to_dataset()["mean"].values.reshape(1000, -1)
     inside = ((mean > 1) & (mean < 5)).mean()
-    replicate = with_posterior_predictive(tree, ratings, seed=1)["posterior_predictive"].to_dataset()["rating"].values
+    replicate = (
+        with_posterior_predictive(tree, ratings, random_seed=1)["posterior_predictive"].to_dataset()["rating"].values
+    )
     outside = float(((replicate < 1) | (replicate > 5)).mean())
     return Row(
         "normal_inverse_gamma", "two camps at the ends of the scale",
@@ -220,7 +224,7 @@ def ratings_in_two_camps():
 def rankings_by_two_camps(plausibility):
     """One truth; three of five annotators follow a shared mistake, the swap of the two best labels."""
     rng = np.random.default_rng(7)
-    world = simulate.rankings(n_items=400, n_labels=6, n_annotators=5, shape=1.0, patterns=[(1, 1)], seed=7)
+    world = simulate.rankings(n_items=400, n_labels=6, n_annotators=5, shape=1.0, patterns=[(1, 1)], random_seed=7)
     theta = world.plausibility.values
     swap = theta.copy()
     best, second = theta.argsort(axis=1)[:, ::-1][:, :2].T
@@ -236,15 +240,15 @@ def rankings_by_two_camps(plausibility):
         cases.append(of_item)
     rankings = Rankings.from_blocks(cases, labels=6)
     if plausibility == "plackett_luce":
-        tree = plackett_luce(rankings, shape=1.0, draws=250, seed=1)
+        tree = plackett_luce(rankings, shape=1.0, draws=250, random_seed=1)
         levels, diagnostic = (1, 2, 3), {"shape": 1.0, "draws": 50}
     else:
-        tree = prirn(rankings, reliability=5, draws=250, seed=1)
+        tree = prirn(rankings, reliability=5, draws=250, random_seed=1)
         levels, diagnostic = (1, 2, 5, 10, 20), {}
     top = tree["posterior"].to_dataset()["plausibility"].values.argmax(axis=-1)
     held = (top == best).mean(axis=(0, 1))
     claimed = float(annotation_certainty(tree).values.mean())
-    curve = reliability_curve(rankings, levels, plausibility=plausibility, seed=1, **diagnostic)
+    curve = reliability_curve(rankings, levels, plausibility=plausibility, random_seed=1, **diagnostic)
     one = curve.sel(reliability=1 if plausibility == "plackett_luce" else 5)
     observed = float(curve["observed_agreement"])
     noticed = not float(one["agreement_lower"]) - 0.02 < observed < float(one["agreement_upper"]) + 0.02
@@ -257,18 +261,23 @@ def rankings_by_two_camps(plausibility):
 
 def copying(chance):
     """Three labels, 70 % right; everybody copies the first annotator of the item with this chance."""
-    return lambda seed, **size: crowd(np.random.default_rng(seed), copying=chance, **size)[0]
+    return lambda random_seed, **size: crowd(np.random.default_rng(random_seed), copying=chance, **size)[0]
 
 
 def pair(chance):
     """The second annotator of the crowd copies the first one with this chance."""
-    return lambda seed, **size: crowd(np.random.default_rng(seed), pair=chance, **size)[0]
+    return lambda random_seed, **size: crowd(np.random.default_rng(random_seed), pair=chance, **size)[0]
 
 
-def ambiguous(seed, *, n_items, n_annotators, per_item):
+def ambiguous(random_seed, *, n_items, n_annotators, per_item):
     """Items have plausible labels instead of one true one, Dirichlet(1/3, 1/3, 1/3), and everybody reads their own."""
     return simulate.crowd_labels(
-        n_items=n_items, n_annotators=n_annotators, n_labels=3, labels_per_item=per_item, ambiguity=1.0, seed=seed
+        n_items=n_items,
+        n_annotators=n_annotators,
+        n_labels=3,
+        labels_per_item=per_item,
+        ambiguity=1.0,
+        random_seed=random_seed,
     ).labels
 
 
@@ -326,10 +335,10 @@ def check() -> Iterator[str]:
     for who, n_annotators, per_item in [*((who, 10, 5) for who in CROWDS), *((who, 5, 3) for who in FEW)]:
         for n_items in SIZES:
             fires = np.zeros(4)
-            for seed in range(REPLICATIONS):
-                labels = CROWDS[who](seed, n_items=n_items, n_annotators=n_annotators, per_item=per_item)
-                tree = dawid_skene(labels, variant="full", draws=100, chains=2, seed=seed)
-                fires += agreement_check(labels, tree, seed=seed)["p_value"].values < ALARM
+            for random_seed in range(REPLICATIONS):
+                labels = CROWDS[who](random_seed, n_items=n_items, n_annotators=n_annotators, per_item=per_item)
+                tree = dawid_skene(labels, variant="full", draws=100, chains=2, random_seed=random_seed)
+                fires += agreement_check(labels, tree, random_seed=random_seed)["p_value"].values < ALARM
             size = f"{n_annotators} annotators, {per_item} an item, {n_items} items"
             yield f"| {who} | {size} | " + " | ".join(f"{share:.2f}" for share in fires / REPLICATIONS) + " |"
 

@@ -77,15 +77,15 @@ def chosen(way: str, votes: Votes, predictions: Predictions, size: int, rng: np.
     if way == "random":
         return rng.choice(left, n, replace=False)
     listed = annotate_next(
-        Labels.from_counts(votes.counts), predictions, n=len(votes.counts), plausibility="dirichlet", seed=rng
+        Labels.from_counts(votes.counts), predictions, n=len(votes.counts), plausibility="dirichlet", random_seed=rng
     )
     items = listed["item"].to_numpy()
     return items[np.isin(items, left)][:n]
 
 
-def race(way: str, every: NDArray, predicted: NDArray, seed: list[int]) -> tuple[int | None, float]:
+def race(way: str, every: NDArray, predicted: NDArray, random_seed: list[int]) -> tuple[int | None, float]:
     """Votes bought until the decision, None where they end before; and the last probability of the first model."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     votes = Votes(every, rng)
     predictions = Predictions.from_labels(dict(zip("AB", predicted)), labels=list(range(every.shape[1])))
     lead, bought, items = Lead(predicted), 0, np.arange(len(every))
@@ -151,7 +151,7 @@ def million() -> None:
     for goal in ("decision", "metric", "certainty"):
         for run in range(2):
             began = time.process_time()
-            annotate_next(labels, models, n=1000, goal=goal, plausibility="dirichlet", seed=1)
+            annotate_next(labels, models, n=1000, goal=goal, plausibility="dirichlet", random_seed=1)
             if run:
                 print(f"{goal}: {time.process_time() - began:.1f} s")
 

@@ -57,7 +57,7 @@ def replicate(name: str, given: int, rng: np.random.Generator) -> list[tuple[str
     truth = np.array([row.mean() for row in rows])
     models = models_of(truth, float(np.mean([row.std() for row in rows])), scale, rng)
     x = np.stack([rng.choice(row, given) for row in rows])
-    how = {"plausibility": "informed_normal", "metrics": METRICS, "draws": 250, "seed": rng}
+    how = {"plausibility": "informed_normal", "metrics": METRICS, "draws": 250, "random_seed": rng}
     tree = evaluate(Ratings.from_matrix(x, scale=scale), models, **how)
     found = []
     for metric in METRICS:

@@ -85,7 +85,7 @@ def speed() -> str:
     labels = Labels.from_long(table, ordered=True)
     dawid_skene(labels.select(labels.item_index < 100), variant="ordered", draws=10, tune=10)  # compiles
     wall, busy = time.perf_counter(), time.process_time()
-    tree = dawid_skene(labels, variant="ordered", top_labels=1, confusion=False, seed=1)
+    tree = dawid_skene(labels, variant="ordered", top_labels=1, confusion=False, random_seed=1)
     wall, busy = time.perf_counter() - wall, time.process_time() - busy
     found = f"{wall:.1f} s on two processors, {busy:.1f} s of processor time"
     print(found, flush=True)

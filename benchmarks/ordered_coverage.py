@@ -96,7 +96,7 @@ def completed(votes: Labels, rest: Floats, models: Predictions, posterior: str, 
     passes: list[dict[str, Any]] = [{"exclude": name} for name in models.models] if posterior == "nominal" else [{}]
     found = np.empty((len(METRICS), 400, 2))
     for at, options in enumerate(passes):
-        how: dict[str, Any] = {"draws": 200, "chains": 2, "seed": rng}
+        how: dict[str, Any] = {"draws": 200, "chains": 2, "random_seed": rng}
         if posterior == "alone":
             tree = dirichlet(votes, **how)
         else:
@@ -133,7 +133,13 @@ def replicate(name: str, given: int, rng: np.random.Generator) -> list[tuple[str
             drawn = completed(votes, (every - few).sum(axis=1), models, posterior, rng)
         else:
             specification = "dirichlet" if posterior == "alone" else InformedDirichlet(form=posterior)
-            how: Any = {"plausibility": specification, "metrics": METRICS, "draws": 200, "chains": 2, "seed": rng}
+            how: Any = {
+                "plausibility": specification,
+                "metrics": METRICS,
+                "draws": 200,
+                "chains": 2,
+                "random_seed": rng,
+            }
             tree = evaluate(votes, models, **how)["posterior"]
             drawn = np.stack([tree[metric].values.reshape(400, 2) for metric in METRICS])
         for metric, of_metric, true in zip(METRICS, drawn, exact):

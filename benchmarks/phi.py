@@ -38,12 +38,12 @@ def nuts(ratings, item_mean, sampler):
 
 def engines(items, samplers):
     for n_levels in (None, 5):
-        ratings = simulate.ratings(n_items=items, phi=0.4, n_levels=n_levels, seed=1).ratings
+        ratings = simulate.ratings(n_items=items, phi=0.4, n_levels=n_levels, random_seed=1).ratings
         if n_levels is None:  # Inside the scale, where NUTS has a plain Beta density.
             ratings = dataclasses.replace(ratings, rating=np.clip(ratings.rating, 1e-6, 1 - 1e-6))
         for item_mean in ("flat", "hierarchical"):
-            common_agreement(ratings, item_mean=item_mean, seed=1)
-            ours, tree = timed(lambda r=ratings, m=item_mean: common_agreement(r, item_mean=m, seed=1))
+            common_agreement(ratings, item_mean=item_mean, random_seed=1)
+            ours, tree = timed(lambda r=ratings, m=item_mean: common_agreement(r, item_mean=m, random_seed=1))
             found = tree["agreement"]
             print(f"{n_levels or 'continuous'} {item_mean}: exact {ours:.3f} s,", end=" ")
             print(f"Phi {float(found['mean']):.4f} +- {float(found['sd']):.4f}", flush=True)
@@ -55,23 +55,26 @@ def engines(items, samplers):
 def large():
     rng = np.random.default_rng(1)
     million = Ratings.from_matrix(rng.integers(0, 5, (1_000_000, 5)), scale=(0, 4), step=1)
-    print(f"a million items x 5 on 5 levels, hierarchical: {timed(lambda: common_agreement(million, seed=1))[0]:.1f} s")
-    fine = simulate.ratings(n_items=1_000_000, phi=0.4, n_levels=None, seed=1).ratings
+    print(
+        "a million items x 5 on 5 levels, hierarchical: "
+        f"{timed(lambda: common_agreement(million, random_seed=1))[0]:.1f} s"
+    )
+    fine = simulate.ratings(n_items=1_000_000, phi=0.4, n_levels=None, random_seed=1).ratings
     floor = timed(lambda: np.sort(fine.rating))[0]
     for item_mean in ("hierarchical", "flat"):
-        ours = timed(lambda m=item_mean: common_agreement(fine, item_mean=m, seed=1))[0]
+        ours = timed(lambda m=item_mean: common_agreement(fine, item_mean=m, random_seed=1))[0]
         print(f"a million items x 5, continuous, {item_mean}: {ours:.1f} s, {ours / floor:.0f} sorts of the ratings")
     seconds = []
     for name in ("truthfulness/s6", "truthfulness/s100"):  # the same statements on 6 and on 101 levels
         ratings = load(name).annotations
-        agreement_table(ratings, seed=1)
+        agreement_table(ratings, random_seed=1)
         start = time.process_time()
-        agreement_table(ratings, seed=1)
+        agreement_table(ratings, random_seed=1)
         seconds.append(time.process_time() - start)
         print(f"whole table, {name}, {ratings.n_annotations} ratings: {seconds[-1]:.2f} s of processor")
     print(f"   101 levels take {seconds[1] / seconds[0]:.1f} times as long as 6")
     survey = Ratings.from_matrix(rng.integers(0, 5, (7100, 5)), scale=(0, 4), step=1)
-    print(f"whole table, 2000 replicates, 7100 x 5: {timed(lambda: agreement_table(survey, seed=1))[0]:.1f} s")
+    print(f"whole table, 2000 replicates, 7100 x 5: {timed(lambda: agreement_table(survey, random_seed=1))[0]:.1f} s")
     units = rng.random((600, 2))
     ours, alpha = timed(lambda: krippendorff_alpha(Ratings.from_matrix(units, scale=(0, 1)), level="interval"))
     print(f"interval alpha of 600 continuous units: {1000 * ours:.1f} ms")

@@ -68,13 +68,15 @@ CELLS = {
 }
 
 
-def crowd(cell: Cell, seed: int) -> Ratings:
+def crowd(cell: Cell, random_seed: int) -> Ratings:
     """Return simulated ratings, some of them outright ends."""
-    rng = np.random.default_rng([seed, *(int(1000 * v) % 2**31 for v in (cell.phi + 1, cell.raters, cell.levels))])
+    rng = np.random.default_rng(
+        [random_seed, *(int(1000 * v) % 2**31 for v in (cell.phi + 1, cell.raters, cell.levels))]
+    )
     n = cell.items
     means = np.full(n, 0.5) if np.isinf(cell.shape) else rng.beta(cell.shape, cell.shape, n)
     made = simulate.ratings(
-        n_items=n, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels, item_mean=means, seed=rng
+        n_items=n, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels, item_mean=means, random_seed=rng
     ).ratings
     x = made.rating.reshape(n, cell.raters).copy()
     log_low, log_high, _ = outright_shares(*ENDS[cell.ends], logit(means)[:, None])
@@ -96,15 +98,15 @@ def estimates(ratings: Ratings) -> dict[str, Any]:
 
 def study(path: Path, kind: str, repetitions: int, seconds: float) -> None:
     """Append a row for every data set that the file does not have."""
-    done = {(tuple(row["cell"]), row["seed"]) for row in read(path) if row["kind"] == kind}
+    done = {(tuple(row["cell"]), row["random_seed"]) for row in read(path) if row["kind"] == kind}
     end = time.monotonic() + seconds
-    for seed in range(repetitions):
+    for random_seed in range(repetitions):
         for cell in CELLS[kind]:
-            if (tuple(cell), seed) in done:
+            if (tuple(cell), random_seed) in done:
                 continue
             if time.monotonic() > end:
                 return
-            append(path, {"kind": kind, "cell": cell, "seed": seed} | estimates(crowd(cell, seed)))
+            append(path, {"kind": kind, "cell": cell, "random_seed": random_seed} | estimates(crowd(cell, random_seed)))
 
 
 def real(path: Path, seconds: float) -> None:
@@ -123,7 +125,7 @@ def real(path: Path, seconds: float) -> None:
         row: dict[str, Any] = {"kind": "real", "name": name}
         scores = {}
         for kind in ("binned", "inflated"):
-            tree = common_agreement(ratings, likelihood=kind, draws=250, chains=2, seed=1)
+            tree = common_agreement(ratings, likelihood=kind, draws=250, chains=2, random_seed=1)
             found = tree["agreement"].to_dataset()
             row[kind] = [float(found[v]) for v in ("mean", "lower", "upper", "log_evidence")]
             row[kind].append(found.attrs["decision"])
@@ -140,7 +142,7 @@ def real(path: Path, seconds: float) -> None:
 def timing(path: Path) -> None:
     """Append seconds of processor time of the whole call, medians of five."""
     sizes = ((5, 100), (5, 1000), (5, 7000), (7, 1000), (11, 1000), (101, 100))
-    given = [(k, n, simulate.ratings(n_items=n, phi=0.4, n_levels=k, seed=1).ratings) for k, n in sizes]
+    given = [(k, n, simulate.ratings(n_items=n, phi=0.4, n_levels=k, random_seed=1).ratings) for k, n in sizes]
     ridges = [(f"5, piled, Phi {phi:g}", ITEMS, crowd(Cell(phi, 2.0, RATERS, 5, "piled"), 0)) for phi in (-0.3, 0, 0.5)]
     for levels, items, ratings in [*given, *ridges]:
         row: dict[str, Any] = {"kind": "time", "levels": levels, "items": items}
@@ -148,7 +150,7 @@ def timing(path: Path) -> None:
             taken = []
             for repetition in range(6):
                 start = time.process_time()
-                common_agreement(ratings, likelihood=kind, seed=repetition)
+                common_agreement(ratings, likelihood=kind, random_seed=repetition)
                 taken.append(time.process_time() - start)
             row[kind] = float(np.median(taken[1:]))
         append(path, row)

@@ -40,7 +40,9 @@ def seconds(function, repeat: int = 1, clock=time.perf_counter) -> float:
 
 
 def sample(rankings: Rankings):
-    return plackett_luce(rankings, unranked="lumped", chains=CHAINS, tune=TUNE, draws=DRAWS, top_labels=3, seed=1)
+    return plackett_luce(
+        rankings, unranked="lumped", chains=CHAINS, tune=TUNE, draws=DRAWS, top_labels=3, random_seed=1
+    )
 
 
 def block_times(figure: str | None) -> None:

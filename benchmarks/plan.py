@@ -91,14 +91,14 @@ def study(
     return labels, Predictions.from_scores(dict(zip("AB", scores[:, rows])))
 
 
-def realised(metric: str, labels: Labels, models: Predictions, seed: int) -> tuple[float, int | None]:
+def realised(metric: str, labels: Labels, models: Predictions, random_seed: int) -> tuple[float, int | None]:
     """Width of the interval of a study, and the model that it says is better."""
     if metric == "fleiss_kappa":
-        row: Any = agreement_table(labels, seed=seed).set_index("coefficient").loc[metric]
+        row: Any = agreement_table(labels, random_seed=random_seed).set_index("coefficient").loc[metric]
         return float(row["upper"] - row["lower"]), None
     tree = evaluate(
         labels, models, plausibility="informed_dirichlet", metrics=[metric], items="bootstrap", draws=500, chains=2,
-        seed=seed,
+        random_seed=random_seed,
     )  # fmt: skip
     draws = tree["posterior"][metric].isel(reliability=0).transpose("chain", "draw", "model").values.reshape(-1, 2)
     lower, upper = column_hdi(draws, 0.95)
@@ -130,7 +130,7 @@ def pilots(name: str, repeat: int) -> list[dict[str, Any]]:
     for metric, grid in GRIDS.items():
         began = time.process_time()
         table = plan(
-            labels, None if metric == "fleiss_kappa" else models, **grid, metric=metric, cost=COST, seed=repeat
+            labels, None if metric == "fleiss_kappa" else models, **grid, metric=metric, cost=COST, random_seed=repeat
         )
         spent = time.process_time() - began
         rows = table.to_dataframe().reset_index().to_dict("records")

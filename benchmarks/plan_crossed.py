@@ -39,7 +39,7 @@ def study(every: NDArray, items: int, raters: int, crossed: bool, rng: np.random
 
 def kappa(labels: Labels, annotators: Literal["fixed", "sample"] = "fixed") -> tuple[float, float, float]:
     """Return Fleiss' kappa and the ends of its interval."""
-    row = agreement_table(labels, annotators=annotators, seed=0).set_index("coefficient").loc["fleiss_kappa"]
+    row = agreement_table(labels, annotators=annotators, random_seed=0).set_index("coefficient").loc["fleiss_kappa"]
     return float(row["estimate"]), float(row["lower"]), float(row["upper"])
 
 
@@ -59,10 +59,14 @@ def main(studies: int) -> None:
     for who in ("separate", "crossed"):
         crossed = who == "crossed"
         design: dict[str, Any] = {"items": ITEMS, "annotators": RATERS, "metric": "fleiss_kappa", "crossed": crossed}
-        pilots = [study(every, 100, 5, crossed, np.random.default_rng([1, seed])) for seed in range(PILOTS)]
-        plans = [plan(pilot, **design, seed=seed)["width"].values for seed, pilot in enumerate(pilots)]
+        pilots = [
+            study(every, 100, 5, crossed, np.random.default_rng([1, random_seed])) for random_seed in range(PILOTS)
+        ]
+        plans = [
+            plan(pilot, **design, random_seed=random_seed)["width"].values for random_seed, pilot in enumerate(pilots)
+        ]
         for (i, items), (r, raters) in product(enumerate(ITEMS), enumerate(RATERS)):
-            rngs = [np.random.default_rng([2, seed, items, raters, crossed]) for seed in range(studies)]
+            rngs = [np.random.default_rng([2, random_seed, items, raters, crossed]) for random_seed in range(studies)]
             drawn = [study(every, items, raters, crossed, rng) for rng in rngs]
             found = np.array([kappa(one, "sample" if crossed else "fixed") for one in drawn])
             held = holds(found, true), holds(np.array([kappa(one) for one in drawn]), true) if crossed else ""

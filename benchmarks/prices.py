@@ -39,8 +39,8 @@ def price(work: Callable[[], object], units: float) -> float:
     return nanoseconds(work, units).median
 
 
-def generator(seed: int = 1) -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(seed))
+def generator(random_seed: int = 1) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(random_seed))
 
 
 @cache

@@ -58,7 +58,7 @@ def derm(cases: int) -> ba.Rankings:
 
 def by_nuts(program: str, rankings: ba.Rankings, ratings: ba.Ratings) -> list[str]:
     """Return the lines of one NUTS sampler."""
-    how: dict[str, Any] = {"seed": 1, "sampler": {"nuts_sampler": program}}
+    how: dict[str, Any] = {"random_seed": 1, "sampler": {"nuts_sampler": program}}
     phi, four = ba.common_agreement_model, {"draws": 1000, "chains": 4} | how
     two = {"chains": 2, "tune": 400} | how
     lines = [
@@ -77,7 +77,7 @@ def by_nuts(program: str, rankings: ba.Rankings, ratings: ba.Ratings) -> list[st
 def main() -> None:
     """Measure and write the page."""
     warnings.simplefilter("ignore")
-    rankings, ratings = derm(CASES), simulate.ratings(n_items=200, ratings_per_item=5, phi=0.4, seed=7).ratings
+    rankings, ratings = derm(CASES), simulate.ratings(n_items=200, ratings_per_item=5, phi=0.4, random_seed=7).ratings
     lines = [
         "# PyMC models fast enough to play with", "",
         f"{CASES} dermatology cases, 200 items of five ratings on five levels; what each line is stands in",

@@ -32,8 +32,8 @@ def one_item(rng, n):
     return Rankings.from_blocks([ranked(rng, np.array([1.5, 1, 0.5, 0, -0.5, -1]), n)], labels=6)
 
 
-def found(rankings, seed=1):
-    return agreement_table(rankings, seed=seed).set_index("coefficient").loc[list(NAMES)]
+def found(rankings, random_seed=1):
+    return agreement_table(rankings, random_seed=random_seed).set_index("coefficient").loc[list(NAMES)]
 
 
 def main(sets):
@@ -44,7 +44,7 @@ def main(sets):
     for world, sizes in ((many_items, (10, 30, 100)), (one_item, (10, 30, 100))):
         large = found(world(rng, 5_000))["estimate"]
         for n in sizes:
-            tables = [found(world(rng, n), seed) for seed in range(sets)]
+            tables = [found(world(rng, n), random_seed) for random_seed in range(sets)]
             true = large.copy()
             if world is one_item:
                 for name in NAMES[:2]:

@@ -23,9 +23,9 @@ POSTERIORS = {
 }
 
 
-def world(seed: int) -> tuple[ba.Rankings, ba.Predictions, float]:
+def world(random_seed: int) -> tuple[ba.Rankings, ba.Predictions, float]:
     """Draw rankings of readers, a model, and the share of items on which it names the most plausible label."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     theta = rng.dirichlet(np.full(LABELS, 0.1), ITEMS)
     arrival = rng.standard_exponential((ITEMS, READERS, LABELS)) / np.maximum(theta[:, None], 1e-12)
     named = np.argsort(arrival, axis=2)[:, :, :NAMED]
@@ -40,11 +40,11 @@ def main() -> None:
     warnings.simplefilter("ignore")
     found: dict[str, list[tuple[float, bool]]] = {name: [] for name in POSTERIORS}
     truths = []
-    for seed in range(SETS):
-        rankings, models, truth = world(seed)
+    for random_seed in range(SETS):
+        rankings, models, truth = world(random_seed)
         truths.append(truth)
         for name, options in POSTERIORS.items():
-            how = {"metrics": ["top_1_accuracy"], "draws": 250, "chains": 2, "seed": seed}
+            how = {"metrics": ["top_1_accuracy"], "draws": 250, "chains": 2, "random_seed": random_seed}
             tree = ba.evaluate(rankings, models, plausibility=name.split(",")[0], **how, **options)
             draws = tree["posterior"]["top_1_accuracy"].values.reshape(-1, 1)
             lower, upper = column_hdi(draws, 0.95)

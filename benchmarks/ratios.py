@@ -51,14 +51,14 @@ def phi(n_items: int = 7000, n_levels: int | None = None) -> list[Row]:
 
     from bayesagree import common_agreement, common_agreement_model, simulate
 
-    ratings = simulate.ratings(n_items=n_items, phi=0.4, n_levels=n_levels, seed=1).ratings
+    ratings = simulate.ratings(n_items=n_items, phi=0.4, n_levels=n_levels, random_seed=1).ratings
     if n_levels is None:  # Inside the scale, where NUTS has a plain Beta density.
         ratings = dataclasses.replace(ratings, rating=np.clip(ratings.rating, 1e-6, 1 - 1e-6))
     samplers = ["nutpie"] * installed("nutpie") + ["pymc"]
     rows = []
     for item_mean in ("flat", "hierarchical"):
-        common_agreement(ratings, item_mean=item_mean, seed=1)
-        ours = timed(lambda m=item_mean: common_agreement(ratings, item_mean=m, seed=1))
+        common_agreement(ratings, item_mean=item_mean, random_seed=1)
+        ours = timed(lambda m=item_mean: common_agreement(ratings, item_mean=m, random_seed=1))
         for sampler in samplers if n_levels is None else samplers[:1]:  # rounded ratings take NUTS minutes
             with common_agreement_model(ratings, item_mean=item_mean):
                 options = {"tune": 200, "chains": 2, "cores": 2, "random_seed": 1, "progressbar": False}
@@ -81,7 +81,7 @@ def plackett_luce() -> list[Row]:
     rankings = load("derm-ddx").annotations
 
     def sample():
-        return plackett_luce(rankings, unranked="lumped", chains=4, tune=100, draws=250, top_labels=3, seed=1)
+        return plackett_luce(rankings, unranked="lumped", chains=4, tune=100, draws=250, top_labels=3, random_seed=1)
 
     effective = float(sample()["diagnostics"]["ess"].sum())
     ours = timed(sample).per(effective)
@@ -95,15 +95,15 @@ def prirn() -> list[Row]:
     from bayesagree.metrics import top_k_accuracy
 
     rankings = load("derm-ddx").annotations
-    models = simulate.noisy_models(rankings, n_models=4, seed=1)
+    models = simulate.noisy_models(rankings, n_models=4, random_seed=1)
 
     def ours(draws: int = 1000) -> None:
-        tree = prirn(rankings, reliability=10, draws=draws, chains=1, seed=1, top_labels=1)
+        tree = prirn(rankings, reliability=10, draws=draws, chains=1, random_seed=1, top_labels=1)
         annotation_certainty(tree)
         top_k_accuracy(tree, models, k=3)
 
     ours(2)
-    tree = prirn(rankings, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
+    tree = prirn(rankings, reliability=10, draws=1, chains=1, random_seed=1, top_labels=1)
     shapes, rng = tree["posterior_parameters"]["concentration"].values, np.random.default_rng(1)
     peer = timed(lambda: [rng.dirichlet(row, size=1000) for row in shapes], 1)
     why = "the peer draws and stops; ours also ranks every draw and scores four models"
@@ -123,8 +123,8 @@ def dirichlet() -> list[Row]:
 
     rows, peer = [], timed(plain, 1)
     for metrics in (("top_1_accuracy",), ("top_1_accuracy", "average_overlap_3")):
-        evaluate(data.annotations, data.predictions, draws=2, metrics=metrics, seed=1)
-        ours = timed(lambda m=metrics: evaluate(data.annotations, data.predictions, metrics=m, seed=1), 2)
+        evaluate(data.annotations, data.predictions, draws=2, metrics=metrics, random_seed=1)
+        ours = timed(lambda m=metrics: evaluate(data.annotations, data.predictions, metrics=m, random_seed=1), 2)
         name = f"evaluate, cifar10h, 4 models, 4 x 1000 draws, {' and '.join(metrics)}"
         why = "ten labels: the peer draws ten gammas and stops; ours also scores four models"
         rows.append(Row(name, ours, "numpy's draws and argmax alone", peer, why))
@@ -172,8 +172,8 @@ def fleiss() -> list[Row]:
 
     matrix = np.random.default_rng(1).integers(0, 5, (7100, 5))
     labels = Labels.from_matrix(matrix)
-    agreement_table(labels, seed=1)
-    ours = timed(lambda: agreement_table(labels, seed=1))
+    agreement_table(labels, random_seed=1)
+    ours = timed(lambda: agreement_table(labels, random_seed=1))
     job = "every coefficient with its interval, 7100 x 5"
     if not installed("statsmodels"):
         return [Row(job, ours, "statsmodels", None)]
@@ -197,7 +197,7 @@ def em() -> list[Row]:
     from bayesagree.datasets.simulate import crowd_labels
     from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 
-    labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, seed=1).labels
+    labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, random_seed=1).labels
     triple = (labels.item_index, labels.annotator_index, labels.label_index)
     sizes = {"n_items": 100_000, "n_annotators": 1000, "n_labels": 10}
     dawid_skene_em(*(a[:100] for a in triple), **sizes, max_iterations=2)

@@ -42,11 +42,11 @@ def main() -> None:
     for title, (name, plausibility, options) in RUNS.items():
         annotations = datasets.load(name).annotations
         kept = first_annotations(annotations, 5) if isinstance(annotations, Labels) else None
-        curves[title] = reliability_curve(annotations, plausibility=plausibility, seed=1, **options)
+        curves[title] = reliability_curve(annotations, plausibility=plausibility, random_seed=1, **options)
         print(title, float(curves[title]["best"]), flush=True)
         if kept is not None:
             few = f"{title}, 5 annotators an item"
-            curves[few] = reliability_curve(kept, plausibility=plausibility, seed=1, **options)
+            curves[few] = reliability_curve(kept, plausibility=plausibility, random_seed=1, **options)
             IN_USE[few] = IN_USE[title]
     panels = plot_reliability_curve(curves)
     panels[0, 0].figure.savefig(RESULTS / "reliability.png", dpi=64)

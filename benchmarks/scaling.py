@@ -77,8 +77,10 @@ def ranked(n_items: int = 200, n_labels: int = 20, n_annotators: int = PER_ITEM)
 
 
 def phi(n_items: int = 100, n_ratings: int = PER_ITEM, n_levels: int | None = None) -> Call:
-    ratings = simulate.ratings(n_items=n_items, ratings_per_item=n_ratings, n_levels=n_levels, phi=0.4, seed=1).ratings
-    return lambda: common_agreement(ratings, seed=1)
+    ratings = simulate.ratings(
+        n_items=n_items, ratings_per_item=n_ratings, n_levels=n_levels, phi=0.4, random_seed=1
+    ).ratings
+    return lambda: common_agreement(ratings, random_seed=1)
 
 
 def alpha(labels: Labels) -> Call:
@@ -86,11 +88,11 @@ def alpha(labels: Labels) -> Call:
 
 
 def certainty(labels: Labels) -> Call:
-    return lambda: annotation_certainty(dirichlet(labels, draws=1, chains=1, seed=1, top_labels=1), exact=True)
+    return lambda: annotation_certainty(dirichlet(labels, draws=1, chains=1, random_seed=1, top_labels=1), exact=True)
 
 
 def prirn(rankings: Rankings, models: Predictions) -> Call:
-    return lambda: evaluate(rankings, models, plausibility="prirn", draws=100, chains=1, seed=1)
+    return lambda: evaluate(rankings, models, plausibility="prirn", draws=100, chains=1, random_seed=1)
 
 
 def em(labels: Labels) -> Call:

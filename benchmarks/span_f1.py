@@ -30,7 +30,7 @@ def world(rng, n):
 
 def main(sets):
     rng = np.random.default_rng(7)
-    true = float(span_f1(world(rng, 20_000), seed=1)["f1"].iloc[0])
+    true = float(span_f1(world(rng, 20_000), random_seed=1)["f1"].iloc[0])
     lines = ["# Span F1: coverage of the interval over documents", "", *(__doc__ or "").splitlines()[4:], ""]
     lines += [
         f"True F1 {true:.3f}; {sets} sets a row.",
@@ -39,7 +39,7 @@ def main(sets):
         "| --- " * 4 + "|",
     ]
     for n in (10, 30, 100):
-        found = [span_f1(world(rng, n), seed=k).iloc[0] for k in range(sets)]
+        found = [span_f1(world(rng, n), random_seed=k).iloc[0] for k in range(sets)]
         inside = np.mean([row["lower"] <= true <= row["upper"] for row in found])
         width = np.mean([row["upper"] - row["lower"] for row in found])
         lines.append(f"| {n} | {inside:.3f} | {np.sqrt(inside * (1 - inside) / sets):.3f} | {width:.3f} |")

@@ -132,8 +132,8 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         result = group_performance(labels, models, groups)
-    null, paired = dispersion_null(result, seed=SEED), dispersion_draws(result, seed=SEED)["dispersion"]
-    tree = group_posterior(labels, models, groups, seed=SEED)
+    null, paired = dispersion_null(result, random_seed=SEED), dispersion_draws(result, random_seed=SEED)["dispersion"]
+    tree = group_posterior(labels, models, groups, random_seed=SEED)
     free = tree["posterior"].to_dataset()["dispersion"]
     print(f"\n  {title}: groups {result['n_annotators'].values.tolist()}")
     for m in result["model"].values:
@@ -166,7 +166,7 @@ def report_agreement(ratings: Ratings, groups: Groups) -> None:
     """Print alpha and Phi within every group and between every two."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        tree = group_phi(ratings, groups, seed=SEED)
+        tree = group_phi(ratings, groups, random_seed=SEED)
     phi, alpha = tree["posterior"].to_dataset()["phi"], group_agreement(ratings, groups)["alpha"]
     for g, name in enumerate(groups.names):
         for h, other in enumerate(groups.names[g:], start=g):

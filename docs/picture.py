@@ -26,11 +26,11 @@ SHADES = ["#08519c", "#6baed6", "#c6dbef"]
 
 def main() -> None:
     """Evaluate three models and draw their scores and ranks."""
-    test_set = ba.simulate.labelled_test_set(n_items=300, seed=1)
+    test_set = ba.simulate.labelled_test_set(n_items=300, random_seed=1)
     votes = ba.metrics.top_k_accuracy(ba.majority_vote(test_set.labels), test_set.predictions).squeeze(
         ("chain", "draw")
     )
-    found = ba.compare(ba.evaluate(test_set.labels, test_set.predictions, seed=1), metric=METRIC)
+    found = ba.compare(ba.evaluate(test_set.labels, test_set.predictions, random_seed=1), metric=METRIC)
     found = found.sortby("score")
     models = found["model"].values.tolist()
     figure, (scores, ranks) = plt.subplots(1, 2, figsize=(9, 2.4), layout="constrained", sharey=True)

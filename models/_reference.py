@@ -14,7 +14,7 @@ PACKAGES = ("numpy", "scipy", "pymc", "arviz")
 
 
 def write_draws(
-    script: str, *, data: Mapping[str, Any], tree: xr.DataTree, names: list[str], seed: int, source: str
+    script: str, *, data: Mapping[str, Any], tree: xr.DataTree, names: list[str], random_seed: int, source: str
 ) -> None:
     """Write mean, sd and quantiles of sampled parameters with their Monte-Carlo errors, and the checks made."""
     posterior = tree["posterior"].to_dataset()[names]
@@ -47,7 +47,7 @@ def write_draws(
         "no_divergences": checks["divergences"] == 0,
         "e_bfmi_above_0_2": e_bfmi > 0.2,
     }
-    _write(script, {"route": "nuts", "source": source, "seed": seed, "data": data, "posterior": record}
+    _write(script, {"route": "nuts", "source": source, "random_seed": random_seed, "data": data, "posterior": record}
            | {"checks": checks, "checks_made": passed})  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def main() -> None:
         names = ["phi"] if item_mean == "flat" else ["phi", "m", "s"]
         names += ["w_low", "w_high"] if scale == "inflated" else []
         write_draws(
-            str(Path(__file__).with_name(name)), data=observed, tree=tree, names=names, seed=SEED,
+            str(Path(__file__).with_name(name)), data=observed, tree=tree, names=names, random_seed=SEED,
             source="Checco et al. 2017, equation 1",
         )  # fmt: skip
 

@@ -62,7 +62,7 @@ def main() -> None:
     with model(known):
         tree = pm.sample(4000, tune=2000, chains=4, random_seed=SEED, target_accept=0.995, progressbar=False)
     names = ["rate", "intercept", "slope", "vote_correlation", "scale"]
-    write_draws(__file__, data=known, tree=tree, names=names, seed=SEED, source="PyMC NUTS")
+    write_draws(__file__, data=known, tree=tree, names=names, random_seed=SEED, source="PyMC NUTS")
 
 
 if __name__ == "__main__":

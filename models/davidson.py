@@ -50,8 +50,8 @@ def exact(rows: list[list[int]]) -> dict[str, dict[str, list[float]]]:
     curvature = -(height[:size, :size] - height[:size, size:] - height[size:, :size] + height[size:, size:]) / 4e-6
     root = np.linalg.cholesky(np.linalg.inv(curvature))
     found: dict[str, list[NDArray[np.float64]]] = {}
-    for seed in range(REPLICATES):
-        sobol = qmc.Sobol(size + 1, rng=seed).random(POINTS)
+    for random_seed in range(REPLICATES):
+        sobol = qmc.Sobol(size + 1, rng=random_seed).random(POINTS)
         normal = stdtrit(np.inf, np.clip(sobol[:, :-1], 1e-12, 1 - 1e-12))
         chi2 = qmc_chi2(sobol[:, -1])
         away = normal / np.sqrt(chi2 / DEGREES)[:, None]

@@ -79,7 +79,7 @@ def main() -> None:
             nuts_sampler="pymc",
         )  # fmt: skip
     write_draws(
-        __file__, data=given, tree=tree, names=["prevalence", "confusion", "label_probability"], seed=SEED,
+        __file__, data=given, tree=tree, names=["prevalence", "confusion", "label_probability"], random_seed=SEED,
         source="Dawid and Skene (1979), equation 2.7, with Dirichlet priors",
     )  # fmt: skip
 

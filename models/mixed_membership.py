@@ -84,7 +84,7 @@ def main() -> None:
         )  # fmt: skip
     names = ["prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"]
     write_draws(
-        __file__, data=given, tree=tree, names=names, seed=SEED,
+        __file__, data=given, tree=tree, names=names, random_seed=SEED,
         source="Stutz et al., section 3, joined with Dawid and Skene (1979)",
     )  # fmt: skip
 

@@ -31,7 +31,7 @@ def random_answers(
     n_items: int = 100,
     repeats: int = 40,
     ci_prob: float = 0.95,
-    seed: Seed = None,
+    random_seed: Seed = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> xr.Dataset:
     """Return Phi of answers drawn uniformly from the levels of a scale, and how often it is called agreement.
@@ -49,7 +49,7 @@ def random_answers(
         Items of a data set, and data sets of a setting.
     ci_prob
         Probability of the intervals.
-    seed
+    random_seed
         Same seed, same answers.
     progress
         Called with the number of data sets done since the last call.
@@ -70,11 +70,11 @@ def random_answers(
 
     Examples
     --------
-    >>> found = random_answers(n_annotators=[3], n_levels=[5], n_items=20, repeats=2, seed=1)
+    >>> found = random_answers(n_annotators=[3], n_levels=[5], n_items=20, repeats=2, random_seed=1)
     >>> found["false_agreement"].sizes["item_mean"], found["phi"].sizes["repeat"]
     (2, 2)
     """
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     shape = (len(item_mean), len(n_levels), len(n_annotators), positive_int(repeats, "repeats"))
     summary = np.empty((*shape, 3))
     for (k, levels), (j, raters), r in product(enumerate(n_levels), enumerate(n_annotators), range(repeats)):
@@ -84,7 +84,7 @@ def random_answers(
             warnings.simplefilter("ignore", UserWarning)  # that a few raters do not identify Phi is what is measured
             for m, means in enumerate(item_mean):
                 tree = common_agreement(
-                    ratings, item_mean=means, likelihood=likelihood, ci_prob=ci_prob, draws=1, chains=1, seed=rng
+                    ratings, item_mean=means, likelihood=likelihood, ci_prob=ci_prob, draws=1, chains=1, random_seed=rng
                 )
                 found = tree["agreement"].to_dataset()
                 summary[m, k, j, r] = [float(found[name]) for name in ("mean", "lower", "upper")]
@@ -118,7 +118,7 @@ def plot_random_answers(result: xr.Dataset, *, axes: Panels | None = None) -> Pa
 
     Examples
     --------
-    >>> found = random_answers(n_annotators=[3], n_levels=[5], n_items=20, repeats=2, seed=1)
+    >>> found = random_answers(n_annotators=[3], n_levels=[5], n_items=20, repeats=2, random_seed=1)
     >>> plot_random_answers(found)[0, 0].get_title()
     '5 levels'
     """
@@ -144,7 +144,7 @@ def main(
     levels: Annotated[str, Option(help="Levels of the scale, comma separated.")] = "5,11",
     n_items: Annotated[int, Option(help="Items of a data set.", min=2)] = 100,
     repeats: Repeats = 40,
-    seed: _options.Seed = 1,
+    random_seed: _options.Seed = 1,
     figures: Figures = None,
     json: _options.Json = False,
 ) -> None:
@@ -155,7 +155,12 @@ def main(
     counts, scales = (_options.numbers(v, n, whole=True) for v, n in ((raters, "--raters"), (levels, "--levels")))
     with _output.progress("data sets", len(counts) * len(scales) * repeats) as advance:
         found = random_answers(
-            n_annotators=counts, n_levels=scales, n_items=n_items, repeats=repeats, seed=seed, progress=advance
+            n_annotators=counts,
+            n_levels=scales,
+            n_items=n_items,
+            repeats=repeats,
+            random_seed=random_seed,
+            progress=advance,
         )
     table = found[["false_agreement", "false_disagreement"]].assign(mean_phi=found["phi"].mean("repeat"))
     notes = save_figures(figures, {"figure-3": lambda: plot_random_answers(found)})

@@ -22,7 +22,7 @@ def main(
     labels_per_item: Annotated[str, Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
     labels_per_annotator: Annotated[str, Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
     runs: Annotated[int, Option(help="Runs per configuration.", min=1)] = 100,
-    seed: _options.Seed = 0,
+    random_seed: _options.Seed = 0,
     output: Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")] = None,
     label_level: Annotated[bool, Option(help="Rank by the AUC of the labels themselves too.")] = False,
     figures: Figures = None,
@@ -45,7 +45,7 @@ def main(
     total = runs * len(grid["cases"]) * len(grid["labels_per_item"]) * len(grid["labels_per_annotator"])
     further = ESTIMATORS if label_level else None
     options: dict[str, Any] = {"estimators": further, "keep_evaluations": figures is not None}
-    options |= {"seed": seed, "client": _options.dask_client(dask)}
+    options |= {"random_seed": random_seed, "client": _options.dask_client(dask)}
     with _output.progress("runs", total) as advance:
         tree = auc_study(**grid, runs=runs, **options, progress=advance)
     if output is not None:

@@ -36,13 +36,13 @@ def committees_summary(table: pd.DataFrame) -> pd.DataFrame:
 def main() -> None:
     """Print the claims, the mean swap errors and the committees."""
     start = time.perf_counter()
-    study = auc_study(seed=0)
+    study = auc_study(random_seed=0)
     print(f"The study took {time.perf_counter() - start:.0f} s.\n")
     claims = study_claims(study).assign(holds=lambda t: np.where(t["holds"], "yes", "**no**"))
     print(markdown(claims), "\n")
     errors = study["study"].to_dataset()["swap_error"].mean(["run", "labels_per_annotator"])
     print(markdown(errors.to_series().unstack("auc_method").round(4).reset_index()), "\n")
-    committees = auc_study(**COMMITTEES, seed=0)
+    committees = auc_study(**COMMITTEES, random_seed=0)
     print(markdown(committees_summary(committee_table(committees))))
 
 

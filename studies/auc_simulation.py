@@ -84,7 +84,7 @@ class Study:
     runs: int
     n_items: int
     n_models: int
-    seed: int
+    random_seed: int
     estimators: tuple[str, ...] = ()
     keep_evaluations: bool = False
 
@@ -104,7 +104,7 @@ def auc_study(
     n_models: int = 100,
     estimators: Mapping[str, Estimator] | None = None,
     keep_evaluations: bool = False,
-    seed: int | None = None,
+    random_seed: int | None = None,
     client: Any = None,
     progress: Callable[[int], None] = lambda runs: None,
 ) -> xr.DataTree:
@@ -125,7 +125,7 @@ def auc_study(
         for every model. They draw nothing and see the problems of the published methods.
     keep_evaluations
         Keep the true evaluation of every model and those of every method, for scatter and box plots.
-    seed
+    random_seed
         Same seed, same study, on any number of threads or workers.
     client
         A `distributed.Client` to run on instead of threads of this machine: the same study, and workers may die.
@@ -166,7 +166,7 @@ def auc_study(
         runs=positive_int(runs, "runs"),
         n_items=positive_int(n_items, "n_items"),
         n_models=n_models,
-        seed=int(np.random.default_rng().integers(2**62)) if seed is None else seed,
+        random_seed=int(np.random.default_rng().integers(2**62)) if random_seed is None else random_seed,
         estimators=tuple(further),
         keep_evaluations=keep_evaluations,
     )
@@ -188,10 +188,10 @@ def run_block(study: Study, key: Key, estimators: Mapping[str, Estimator] = Mapp
     rows = []
     for run in range(first, min(first + RUNS_PER_BLOCK, study.runs)):
         place = (list(CASES).index(case), per_item, per_annotator, run)
-        draw, decide = np.random.SeedSequence(study.seed, spawn_key=place).spawn(2)
+        draw, decide = np.random.SeedSequence(study.random_seed, spawn_key=place).spawn(2)
         problem = crowdsourced_binary(
             n_items=study.n_items, n_models=study.n_models, labels_per_item=per_item,
-            labels_per_annotator=per_annotator, mean_tpr=tpr, mean_fpr=fpr, seed=draw,
+            labels_per_annotator=per_annotator, mean_tpr=tpr, mean_fpr=fpr, random_seed=draw,
         )  # fmt: skip
         rows.append(_run(problem, np.random.Generator(np.random.SFC64(decide)), study, estimators))
     return np.array(rows)
@@ -249,4 +249,6 @@ def _tree(study: Study, table: Floats) -> xr.DataTree:
             "truth": ((*dims, "model"), values[..., 0, :]),
             "estimate": ((*dims, "auc_method", "model"), values[..., 1:, :]),
         }
-    return result_tree(groups, coords, model="auc_study", engine="exact", seed=study.seed, settings=asdict(study))
+    return result_tree(
+        groups, coords, model="auc_study", engine="exact", random_seed=study.random_seed, settings=asdict(study)
+    )

@@ -51,7 +51,7 @@ def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "
     Examples
     --------
     >>> from bayesagree.datasets.simulate import simulated_systems
-    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8), seed=1)
+    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8), random_seed=1)
     >>> len(plot_vote_quality(vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())))).lines)
     4
     """
@@ -71,7 +71,7 @@ def main(
     gold: Annotated[Path | None, Option(help="Gold: columns item, label.")] = None,
     correction: Annotated[str, Option(help="Triangle test: hotelling (the paper's) or williams.")] = "hotelling",
     draws: Annotated[int, Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
-    seed: _options.Seed = 1,
+    random_seed: _options.Seed = 1,
     figures: Figures = None,
     json: _options.Json = False,
 ) -> None:
@@ -79,12 +79,12 @@ def main(
 
     Example: python -m studies.blind --data trec2011-teams --draws 200 --figures folder
     """
-    case = blind_case(data, seed=seed) if systems is None else read_blind_case(systems, crowd, gold)
+    case = blind_case(data, random_seed=random_seed) if systems is None else read_blind_case(systems, crowd, gold)
     if case.gold is None:
         raise InputError("the tables judge methods by gold: pass --gold FILE")
     test = _options.one_of(correction, "--correction", ("hotelling", "williams"))
     with _output.progress("judging", None) as advance:
-        options: dict[str, Any] = {"correction": test, "draws": draws, "seed": seed, "progress": advance}
+        options: dict[str, Any] = {"correction": test, "draws": draws, "random_seed": random_seed, "progress": advance}
         tree = blind_experiment(case.predictions, crowd=case.crowd, gold=case.gold, **options)
     tables = []
     for number, title in TITLES.items():
@@ -103,7 +103,7 @@ def main(
         "figure-5": lambda: plot_quality_correlation(tree),
     }
     if case.predictions.categories.size == 2:
-        quality = vote_quality(case.predictions, case.gold, seed=seed)
+        quality = vote_quality(case.predictions, case.gold, random_seed=random_seed)
         curve = quality.to_dataset("metric").to_dataframe()
         tables.append(_output.Table("figure_2", flat(curve), "Figure 2: quality of the vote"))
         drawn["figure-2"] = lambda: plot_vote_quality(quality)

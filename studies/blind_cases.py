@@ -28,7 +28,7 @@ class BlindCase(NamedTuple):
     gold: Gold | None
 
 
-def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
+def blind_case(name: str, *, random_seed: Seed = None) -> BlindCase:
     """Load a public data set as a case for blind evaluation.
 
     trec2011-teams: teams of one track, no crowd. cifar10h: four models and three simulated weaker ones (the first
@@ -39,7 +39,7 @@ def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
     ----------
     name
         One of `CASES`.
-    seed
+    random_seed
         For the simulated models.
 
     Raises
@@ -62,7 +62,7 @@ def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
     if predictions is None:
         raise InputError(f"data set {name!r} has no predictions")
     if name == "cifar10h":
-        predictions = _with_weaker(predictions, seed)
+        predictions = _with_weaker(predictions, random_seed)
     return BlindCase(predictions, None if name == "trec2011-teams" else labels, gold)
 
 
@@ -126,8 +126,8 @@ def _labels_of(labels: Labels, annotator: int) -> pd.Series:
     return given
 
 
-def _with_weaker(predictions: Predictions, seed: Seed) -> Predictions:
-    rng = np.random.default_rng(seed_sequence(seed))
+def _with_weaker(predictions: Predictions, random_seed: Seed) -> Predictions:
+    rng = np.random.default_rng(seed_sequence(random_seed))
     codes = predictions.hard_labels()
     systems = dict(zip(predictions.models.tolist(), codes))
     first = codes[0]

@@ -68,7 +68,7 @@ def blind_experiment(
     multiplicity: Multiplicity = "none",
     ci_prob: float = 0.95,
     draws: int = 1000,
-    seed: Seed = None,
+    random_seed: Seed = None,
     progress: Progress = lambda done: None,
 ) -> xr.DataTree:
     """Score and rank systems by every method and, with gold, say how well each method replaces it.
@@ -78,7 +78,7 @@ def blind_experiment(
 
     Parameters
     ----------
-    predictions, crowd, leave_one_out, positive, threshold, calibrate_for, seed
+    predictions, crowd, leave_one_out, positive, threshold, calibrate_for, random_seed
         As in `blind_scores`. The paper's calibrated majority has one threshold for all metrics, as here by default.
     methods
         By default all that the data allow.
@@ -123,11 +123,11 @@ def blind_experiment(
     >>> rng = np.random.default_rng(1)
     >>> truth = rng.integers(0, 2, 300)
     >>> given = {f"s{q}": np.where(rng.random(300) < q / 10, truth, 1 - truth) for q in (5, 6, 7, 8, 9)}
-    >>> tree = blind_experiment(Predictions.from_labels(given), gold=dict(enumerate(truth)), draws=100, seed=1)
+    >>> tree = blind_experiment(Predictions.from_labels(given), gold=dict(enumerate(truth)), draws=100, random_seed=1)
     >>> float(tree["methods"]["correlation"].sel(estimator="em", metric="accuracy", measure="pearson")) > 0.9
     True
     """
-    systems = Systems.of(predictions, crowd, positive, seed)
+    systems = Systems.of(predictions, crowd, positive, random_seed)
     chosen = tuple(_possible(systems) if methods is None or len(methods) == 0 else methods)
     unknown = [m for m in chosen if m not in METHODS]
     if unknown or len(metrics) == 0:
@@ -138,7 +138,7 @@ def blind_experiment(
         raise InputError(f"baseline={baseline!r} is no method; there are {shorten(METHODS, 11)}")
     probability(significance, "significance")
     tests = significance, multiplicity, ci_prob
-    judge = _Judge(systems, tuple(metrics), draws, *tests, seed_sequence(seed))
+    judge = _Judge(systems, tuple(metrics), draws, *tests, seed_sequence(random_seed))
     truth = None if gold is None else _truth(gold, systems)
     options: dict[str, Any] = {"leave_one_out": leave_one_out, "threshold": threshold}
     found = []
@@ -163,7 +163,9 @@ def blind_experiment(
     settings |= {"draws": draws, "n_models": int(systems.models.size), "n_items": int(systems.items.size)}
     settings["n_gold"] = 0 if truth is None else int((truth >= 0).sum())
     settings["n_crowd"] = 0 if systems.crowd is None else int((systems.crowd >= 0).sum())
-    tree = result_tree(groups, coords, model="blind_experiment", engine="exact", seed=seed, settings=settings)
+    tree = result_tree(
+        groups, coords, model="blind_experiment", engine="exact", random_seed=random_seed, settings=settings
+    )
     return tree.sel(model=predictions.models, other_model=predictions.models)
 
 
@@ -176,7 +178,7 @@ class _Judge(NamedTuple):
     significance: float
     multiplicity: Multiplicity
     ci_prob: float
-    seed: np.random.SeedSequence
+    random_seed: np.random.SeedSequence
 
     def method(
         self, method: str, calibrate_for: str, truth: LabelCodes | None, options: dict[str, Any]
@@ -187,7 +189,12 @@ class _Judge(NamedTuple):
             if gold is None or (method == "calibrated_majority" and calibrate_for == "each"):
                 objective = metric if calibrate_for == "each" else calibrate_for
                 gold = make_pseudo_gold(
-                    self.systems, method, calibrate_for=objective, sets=self.draws, seed=self.seed, **options
+                    self.systems,
+                    method,
+                    calibrate_for=objective,
+                    sets=self.draws,
+                    random_seed=self.random_seed,
+                    **options,
                 )
                 counts = self._counts(gold)
             rows.append(self._row(gold, *counts, metric))
@@ -205,7 +212,7 @@ class _Judge(NamedTuple):
         return adjusted(p_values, self.multiplicity) < self.significance
 
     def _counts(self, gold: PseudoGold) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        per_draw = counts_per_draw(gold, self.systems, self.draws, "bootstrap", self.seed)
+        per_draw = counts_per_draw(gold, self.systems, self.draws, "bootstrap", self.random_seed)
         return counts_per_set(gold, self.systems), per_draw
 
     def _row(

@@ -37,9 +37,9 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
     --------
     >>> from studies.blind_experiment import blind_experiment
     >>> from bayesagree.datasets.simulate import simulated_systems
-    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
+    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), random_seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
-    >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
+    >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, random_seed=1)
     >>> plot_method_correlation(result, measure="spearman").get_ylabel()
     'spearman with gold'
     """
@@ -79,9 +79,9 @@ def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", a
     --------
     >>> from studies.blind_experiment import blind_experiment
     >>> from bayesagree.datasets.simulate import simulated_systems
-    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
+    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), random_seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
-    >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
+    >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, random_seed=1)
     >>> plot_quality_correlation(result).get_xlabel()
     'quality of the pseudo-gold'
     """

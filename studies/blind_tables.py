@@ -53,9 +53,9 @@ def blind_table(tree: xr.DataTree, number: int) -> pd.DataFrame:
     --------
     >>> from bayesagree.datasets.simulate import simulated_systems
     >>> from studies.blind_experiment import blind_experiment
-    >>> systems = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
+    >>> systems = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.9), random_seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
-    >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
+    >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, random_seed=1)
     >>> blind_table(tree, 4).loc["mean", ("accuracy", "score")].round(2).item()
     0.75
     """
@@ -80,7 +80,7 @@ def vote_quality(
     thresholds: Sequence[float] = tuple(np.linspace(0, 1.1, 12).round(1)),
     metrics: Sequence[str] = tuple(SHORT),
     positive: Any = None,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.DataArray:
     """Return how well the vote of the systems matches the gold, by the share of votes that makes it positive.
 
@@ -96,7 +96,7 @@ def vote_quality(
         Scores of the vote.
     positive
         The positive label, by default the last.
-    seed
+    random_seed
         For ties at 1/2.
 
     Returns
@@ -111,15 +111,15 @@ def vote_quality(
     Examples
     --------
     >>> from bayesagree.datasets.simulate import simulated_systems
-    >>> systems = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8), seed=1)
+    >>> systems = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8), random_seed=1)
     >>> found = vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())), thresholds=(0, 0.5, 1.1))
     >>> found.sel(metric="recall").round(2).values.tolist()
     [1.0, 0.78, 0.0]
     """
-    systems = Systems.of(predictions, None, positive, seed)
+    systems = Systems.of(predictions, None, positive, random_seed)
     rows = np.empty((len(metrics), len(thresholds)))
     for t, threshold in enumerate(thresholds):
-        codes = majority(systems, threshold=threshold, seed=seed)[0]
+        codes = majority(systems, threshold=threshold, random_seed=random_seed)[0]
         voted = pd.Series(systems.labels[codes], systems.items).where(codes >= 0, None)
         vote = Predictions.from_labels({"vote": voted}, labels=systems.labels.tolist())
         with warnings.catch_warnings():

@@ -30,7 +30,7 @@ def certainty_by_reliability(
     gold: Gold | None = None,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.Dataset:
     """Return the annotation certainty of every item at several reliabilities, and that of one label of each.
 
@@ -49,7 +49,7 @@ def certainty_by_reliability(
     gold
         Item to label, such as the labels that a benchmark was published with: their certainty is their
         uncertainty-adjusted accuracy.
-    draws, chains, seed
+    draws, chains, random_seed
         Of each posterior.
 
     Returns
@@ -65,14 +65,15 @@ def certainty_by_reliability(
     Examples
     --------
     >>> votes = Labels.from_counts([[5, 0], [3, 2]])
-    >>> certainty_by_reliability(votes, reliability=(1, 10), seed=1)["certainty"].mean("item").round(1).values.tolist()
+    >>> certainty = certainty_by_reliability(votes, reliability=(1, 10), random_seed=1)["certainty"]
+    >>> certainty.mean("item").round(1).values.tolist()
     [0.8, 1.0]
     """
     if isinstance(annotations, Ratings) and threshold is None:
         raise InputError("ratings ask on which side of a threshold the mean is: pass threshold=")
     rows, of_gold = [], []
     for weight in reliability:
-        options: dict[str, Any] = {"reliability": weight, "draws": draws, "chains": chains, "seed": seed}
+        options: dict[str, Any] = {"reliability": weight, "draws": draws, "chains": chains, "random_seed": random_seed}
         if isinstance(annotations, Labels):
             tree = dirichlet(annotations, top_labels=k, **options)
         else:
@@ -115,7 +116,7 @@ def main(
     drawn: dict[str, Any] = {"certainty": lambda: plot_certainty(curves)}
     if isinstance(given, Ratings):
         least = certainty.isel(reliability=0).idxmin("item").item()
-        tree = normal_inverse_gamma(given, draws=50, seed=sampling.seed)
+        tree = normal_inverse_gamma(given, draws=50, random_seed=sampling.random_seed)
         drawn["item"] = lambda: plot_rating_item(tree, given, least, threshold=threshold)
     if gold is not None:
         of_gold = found["gold_certainty"].isel(reliability=0, drop=True).dropna("item")

@@ -45,7 +45,7 @@ def plot_certainty_by_agreement(
     >>> from bayesagree import Labels, annotation_certainty, dirichlet
     >>> from bayesagree.agreement import annotator_agreement
     >>> votes = Labels.from_counts([[4, 0], [3, 1], [2, 2]])
-    >>> certainty = annotation_certainty(dirichlet(votes, seed=1), exact=True)
+    >>> certainty = annotation_certainty(dirichlet(votes, random_seed=1), exact=True)
     >>> plot_certainty_by_agreement(certainty, annotator_agreement(votes)).get_title()
     '3 items, correlation 1.00'
     """
@@ -97,7 +97,7 @@ def plot_risk(
     --------
     >>> from bayesagree import Labels, annotation_certainty, dirichlet
     >>> from bayesagree.plausibility.certainty import expected_risk, risk_certainty
-    >>> tree = dirichlet(Labels.from_counts([[4, 0, 1], [3, 1, 0]]), draws=50, seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[4, 0, 1], [3, 1, 0]]), draws=50, random_seed=1)
     >>> risk = {0: 0, 1: 1, 2: 1}
     >>> certainty = annotation_certainty(tree, exact=True)
     >>> plot_risk(certainty, risk_certainty(tree, risk), expected_risk(tree, risk)).size
@@ -147,7 +147,7 @@ def plot_rating_item(
     --------
     >>> from bayesagree import normal_inverse_gamma
     >>> given = Ratings.from_matrix([[1, 2, 2, 5]], scale=(1, 5), step=1)
-    >>> truth = normal_inverse_gamma(given, draws=20, seed=1)
+    >>> truth = normal_inverse_gamma(given, draws=20, random_seed=1)
     >>> plot_rating_item(truth, given, 0, threshold=3).get_xlabel()
     'rating'
     """

@@ -21,7 +21,7 @@ EM_STEPS, EM_TOLERANCE = 500, 1e-7
 
 
 def phi_clusters(
-    ratings: Ratings, *, n_clusters: Sequence[int] = (1, 2, 3), folds: int = 10, seed: Seed = None
+    ratings: Ratings, *, n_clusters: Sequence[int] = (1, 2, 3), folds: int = 10, random_seed: Seed = None
 ) -> xr.Dataset:
     """Return finite mixtures over Phi, each item in one of 1, 2, ... clusters, with their predictive scores.
 
@@ -37,7 +37,7 @@ def phi_clusters(
         Numbers of clusters to compare.
     folds
         Parts of the items, each left out once.
-    seed
+    random_seed
         Seed or generator of the folds.
 
     Returns
@@ -53,7 +53,7 @@ def phi_clusters(
     Examples
     --------
     >>> table = [[3, 3, 3, 4, 3]] * 30 + [[1, 5, 1, 5, 5]] * 30
-    >>> found = phi_clusters(Ratings.from_matrix(table, scale=(1, 5), step=1), n_clusters=(1, 2), seed=1)
+    >>> found = phi_clusters(Ratings.from_matrix(table, scale=(1, 5), step=1), n_clusters=(1, 2), random_seed=1)
     >>> bool(found["score"].sel(n_clusters=2) > found["score"].sel(n_clusters=1))
     True
     """
@@ -65,7 +65,7 @@ def phi_clusters(
     if rated.sum() < 2:
         raise InputError("each item is left out of the clusters that score it: two rated items at least")
     evidence = evidence[problem.patterns.pattern_of_item[rated]]
-    fold = np.random.default_rng(seed_sequence(seed)).permutation(len(evidence)) % folds
+    fold = np.random.default_rng(seed_sequence(random_seed)).permutation(len(evidence)) % folds
     most = max(positive_int(k, "n_clusters") for k in n_clusters)
     phi, share = np.full((len(n_clusters), most), np.nan), np.full((len(n_clusters), most), np.nan)
     member = np.full((len(n_clusters), len(evidence), most), np.nan)

@@ -170,7 +170,7 @@ def accuracy_against(labels: Labels, gold: Gold) -> pd.Series:
     return pd.Series(share, pd.Index(labels.annotators, name="annotator"), name="accuracy")
 
 
-def spammers(labels: Labels, *, deals: int = 20, seed: int | None = 1) -> pd.DataFrame:
+def spammers(labels: Labels, *, deals: int = 20, random_seed: int | None = 1) -> pd.DataFrame:
     """Return annotators whose quality is nearer to chance than to the average annotator, the worst first.
 
     The chance level of an annotator is the quality of their own labels dealt at random over their own items: somebody
@@ -182,7 +182,7 @@ def spammers(labels: Labels, *, deals: int = 20, seed: int | None = 1) -> pd.Dat
         Labels by known annotators.
     deals
         Number of deals; chance is their mean.
-    seed
+    random_seed
         Of the deals.
 
     Returns
@@ -201,7 +201,7 @@ def spammers(labels: Labels, *, deals: int = 20, seed: int | None = 1) -> pd.Dat
     >>> spammers(votes)["spammer"].to_dict()
     {'z': True, 'x': False, 'y': False}
     """
-    scores, judgments, rng = crowdtruth(labels), Judgments.of(labels), np.random.default_rng(seed)
+    scores, judgments, rng = crowdtruth(labels), Judgments.of(labels), np.random.default_rng(random_seed)
     quality = Quality(*(scores[name].values for name in Quality._fields))
     who = judgments.annotator.tocsc().indices  # one annotator a judgment
     places, dealt = np.argsort(who, kind="stable"), np.empty(who.size, np.int64)

@@ -19,7 +19,7 @@ def dispersion_null(
     permutations: int = 2000,
     significance: float = 0.05,
     ci_prob: float = 0.95,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.Dataset:
     """Compare the spread over groups with its distribution when annotators are dealt at random to the groups.
 
@@ -34,7 +34,7 @@ def dispersion_null(
         that serves all alike this happens with at most this probability.
     ci_prob
         Probability of the interval of the null distribution.
-    seed
+    random_seed
         Same seed, same answer.
 
     Returns
@@ -51,7 +51,7 @@ def dispersion_null(
     ...     {"annotator_performance": (("model", "annotator"), values), "group_of": ("annotator", [0] * 20 + [1] * 20)},
     ...     {"model": ["A"], "group": ["f", "m"]},
     ... )
-    >>> bool(dispersion_null(result, seed=1)["biased"][0])
+    >>> bool(dispersion_null(result, random_seed=1)["biased"][0])
     True
 
     References
@@ -59,7 +59,7 @@ def dispersion_null(
     Balayn and Bozzon (2019) report the spread without its null distribution.
     """
     times = positive_int(permutations, "permutations")
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     group, size = result["group_of"].to_numpy(), result.sizes["group"]
     values = result["annotator_performance"].transpose("model", "annotator")
     rows = []

@@ -66,7 +66,7 @@ def ranking_study(
     unranked: Unranked = "lumped",
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     progress: Callable[[], None] | None = None,
 ) -> xr.DataTree:
     """Compute certainty, risk and scores under both aggregation models, at several reliabilities each.
@@ -83,7 +83,7 @@ def ranking_study(
         Reliabilities of `prirn`, and whole ones of `plackett_luce`; they are not on one scale.
     unranked
         As in `plackett_luce`; ``"lumped"`` is the paper's.
-    draws, chains, seed
+    draws, chains, random_seed
         As in `plackett_luce`; the same for every setting.
     progress
         Called after every setting.
@@ -102,15 +102,15 @@ def ranking_study(
     Examples
     --------
     >>> from bayesagree.datasets.simulate import noisy_models, rankings
-    >>> simulated = rankings(n_items=20, seed=1).rankings
-    >>> tree = ranking_study(simulated, noisy_models(simulated, seed=1), draws=500, seed=1)
+    >>> simulated = rankings(n_items=20, random_seed=1).rankings
+    >>> tree = ranking_study(simulated, noisy_models(simulated, random_seed=1), draws=500, random_seed=1)
     >>> dict(tree["certainty"].sizes)
     {'setting': 9, 'item': 20}
     """
     settings = [("prirn", r) for r in prirn_reliability] + [("plackett_luce", r) for r in plackett_luce_reliability]
     if not settings:
         raise InputError("there is no setting: give a reliability of PrIRN or of Plackett-Luce")
-    common: dict[str, Any] = {"top_labels": DEPTH, "draws": draws, "chains": chains, "seed": seed}
+    common: dict[str, Any] = {"top_labels": DEPTH, "draws": draws, "chains": chains, "random_seed": random_seed}
     estimate, metrics, point = irn(rankings), [Metric.named(name) for name in SCORES], {}
     for metric in metrics:
         point[metric.name] = (("model",), score(estimate, predictions, metric.name).values.ravel())
@@ -147,7 +147,7 @@ def ranking_study(
     }
     coords = {"item": rankings.items, "model": predictions.models, "setting": np.arange(len(settings))}
     made = {"study": "rankings", "unranked": unranked, "draws": draws, "chains": chains}
-    result = result_tree(groups, coords, model="ranking_study", engine="gibbs", seed=seed, settings=made)
+    result = result_tree(groups, coords, model="ranking_study", engine="gibbs", random_seed=random_seed, settings=made)
     along = {
         "aggregation": ("setting", np.array([a for a, _ in settings])),
         "reliability": ("setting", np.array([float(r) for _, r in settings])),
@@ -370,8 +370,8 @@ def item_view(rankings: Rankings, tree: xr.DataTree, name: str | None = None) ->
     unranked = settings_of(tree)["unranked"]
     worth = int(middle_reliability(tree, "plackett_luce"))
     top = {
-        "prirn_top": prirn(one, reliability=middle_reliability(tree, "prirn"), top_labels=1, seed=1),
-        "plackett_luce_top": plackett_luce(one, reliability=worth, unranked=unranked, top_labels=1, seed=1),
+        "prirn_top": prirn(one, reliability=middle_reliability(tree, "prirn"), top_labels=1, random_seed=1),
+        "plackett_luce_top": plackett_luce(one, reliability=worth, unranked=unranked, top_labels=1, random_seed=1),
     }
     point = irn(one).values[0]
     shown = np.flatnonzero(point)[np.argsort(-point[np.flatnonzero(point)], kind="stable")]
@@ -502,7 +502,7 @@ def main(
         raise InputError(f"these are {type(truth).__name__}, not rankings; use `bayesagree evaluate`")
     one_of(unranked, "unranked", ("exact", "lumped"))
     simulated = models is None
-    models = models or noisy_models(truth, n_models=simulated_models, seed=sampling.seed)
+    models = models or noisy_models(truth, n_models=simulated_models, random_seed=sampling.random_seed)
     how: Any = {"prirn_reliability": _options.numbers(prirn, "--prirn"), "unranked": unranked}
     how["plackett_luce_reliability"] = _options.numbers(plackett_luce, "--plackett-luce", whole=True)
     tree = ranking_study(truth, models, risk=_risk(risk, source.data), **how, **vars(sampling))

@@ -31,7 +31,7 @@ def agreement_by_size(
     item_mean: Literal["hierarchical", "flat"] = "hierarchical",
     likelihood: Kind = "averaged",
     ci_prob: float = 0.95,
-    seed: Seed = None,
+    random_seed: Seed = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> xr.Dataset:
     """Return Phi, Krippendorff's alpha and percent agreement on random subsamples of the items.
@@ -50,7 +50,7 @@ def agreement_by_size(
         As in `common_agreement`; the paper's are ``"flat"`` and ``"squeezed"``.
     ci_prob
         Probability of the intervals.
-    seed
+    random_seed
         Same seed, same subsamples.
     progress
         Called with the number of subsamples done since the last call.
@@ -77,14 +77,14 @@ def agreement_by_size(
     Examples
     --------
     >>> from bayesagree.datasets.simulate import ratings
-    >>> found = agreement_by_size(ratings(n_items=40, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
+    >>> found = agreement_by_size(ratings(n_items=40, random_seed=1).ratings, shares=(0.5, 1), repeats=2, random_seed=1)
     >>> dict(found.sizes)
     {'share': 2, 'repeat': 2}
     """
     wrong = [share for share in shares if not 0 < share <= 1]
     if wrong:
         raise InputError(f"share {wrong[0]!r} of the items is not in (0, 1]")
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     options: dict[str, Any] = {"item_mean": item_mean, "likelihood": likelihood, "ci_prob": ci_prob}
     rows = np.empty((len(shares), positive_int(repeats, "repeats"), 5))
     for s, share in enumerate(shares):
@@ -93,7 +93,7 @@ def agreement_by_size(
             part = _items(ratings, np.sort(rng.permutation(ratings.items.size)[:n]))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # of parts: the whole is the user's
-                tree = common_agreement(part, draws=1, chains=1, seed=rng, **options)
+                tree = common_agreement(part, draws=1, chains=1, random_seed=rng, **options)
             found = tree["agreement"].to_dataset()
             values = [float(found[name]) for name in ("mean", "lower", "upper")]
             rows[s, r] = [*values, krippendorff_alpha(part, level=level), percent_agreement(part)]
@@ -133,7 +133,8 @@ def plot_agreement_by_size(result: xr.Dataset, *, axes: Panels | None = None) ->
     Examples
     --------
     >>> from bayesagree.datasets.simulate import ratings
-    >>> result = agreement_by_size(ratings(n_items=20, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
+    >>> given = ratings(n_items=20, random_seed=1).ratings
+    >>> result = agreement_by_size(given, shares=(0.5, 1), repeats=2, random_seed=1)
     >>> plot_agreement_by_size(result).size
     2
     """
@@ -163,7 +164,7 @@ def main(
     repeats: Repeats = 20,
     item_mean: Annotated[str, Option(help="hierarchical or flat (the paper's).")] = "hierarchical",
     likelihood: Annotated[str, Option(help="averaged, binned, density or squeezed (the paper's).")] = "averaged",
-    seed: _options.Seed = 1,
+    random_seed: _options.Seed = 1,
     figures: Figures = None,
     json: _options.Json = False,
 ) -> None:
@@ -179,7 +180,13 @@ def main(
     kind = _options.one_of(likelihood, "--likelihood", ("averaged", "binned", "density", "squeezed"))
     with _output.progress("subsamples", len(parts) * repeats) as advance:
         found = agreement_by_size(
-            ratings, shares=parts, repeats=repeats, item_mean=means, likelihood=kind, seed=seed, progress=advance
+            ratings,
+            shares=parts,
+            repeats=repeats,
+            item_mean=means,
+            likelihood=kind,
+            random_seed=random_seed,
+            progress=advance,
         )
     notes = save_figures(figures, {"figures-4-5": lambda: plot_agreement_by_size(found)})
     rows = found.mean("repeat").to_dataframe().reset_index()

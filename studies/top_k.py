@@ -43,8 +43,8 @@ def expected_top_k_accuracy(
     Examples
     --------
     >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> score = expected_top_k_accuracy(dirichlet(given.labels, seed=1), given.predictions)
+    >>> given = simulate.labelled_test_set(random_seed=1)
+    >>> score = expected_top_k_accuracy(dirichlet(given.labels, random_seed=1), given.predictions)
     >>> score.values.round(2).tolist()
     [0.72, 0.73, 0.62]
     """

@@ -48,7 +48,7 @@ def toy_classes(
     n_annotators: int = 5,
     centres: tuple[float, ...] = (-2.0, 0.0, 2.0),
     width: float = 1.0,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> ToyClasses:
     """Simulate items on a line, classes with overlapping normal densities, and annotators who draw labels.
 
@@ -60,7 +60,7 @@ def toy_classes(
         Sizes; every annotator labels every item.
     centres, width
         Means of the classes, and their common standard deviation.
-    seed
+    random_seed
         Same seed, same labels.
 
     References
@@ -69,11 +69,11 @@ def toy_classes(
 
     Examples
     --------
-    >>> toy = toy_classes(n_items=5, seed=1)
+    >>> toy = toy_classes(n_items=5, random_seed=1)
     >>> toy.plausibility.round(2)[:2].tolist()
     [[0.98, 0.02, 0.0], [0.73, 0.27, 0.0]]
     """
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     x = np.linspace(min(centres) - width, max(centres) + width, positive_int(n_items, "n_items"))
     log_density = -0.5 * ((x[:, None] - np.array(centres)) / width) ** 2
     share = np.exp(log_density - log_density.max(axis=1, keepdims=True))
@@ -110,8 +110,8 @@ def plot_toy_classes(
 
     Examples
     --------
-    >>> toy = toy_classes(n_items=10, seed=1)
-    >>> plot_toy_classes(toy, certainty_by_reliability(toy.labels, draws=20, seed=1)["certainty"]).size
+    >>> toy = toy_classes(n_items=10, random_seed=1)
+    >>> plot_toy_classes(toy, certainty_by_reliability(toy.labels, draws=20, random_seed=1)["certainty"]).size
     2
     """
     _, panels = new_panels(axes, 2, 1, width=5, height=2, sharex=True)
@@ -134,7 +134,7 @@ def plot_toy_classes(
 def main(
     n_annotators: Annotated[int, Option(help="Labels per item.", min=1)] = 5,
     reliability: Annotated[str, Option(help="Reliabilities, comma separated.")] = "0.5,1,2,5",
-    seed: _options.Seed = 1,
+    random_seed: _options.Seed = 1,
     figures: Figures = None,
     json: _options.Json = False,
 ) -> None:
@@ -142,12 +142,12 @@ def main(
 
     Example: python -m studies.toy --figures folder
     """
-    problem = toy_classes(n_annotators=n_annotators, seed=seed)
+    problem = toy_classes(n_annotators=n_annotators, random_seed=random_seed)
     levels = _options.numbers(reliability, "--reliability")
-    certainty = certainty_by_reliability(problem.labels, reliability=levels, seed=seed)["certainty"]
+    certainty = certainty_by_reliability(problem.labels, reliability=levels, random_seed=random_seed)["certainty"]
     drawn = {
         "figure-2": lambda: plot_toy_classes(problem, certainty, items=MARKED),
-        "figure-2-simplex": lambda: plot_simplex(dirichlet(problem.labels, seed=seed), MARKED),
+        "figure-2-simplex": lambda: plot_simplex(dirichlet(problem.labels, random_seed=random_seed), MARKED),
     }
     rows = [
         {"reliability": level, "mean_certainty": float(np.mean(row)), **{f"item_{i}": float(row[i]) for i in MARKED}}

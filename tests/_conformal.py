@@ -6,9 +6,9 @@ import xarray as xr
 import bayesagree as ba
 
 
-def items(n, n_labels=4, seed=1, sharpness=3.0):
+def items(n, n_labels=4, random_seed=1, sharpness=3.0):
     """Return plausibilities and predicted probabilities of n items, as (shares, predictions)."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     logits = sharpness * rng.standard_normal((n, n_labels))
     truth = softmax(logits)
     predicted = softmax(logits + rng.standard_normal((n, n_labels)))

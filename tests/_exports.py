@@ -11,9 +11,9 @@ import zipfile
 from itertools import groupby
 
 
-def votes(n_items, n_annotators, seed=1):
+def votes(n_items, n_annotators, random_seed=1):
     """Return votes of all annotators on all items; seven of ten agree on the first label."""
-    dice = random.Random(seed)
+    dice = random.Random(random_seed)
     return [
         (i, f"w{j}", "yes" if dice.random() < 0.7 else "no") for i in range(n_items) for j in range(n_annotators)
     ]  # fmt: skip

@@ -11,7 +11,7 @@ import xarray as xr
 import bayesagree as ba
 from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 
-FEW: dict[str, Any] = {"draws": 12, "chains": 2, "seed": 1}
+FEW: dict[str, Any] = {"draws": 12, "chains": 2, "random_seed": 1}
 MATRIX = np.arange(8)[:, None] % 3 * np.ones((1, 5), int)
 MATRIX[np.arange(8), np.arange(8) % 5] = 2  # one annotator of each item says another label
 
@@ -67,7 +67,7 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "plackett_luce top_labels": lambda: ba.plackett_luce(rankings(), unranked="lumped", top_labels=2, **FEW),
         "normal_inverse_gamma": lambda: ba.normal_inverse_gamma(ratings(), **FEW),
         "dawid_skene top_labels": lambda: ba.dawid_skene(labels(), top_labels=2, confusion=False, **FEW),
-        "dawid_skene em": lambda: ba.dawid_skene(labels(), engine="em", seed=1),
+        "dawid_skene em": lambda: ba.dawid_skene(labels(), engine="em", random_seed=1),
         "common_agreement": lambda: ba.common_agreement(ratings(), **FEW),
         "common_agreement inflated": lambda: ba.common_agreement(
             ratings(), item_mean="flat", likelihood="inflated", **FEW
@@ -77,7 +77,7 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "evaluate slices": lambda: ba.evaluate(
             labels(), predictions(3), metrics=["f1_macro"], by=[0, 1] * 4, another_annotator=True, **FEW
         ),
-        "calibrate": lambda: ba.calibrate(ba.dawid_skene(labels(), **FEW), gold, seed=1),
+        "calibrate": lambda: ba.calibrate(ba.dawid_skene(labels(), **FEW), gold, random_seed=1),
         "blind_posterior": lambda: ba.blind.blind_posterior(predictions(2), method="sampling", **FEW),
         "auc_posterior": lambda: ba.metrics.auc_posterior(binary(), predictions(2), **FEW),
         "corrected_rate share": lambda: ba.corrected_rate(binary(), people(), positive=1, **FEW),

@@ -30,7 +30,7 @@ def test_typed_and_seeded_by_keyword(name):
     assert signature.return_annotation is not inspect.Signature.empty
     for parameter in signature.parameters.values():
         assert parameter.annotation is not inspect.Parameter.empty, parameter
-    for option in ("seed", "draws", "chains", "reliability", "engine"):
+    for option in ("random_seed", "draws", "chains", "reliability", "engine"):
         if option in signature.parameters:
             assert signature.parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
 
@@ -72,8 +72,8 @@ POSTERIORS = ("common_agreement", "group_posterior", *REGISTERED)
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_posteriors_are_called_alike(name):
     parameters = inspect.signature(getattr(bayesagree, name)).parameters
-    defaults = {option: parameters[option].default for option in ("draws", "chains", "seed")}
-    assert defaults == {"draws": 1000, "chains": 4, "seed": None}
+    defaults = {option: parameters[option].default for option in ("draws", "chains", "random_seed")}
+    assert defaults == {"draws": 1000, "chains": 4, "random_seed": None}
     assert parameters["engine"].kind is inspect.Parameter.KEYWORD_ONLY
     first = next(iter(parameters.values()))
     assert first.name in ("labels", "rankings", "ratings")

@@ -18,7 +18,7 @@ LABELS = ba.Labels.from_matrix([["no", "no", "yes"], ["yes", "perhaps", None], [
 RATINGS = ba.Ratings.from_matrix([[1, 2, 2], [4, 5, 3], [3, 3, 5]], scale=(1, 5))
 BLOCKS = [[[[0], [1, 2]], [[0, 2]], [[2], [0], [1]], [[1]]], [[[1], [0]]]]
 RANKINGS = ba.Rankings.from_blocks(BLOCKS, labels=3)
-FEW: dict[str, Any] = {"draws": 2, "chains": 1, "seed": 1}
+FEW: dict[str, Any] = {"draws": 2, "chains": 1, "random_seed": 1}
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -29,7 +29,7 @@ RATINGS = {
     "contradictory": [[1.0, 5.0], [5.0, 1.0]],
 }
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # short chains, lone annotators
-FEW = {"draws": 50, "chains": 2, "seed": 1}
+FEW = {"draws": 50, "chains": 2, "random_seed": 1}
 
 
 def require_plausibilities(tree):
@@ -82,7 +82,7 @@ def test_phi(name):
 
 @pytest.mark.parametrize("name", [n for n in LABELS if n != "huge counts"])
 def test_every_coefficient_is_a_number_or_says_why_not(name):
-    table = ba.agreement_table(LABELS[name], seed=1)
+    table = ba.agreement_table(LABELS[name], random_seed=1)
     assert (table["estimate"].notna() | (table["note"] != "")).all()
     assert (table["estimate"].dropna() <= 1 + 1e-12).all()
 
@@ -91,7 +91,7 @@ def test_a_hundred_thousand_labels():
     n = 100_000
     labels = ba.Labels.from_matrix([[5, 7], [5, None]], labels=list(range(n)))
     models = ba.Predictions.from_labels({"right": [5, 5], "wrong": [9, 9]}, labels=list(range(n)))
-    score = ba.evaluate(labels, models, draws=1000, chains=1, seed=1)["posterior"]["top_1_accuracy"]
+    score = ba.evaluate(labels, models, draws=1000, chains=1, random_seed=1)["posterior"]["top_1_accuracy"]
     # Exactly .510; the standard error of 1000 draws of two items is .011.
     assert abs(float(score.sel(model="right").mean()) - 0.510) < 0.05
     assert float(score.sel(model="wrong").mean()) < 0.01

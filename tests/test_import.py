@@ -49,7 +49,7 @@ from bayesagree import Annotators, Labels, Predictions, group_posterior
 said = np.arange(48).reshape(8, 6) % 5 % 2
 people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "age": ["old", "young"] * 3}))
 model = Predictions.from_labels({"A": said[:, 0]})
-group_posterior(Labels.from_matrix(said), model, people, by=["age"], draws=10, seed=1)
+group_posterior(Labels.from_matrix(said), model, people, by=["age"], draws=10, random_seed=1)
 """
     assert "scipy.stats" not in loaded(code)
 
@@ -58,12 +58,12 @@ def test_agreement_of_few_labels_and_few_draws_compile_nothing():
     """A kernel that is loaded, compiled or not, imports `numba.np.arraymath`."""
     agreement = """
 from bayesagree import Labels, agreement_table
-agreement_table(Labels.from_matrix([[0, 1], [1, 1]]), seed=1)
+agreement_table(Labels.from_matrix([[0, 1], [1, 1]]), random_seed=1)
 """
     assert loaded(agreement, ("numba",)) == []
     draws = """
 from bayesagree import Labels, annotation_certainty, dirichlet
-annotation_certainty(dirichlet(Labels.from_matrix([[0, 1], [1, 1]]), top_labels=1, seed=1))
+annotation_certainty(dirichlet(Labels.from_matrix([[0, 1], [1, 1]]), top_labels=1, random_seed=1))
 """
     assert loaded(draws, ("numba.np.arraymath",)) == []
 

@@ -21,9 +21,9 @@ RANKED = ba.Rankings.from_blocks([[[["a"], ["b"]]], [[["b"], ["c"]]]], labels=["
 HARD = ba.Predictions.from_labels({"A": ["a", "b", "a"], "B": ["b", "b", "a"]}, labels=["a", "b"])
 SOFT = ba.Predictions.from_scores({"A": [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]}, labels=["a", "b"])
 PEOPLE = Annotators.from_table(pd.DataFrame({"annotator": ["x", "y", "z"], "age": ["old", "old", "young"]}))
-drawn = cache(lambda: ba.dirichlet(VOTES, draws=5, chains=2, seed=1))
-top = cache(lambda: ba.dirichlet(VOTES, draws=5, chains=2, seed=1, top_labels=1))
-crowd = cache(lambda: ba.dawid_skene(VOTES, variant="one_coin", draws=5, chains=2, seed=1, confusion=False))
+drawn = cache(lambda: ba.dirichlet(VOTES, draws=5, chains=2, random_seed=1))
+top = cache(lambda: ba.dirichlet(VOTES, draws=5, chains=2, random_seed=1, top_labels=1))
+crowd = cache(lambda: ba.dawid_skene(VOTES, variant="one_coin", draws=5, chains=2, random_seed=1, confusion=False))
 RATE = {"specificity": 0.9, "sensitivity": 0.8, "n_items": 20, "n_negative": 9, "n_positive": 9}
 
 REFUSED = {
@@ -34,7 +34,7 @@ REFUSED = {
     "draws: labels deeper than kept": (lambda: ba.annotation_certainty(top(), k=2), "only 1 were kept|top_labels=2"),
     "conformal: coverage of one": (lambda: ba.conformalize(VOTES, SOFT, coverage=1.0), "coverage"),
     "conformal: unknown method": (lambda: ba.conformalize(VOTES, SOFT, method="no"), "method='no' is not one of"),
-    "conformal: posterior of ratings": (lambda: ba.conformalize(ba.normal_inverse_gamma(RATED, draws=5, seed=1), SOFT), "take a posterior of labels or rankings"),
+    "conformal: posterior of ratings": (lambda: ba.conformalize(ba.normal_inverse_gamma(RATED, draws=5, random_seed=1), SOFT), "take a posterior of labels or rankings"),
     "conformal: hard labels": (lambda: ba.conformalize(VOTES, HARD), "score|hard"),
     "judges: raw rate of no share": (lambda: ba.judges.rogan_gladen(raw_rate=1.5, **RATE), r"raw_rate=1\.5 is not between 0 and 1"),
     "judges: sensitivity of no share": (lambda: ba.judges.rogan_gladen(raw_rate=0.5, **RATE | {"sensitivity": 1.5}), r"sensitivity=1\.5 is not between"),
@@ -55,7 +55,7 @@ REFUSED = {
     "crowd: no such variant": (lambda: ba.dawid_skene(VOTES, variant="no"), "variant='no' is not one of"),
     "informed: no predictions": (lambda: ba.evaluate(VOTES, plausibility="informed_dirichlet"), "predictions"),
     "normal: infinite prior mean": (lambda: ba.normal_inverse_gamma(RATED, prior=ba.plausibility.NormalInverseGammaPrior(mean=np.inf, strength=1, shape=2, scale=1)), "must be finite"),
-    "checks: reliability is no probability": (lambda: ba.predictive.with_log_likelihood(ba.dirichlet(VOTES, reliability=0.5, draws=5, seed=1), VOTES), "reliability="),
+    "checks: reliability is no probability": (lambda: ba.predictive.with_log_likelihood(ba.dirichlet(VOTES, reliability=0.5, draws=5, random_seed=1), VOTES), "reliability="),
     "checks: no such prior": (lambda: ba.predictive.prior_predictive(VOTES, plausibility="no"), "plausibility='no' has no prior predictive"),
     "checks: other annotations": (lambda: ba.predictive.with_posterior_predictive(drawn(), RATED), "takes Labels, got Ratings"),
     "numbers: an infinite one": (lambda: ba.Predictions.from_numbers({"A": [1.0, np.inf]}, items=["x", "y"]), "item 'y' has an infinite number"),
@@ -131,6 +131,6 @@ def test_what_is_no_rating_is_refused_by_name(given):
 def test_a_known_truth_at_the_end_makes_unanimity_agreement():
     ratings = ba.Ratings.from_matrix([[1] * 5] * 100, scale=(1, 5), step=1)
     known = dict.fromkeys(range(100), 1.0)
-    found = ba.common_agreement(ratings, item_mean=known, truth_sd=0.1, draws=20, seed=1)["agreement"]
+    found = ba.common_agreement(ratings, item_mean=known, truth_sd=0.1, draws=20, random_seed=1)["agreement"]
     assert found.attrs["decision"] == "agreement"
     assert float(found["mean"]) > 0.9

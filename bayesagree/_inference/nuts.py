@@ -27,7 +27,7 @@ def sample_nuts(
     draws: int,
     chains: int,
     tune: int | None = None,
-    seed: Seed,
+    random_seed: Seed,
     sampler: Sampler = None,
     recorded: list[str] | None = None,
 ) -> xr.DataTree:
@@ -39,7 +39,7 @@ def sample_nuts(
         A PyMC model.
     draws, chains, tune
         Draws kept per chain, number of chains, and steps before the first draw (by default PyMC's own 1000).
-    seed
+    random_seed
         Same seed, same draws.
     sampler
         Further arguments of `pymc.sample`. The sampler is PyMC's own wherever it runs, so that a seed means the same
@@ -59,7 +59,7 @@ def sample_nuts(
         tree = pm.sample(
             draws,
             chains=chains,
-            random_seed=[int(word) for word in seed_sequence(seed).generate_state(chains)],
+            random_seed=[int(word) for word in seed_sequence(random_seed).generate_state(chains)],
             **chosen,
         )
     made_by = tree["posterior"].attrs

@@ -110,7 +110,7 @@ class HeldOutScores(NamedTuple):
 
 
 class HeldOutRecord(NamedTuple):
-    """Function (annotations, reliabilities, seed=, **options) -> scores, and the reliabilities of the default curve."""
+    """Function (annotations, reliabilities, random_seed=, **options) -> scores; reliabilities of the default curve."""
 
     scores: Callable[..., HeldOutScores]
     reliabilities: tuple[float, ...]
@@ -131,7 +131,7 @@ _WAY_OUT = {
 }
 
 
-def replicate(model: "pm.Model", drawn: Draws, name: str, seed: Seed) -> NDArray[Any]:
+def replicate(model: "pm.Model", drawn: Draws, name: str, random_seed: Seed) -> NDArray[Any]:
     """Return draws of the variable `name` given draws of others, shape (sample, annotation), by PyMC."""
     import pymc as pm
 
@@ -143,21 +143,21 @@ def replicate(model: "pm.Model", drawn: Draws, name: str, seed: Seed) -> NDArray
             model,
             var_names=[name],
             freeze_vars=list(drawn),
-            random_seed=_word(seed),
+            random_seed=_word(random_seed),
             progressbar=False,
             return_inferencedata=False,
         )
     return found[name].reshape(len(points), -1)
 
 
-def prior_draws(model: "pm.Model", name: str, draws: int, seed: Seed) -> Draws:
+def prior_draws(model: "pm.Model", name: str, draws: int, random_seed: Seed) -> Draws:
     """Return draws of all variables of a model and of the annotations `name` from the prior, by PyMC."""
     import pymc as pm
 
     names = {v.name for v in (*model.free_RVs, *model.deterministics)} | {name}
     with _quiet():
         found: Any = pm.sample_prior_predictive(
-            draws, model, var_names=sorted(names), random_seed=_word(seed), return_inferencedata=False
+            draws, model, var_names=sorted(names), random_seed=_word(random_seed), return_inferencedata=False
         )
     return found
 
@@ -182,8 +182,8 @@ def as_probabilities(values: NDArray[Any]) -> NDArray[np.float64]:
     return positive / positive.sum(axis=-1, keepdims=True)
 
 
-def _word(seed: Seed) -> int:
-    return int(seed_sequence(seed).generate_state(1)[0])
+def _word(random_seed: Seed) -> int:
+    return int(seed_sequence(random_seed).generate_state(1)[0])
 
 
 @contextlib.contextmanager

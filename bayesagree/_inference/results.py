@@ -23,7 +23,7 @@ def result_tree(
     model: str,
     engine: str,
     sampler: str = "",
-    seed: Any,
+    random_seed: Any,
     settings: Mapping[str, Any],
 ) -> xr.DataTree:
     """Build a result from ``{group: {variable: (dims, values[, attrs])}}``; each group takes the coordinates it uses.
@@ -37,7 +37,7 @@ def result_tree(
         "model": model,
         "engine": engine,
         "sampler": sampler or engine,
-        "seed": json.dumps(int(seed) if isinstance(seed, int | np.integer) else None),
+        "seed": json.dumps(int(random_seed) if isinstance(random_seed, int | np.integer) else None),
         "settings": json.dumps(settings, default=plain),
     }
     datasets = {}

@@ -46,18 +46,18 @@ PURPOSES = (
 type Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
-def seed_sequence(seed: Seed) -> np.random.SeedSequence:
+def seed_sequence(random_seed: Seed) -> np.random.SeedSequence:
     """Turn what a user passes as seed into the root of all streams of one call.
 
     A Generator gives four new words, so that two calls with the same Generator differ.
     """
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    if isinstance(seed, np.random.Generator):
-        return np.random.SeedSequence([int(w) for w in seed.integers(0, 2**32, 4)])
-    if seed is not None and seed < 0:
-        raise InputError(f"seed={seed} must be a whole number of at least 0")
-    return np.random.SeedSequence(seed)
+    if isinstance(random_seed, np.random.SeedSequence):
+        return random_seed
+    if isinstance(random_seed, np.random.Generator):
+        return np.random.SeedSequence([int(w) for w in random_seed.integers(0, 2**32, 4)])
+    if random_seed is not None and random_seed < 0:
+        raise InputError(f"random_seed={random_seed} must be a whole number of at least 0")
+    return np.random.SeedSequence(random_seed)
 
 
 def item_blocks(n_items: int, size: int = BLOCK) -> list[slice]:
@@ -65,9 +65,9 @@ def item_blocks(n_items: int, size: int = BLOCK) -> list[slice]:
     return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
 
 
-def block_generators(seed: Seed, n_blocks: int) -> list[np.random.Generator]:
+def block_generators(random_seed: Seed, n_blocks: int) -> list[np.random.Generator]:
     """Spawn one independent generator per block of items."""
-    root = seed_sequence(seed)
+    root = seed_sequence(random_seed)
     return [block_generator(root, b) for b in range(n_blocks)]
 
 
@@ -78,9 +78,9 @@ def block_generator(root: np.random.SeedSequence, block: int) -> np.random.Gener
     return np.random.Generator(np.random.SFC64(key))
 
 
-def stream_apart(seed: Seed, purpose: str) -> np.random.SeedSequence:
+def stream_apart(random_seed: Seed, purpose: str) -> np.random.SeedSequence:
     """Return the seed of one of the `PURPOSES`: the same in every call, and that of no block of items."""
-    root = seed_sequence(seed)
+    root = seed_sequence(random_seed)
     # From the last child backwards: blocks of items count from the first, and there are never 2^32 of them.
     key = 2**32 - 1 - PURPOSES.index(purpose)
     return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, key))

@@ -35,7 +35,7 @@ def item_fit(
     prior: AgreementPrior | None = None,
     threshold: float = THRESHOLD,
     draws: int = 1000,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> pd.DataFrame:
     """Return the items whose dispersion does not fit the common Phi, by a posterior predictive check.
 
@@ -52,7 +52,7 @@ def item_fit(
         An item does not fit where its p-value is below `threshold` or above 1 - `threshold`.
     draws
         Replicates of each item.
-    seed
+    random_seed
         Seed or generator; same seed, same draws.
 
     Returns
@@ -74,12 +74,12 @@ def item_fit(
     Examples
     --------
     >>> table = [[3, 3, 3, 4, 3]] * 10 + [[1, 5, 1, 5, 5]]
-    >>> found = item_fit(Ratings.from_matrix(table, scale=(1, 5), step=1), seed=1)
+    >>> found = item_fit(Ratings.from_matrix(table, scale=(1, 5), step=1), random_seed=1)
     >>> int(found["item"].iloc[0]), found["fit"].iloc[0]
     (10, 'more disagreement')
     """
     problem = prepare(ratings, item_mean=item_mean, prior=prior)
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     drawn = joint_posterior(problem).draw(draws, rng)
     means = draw_item_means(problem, drawn, rng)
     rated, item = np.unique(ratings.item_index, return_inverse=True)
@@ -100,7 +100,7 @@ def item_fit(
 
 
 def item_mean_check(
-    ratings: Ratings, *, prior: AgreementPrior | None = None, draws: int = 1000, seed: Seed = None
+    ratings: Ratings, *, prior: AgreementPrior | None = None, draws: int = 1000, random_seed: Seed = None
 ) -> xr.Dataset:
     """Return the histogram of item means beside that of the hierarchical model, with a posterior predictive p-value.
 
@@ -112,7 +112,7 @@ def item_mean_check(
         As in `common_agreement`.
     draws
         Replicated histograms.
-    seed
+    random_seed
         Seed or generator; same seed, same draws.
 
     Returns
@@ -135,12 +135,12 @@ def item_mean_check(
     Examples
     --------
     >>> ends = np.repeat([[1, 2, 1], [5, 4, 5]], 100, axis=0)
-    >>> check = item_mean_check(Ratings.from_matrix(ends, scale=(1, 5), step=1), seed=1)
+    >>> check = item_mean_check(Ratings.from_matrix(ends, scale=(1, 5), step=1), random_seed=1)
     >>> float(check["observed"].sum())
     1.0
     """
     problem = prepare(ratings, prior=prior)
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     observed, replicates = _histograms(ratings, joint_posterior(problem).draw(draws, rng), rng)
     low, high = ratings.scale
     data = {

@@ -65,7 +65,7 @@ def agreement_table(
     cluster: ItemGroup | None = None,
     annotators: Literal["fixed", "sample"] = "fixed",
     ci_prob: float = 0.95,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> pd.DataFrame:
     """Return all agreement coefficients that the annotations allow, each with an interval.
 
@@ -97,7 +97,7 @@ def agreement_table(
         Brennan-Prediger then have wider intervals, and the notes of the others say that they do not.
     ci_prob
         Probability of the intervals.
-    seed
+    random_seed
         Seed or generator of the replicates.
 
     Returns
@@ -147,7 +147,7 @@ def agreement_table(
     Examples
     --------
     >>> ratings = Ratings.from_matrix([[0, 0, 0, 0, 1], [1, 1, 1, 1, 0]], scale=(0, 1), step=1)
-    >>> table = agreement_table(ratings, seed=1).set_index("coefficient")
+    >>> table = agreement_table(ratings, random_seed=1).set_index("coefficient")
     >>> round(float(table.loc["alpha_nominal", "estimate"]), 2)
     0.28
     """
@@ -163,7 +163,9 @@ def agreement_table(
     if isinstance(annotations, Rankings):
         if sampled:
             raise InputError("annotators='sample' is for labels and ratings; of rankings choose 'fixed'")
-        return _Coefficients(ranking_table(annotations, ci_prob, np.random.default_rng(seed_sequence(seed)))[columns])
+        return _Coefficients(
+            ranking_table(annotations, ci_prob, np.random.default_rng(seed_sequence(random_seed)))[columns]
+        )
     kind = weights_for(level or annotations.level, weights)
     found = iter(())
     if distance is None:
@@ -171,7 +173,7 @@ def agreement_table(
     else:
         name, of_sets, items = set_coefficient(annotations, distance)
         found = iter([(name, of_sets)])
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     replicates = _replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng, clusters)
     if sampled:
         replicates = _of_other_annotators(replicates, items, kind, rng)
@@ -250,12 +252,12 @@ def krippendorff_alpha(
 
 
 def interval_of_counts(
-    annotations: AgreementData, coefficient: str, *, ci_prob: float = 0.95, seed: Seed = None
+    annotations: AgreementData, coefficient: str, *, ci_prob: float = 0.95, random_seed: Seed = None
 ) -> tuple[float, float]:
     """Return the interval of one coefficient of counts in `agreement_table` with the nominal level."""
     items = items_of(annotations)
     wanted = ((name, found) for name, found in coefficients(items, weights_for("nominal", None)) if name == coefficient)
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     _, found, drawn = next(_replicates(wanted, items.patterns.weight, rng))
     interval = interval_of(drawn, ci_prob, equal_tails=found.equal_tails)
     return interval["lower"], interval["upper"]
@@ -319,7 +321,7 @@ def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = common_agreement(items.rated, ci_prob=ci_prob, seed=rng)["agreement"].to_dataset()
+        found = common_agreement(items.rated, ci_prob=ci_prob, random_seed=rng)["agreement"].to_dataset()
     notes = [str(w.message) for w in caught]
     if (weight := float(found["prob_inflated"])) > NOTED_SHARE:
         notes.append(f"answers at an end of the scale are outright ends with probability {weight:.2f}")

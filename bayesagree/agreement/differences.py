@@ -37,7 +37,7 @@ def agreement_difference(
     weights: Weights | None = None,
     cluster: ItemGroup | None = None,
     ci_prob: float = 0.95,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> pd.DataFrame:
     """Differences of all agreement coefficients between two sets of annotations, each with an interval.
 
@@ -49,7 +49,7 @@ def agreement_difference(
     ----------
     annotations, other
         Labels or ratings with any missing pattern, whose items have names; the difference is first minus second.
-    level, weights, ci_prob, seed
+    level, weights, ci_prob, random_seed
         As in `agreement_table`; sets of different levels are compared as nominal ones.
     cluster
         A cluster for each item of either set, such as its document, by the item's name; a sequence names those of the
@@ -84,7 +84,7 @@ def agreement_difference(
     --------
     >>> before = Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "a"], ["b", "b"], ["a", "b"]])
     >>> after = Labels.from_matrix([["a", "a"], ["a", "a"], ["b", "b"], ["b", "b"], ["a", "b"]])
-    >>> table = agreement_difference(after, before, seed=1).set_index("coefficient")
+    >>> table = agreement_difference(after, before, random_seed=1).set_index("coefficient")
     >>> round(float(table.loc["percent_agreement", "estimate"]), 2)
     0.4
     """
@@ -94,7 +94,7 @@ def agreement_difference(
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
     place = _places(annotations, names), _places(other, names)
     clusters = None if cluster is None else cluster_codes(cluster, names.to_numpy())
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     first, second = (dict(coefficients(side, kind)) for side in sides)
     same = annotations is other
     of_phi = _phi_row(sides, ci_prob, rng)  # first: its draws do not depend on those of the coefficients
@@ -180,7 +180,7 @@ def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generato
     for side, items in zip(("first", "second"), sides):
         if items.rated is None:
             return _missing("hdi", f"{side}: needs ratings, one for each annotator and item")
-    fits = [common_agreement(items.rated, seed=rng) for items in sides if items.rated is not None]
+    fits = [common_agreement(items.rated, random_seed=rng) for items in sides if items.rated is not None]
     found = phi_difference(fits[0], fits[1], ci_prob=ci_prob)
     values = {name: float(found[name]) for name in ("lower", "upper", "prob_positive")}
     return values | {"estimate": float(found["mean"]), "ci_kind": "hdi", "note": "posteriors taken as independent"}

@@ -106,7 +106,7 @@ class VarianceComponents:
 
 
 def icc(
-    ratings: Ratings, *, kind: str | None = None, k: int | None = None, ci_prob: float = 0.95, seed: Seed = None
+    ratings: Ratings, *, kind: str | None = None, k: int | None = None, ci_prob: float = 0.95, random_seed: Seed = None
 ) -> pd.DataFrame:
     """Intraclass correlations of ratings: how far one annotator, or the mean of k, tells items apart.
 
@@ -121,7 +121,7 @@ def icc(
         Ratings of which the mean is taken; by default the mean number per item, rounded.
     ci_prob
         Probability of the intervals.
-    seed
+    random_seed
         Of the draws.
 
     Returns
@@ -144,7 +144,7 @@ def icc(
     >>> ratings = Ratings.from_matrix(  # Shrout and Fleiss, table 2
     ...     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], scale=(1, 10)
     ... )
-    >>> icc(ratings, seed=1)["estimate"].round(2).tolist()
+    >>> icc(ratings, random_seed=1)["estimate"].round(2).tolist()
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
     require(ratings, Ratings, "ratings")
@@ -157,7 +157,7 @@ def icc(
             "an intraclass correlation needs two items, two annotators, an item with two ratings that differ"
         )
     k = max(round(size.mean()), 2) if k is None else k
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     rows, wanted = [], KINDS if kind is None else (kind,)
     needed = sorted({name[0] != "1" for name in wanted})
     fits = {two_way: VarianceComponents(ratings, two_way=two_way).draws(rng) for two_way in needed}
@@ -170,11 +170,11 @@ def icc(
     return pd.DataFrame(rows)
 
 
-def icc_rows(ratings: Ratings, ci_prob: float, seed: Seed) -> dict[str, dict[str, Any]]:
+def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, dict[str, Any]]:
     """Return the rows of `agreement_table`: of all kinds that exist by name."""
     few = np.unique(ratings.annotator_index).size <= MOST_ANNOTATORS
     try:
-        found = icc(ratings, ci_prob=ci_prob, seed=seed) if few else pd.DataFrame()
+        found = icc(ratings, ci_prob=ci_prob, random_seed=random_seed) if few else pd.DataFrame()
     except InputError:
         return {}
     rows: dict[str, dict[str, Any]] = {}

@@ -185,7 +185,9 @@ def sample_tree(model: "pm.Model", request: Request) -> xr.DataTree:
     from bayesagree._inference.nuts import sample_nuts, sampler_stats
 
     (chains, draws), options = request.shape, request.options
-    sampled = sample_nuts(model, draws=draws, chains=chains, seed=options["seed"], sampler=request.sampler)
+    sampled = sample_nuts(
+        model, draws=draws, chains=chains, random_seed=options["random_seed"], sampler=request.sampler
+    )
     posterior, summary = sampled["posterior"].to_dataset(), phi_summary(sampled, ci_prob=request.ci_prob)
     levels = [name + end for name in LEVELS for end in ("", "_sd")]
     names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + ["item_mean"] * request.keep_item_means

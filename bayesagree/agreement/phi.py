@@ -42,7 +42,7 @@ def common_agreement(
     ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
     sampler: Mapping[str, Any] | None = None,
     keep_item_means: bool = False,
@@ -70,7 +70,7 @@ def common_agreement(
         By default uniform for Phi, m and s; half-normal standard deviations of shifts and spreads.
     ci_prob
         Probability of the interval.
-    draws, chains, seed
+    draws, chains, random_seed
         Draws of the posterior; same seed, same draws.
     engine
         ``"exact"``: quadrature over the item means and importance sampling. ``"nuts"``: PyMC, always with annotator
@@ -115,7 +115,7 @@ def common_agreement(
     Examples
     --------
     >>> ratings = Ratings.from_matrix([[4, 4, 5, 4, 4], [1, 2, 1, 1, 2], [3, 3, 3, 4, 3]], scale=(1, 5), step=1)
-    >>> tree = common_agreement(ratings, seed=1)
+    >>> tree = common_agreement(ratings, random_seed=1)
     >>> tree["agreement"].attrs["decision"], round(float(tree["agreement"]["mean"]), 2)
     ('agreement', 0.87)
     """
@@ -136,7 +136,7 @@ def common_agreement(
     interval = {"ci_kind": "hdi", "ci_prob": ci_prob}
     settings = {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood} | interval
     settings |= {"annotator_effects": annotator_effects, "prior": asdict(prior)}
-    options = {"model": "common_agreement", "engine": engine, "seed": seed, "settings": settings}
+    options = {"model": "common_agreement", "engine": engine, "random_seed": random_seed, "settings": settings}
     request = Request(shape, ci_prob, keep_item_means, options, sampler)
     if engine == "nuts":
         given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}
@@ -232,7 +232,7 @@ def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
     """Return draws from the engine's posterior, in the form of every result."""
     shape, options = request.shape, request.options
     likelihood = options["settings"]["likelihood"]
-    rng = np.random.default_rng(seed_sequence(options["seed"]))
+    rng = np.random.default_rng(seed_sequence(options["random_seed"]))
     joint = joint_posterior(problem)
     limits.warn_of_readings(joint)
     posterior, drawn = joint.phi, joint.draw(shape[0] * shape[1], rng)

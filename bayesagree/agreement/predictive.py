@@ -104,7 +104,7 @@ def _beta_ratio(x: Floats, shapes: tuple[float, float]) -> Floats:
 
 
 def _item_log_likelihood(
-    ratings: Ratings, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
+    ratings: Ratings, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
 ) -> Pointwise:
     """Integral over the mean of each item by the quadrature of the exact engine, shape (sample, item)."""
     options = _options(ratings, settings)

@@ -13,7 +13,7 @@ from bayesagree.annotations.spans import Match, Span, read_spans
 from bayesagree.errors import InputError, one_of
 
 
-def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: Seed = None) -> pd.DataFrame:
+def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random_seed: Seed = None) -> pd.DataFrame:
     """Mean F1 of pairs of annotators over the spans that they mark, with an interval over documents.
 
     F1 of two annotators is 2 m / (a + b): of the a and b spans that they mark in the documents that both read, m are
@@ -30,7 +30,7 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: 
     ci_prob
         Probability of the interval: the shortest one of 2000 replicates that weigh the documents by gamma variables, as
         the Bayesian bootstrap, wider where they are few. Coverage: benchmarks/results/span_f1.md.
-    seed
+    random_seed
         Of the replicates.
 
     Returns
@@ -54,7 +54,7 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: 
     >>> rows = [("d1", "ann", 0, 6, "NAME"), ("d1", "bob", 0, 6, "NAME"), ("d2", "ann", 2, 4, "NAME")]
     >>> rows += [("d2", "bob", 3, 4, "NAME")]
     >>> frame = pd.DataFrame(rows, columns=["document", "annotator", "start", "end", "label"])
-    >>> span_f1(frame, seed=1)["f1"].tolist(), span_f1(frame, match="overlap", seed=1)["f1"].tolist()
+    >>> span_f1(frame, random_seed=1)["f1"].tolist(), span_f1(frame, match="overlap", random_seed=1)["f1"].tolist()
     ([0.5, 0.5], [1.0, 1.0])
     """
     one_of(match, "match", ("exact", "overlap"))
@@ -74,7 +74,7 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: 
     if not total.any():
         raise InputError("nobody marked a span in a document that two annotators read")
     shape = weight_shape(int(both.any(axis=1).sum()))
-    weight = np.random.default_rng(seed_sequence(seed)).standard_gamma(shape, (REPLICATES, len(documents)))
+    weight = np.random.default_rng(seed_sequence(random_seed)).standard_gamma(shape, (REPLICATES, len(documents)))
     with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
         estimate, drawn = matched.sum(axis=0) / total.sum(axis=0), (weight @ matched) / (weight @ total)
     rows = [(None, None, np.nanmean(estimate), *hdi(np.nanmean(drawn, axis=1), ci_prob), int(both.any(axis=1).sum()))]

@@ -112,7 +112,7 @@ def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 
     --------
     >>> one = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
     >>> two = Ratings.from_matrix([[1, 4, 5, 2], [1, 5, 1, 4]], scale=(1, 5), step=1)
-    >>> difference = phi_difference(common_agreement(one, seed=1), common_agreement(two, seed=2))
+    >>> difference = phi_difference(common_agreement(one, random_seed=1), common_agreement(two, random_seed=2))
     >>> float(difference["prob_positive"]) > 0.9
     True
     """

@@ -178,11 +178,11 @@ def _density(point, code, wrong, count):
 
 
 def truths_behind(
-    predicted: NDArray[np.int16], n_labels: int, draws: int, chains: int, seed: Seed
+    predicted: NDArray[np.int16], n_labels: int, draws: int, chains: int, random_seed: Seed
 ) -> tuple[NDArray[np.int16], Floats]:
     """Draw truths (chain x draw, item) and spreads of difficulty, chain after chain."""
     model = SharedDifficulty(predicted, n_labels)
-    rngs = [np.random.default_rng(stream) for stream in seed_sequence(seed).spawn(chains)]
+    rngs = [np.random.default_rng(stream) for stream in seed_sequence(random_seed).spawn(chains)]
     mode = model.mode()
     each = map if model.wrong.size < FEW_CELLS else map_blocks
     truths, spreads = zip(*each(lambda rng: model.draw(draws, mode, rng), rngs))

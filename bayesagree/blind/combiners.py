@@ -30,7 +30,7 @@ def direct(systems: Systems) -> LabelCodes:
     return crowd_of(systems)[None]
 
 
-def calibrated_majority(systems: Systems, *, metric: str = "accuracy", seed: Seed = None) -> LabelCodes:
+def calibrated_majority(systems: Systems, *, metric: str = "accuracy", random_seed: Seed = None) -> LabelCodes:
     """Take the votes above the threshold at which they score best on the crowd's labels.
 
     Thresholds that give all items the same label do not compete: recall would always choose 0, specificity more than
@@ -42,7 +42,7 @@ def calibrated_majority(systems: Systems, *, metric: str = "accuracy", seed: See
         threshold = best_threshold(counts.astype(np.int64), crowd, metric, positive)
         return lambda others: above_threshold(others.astype(np.int64), threshold, positive)
 
-    return _cross_fitted(systems, vote_counts(systems).astype(float), fit, seed)
+    return _cross_fitted(systems, vote_counts(systems).astype(float), fit, random_seed)
 
 
 def best_threshold(counts: NDArray[np.int64], truth: NDArray[np.int64], metric: str, positive: int) -> float:
@@ -56,9 +56,9 @@ def best_threshold(counts: NDArray[np.int64], truth: NDArray[np.int64], metric: 
     return float(levels[best[np.argmin(np.abs(levels[best] - 0.5))]])
 
 
-def supervised(systems: Systems, *, by: str, seed: Seed = None) -> LabelCodes:
+def supervised(systems: Systems, *, by: str, random_seed: Seed = None) -> LabelCodes:
     """Combine by a classifier of `FITS`; of missing labels all indicators are zero."""
-    return _cross_fitted(systems, one_hot(systems), partial(FITS[by], systems), seed)
+    return _cross_fitted(systems, one_hot(systems), partial(FITS[by], systems), random_seed)
 
 
 def one_hot(systems: Systems) -> NDArray[np.float64]:
@@ -105,7 +105,7 @@ FITS = {
 }
 
 
-def _cross_fitted(systems: Systems, features: NDArray[np.float64], fit: Fit, seed: Seed) -> LabelCodes:
+def _cross_fitted(systems: Systems, features: NDArray[np.float64], fit: Fit, random_seed: Seed) -> LabelCodes:
     crowd, voted = crowd_of(systems), (systems.predicted >= 0).any(axis=0)
     known = np.flatnonzero((crowd >= 0) & voted)
     if known.size < 2 * FOLDS:
@@ -115,7 +115,7 @@ def _cross_fitted(systems: Systems, features: NDArray[np.float64], fit: Fit, see
     gold = np.full(systems.items.size, -1, np.int16)
     truth = crowd.astype(np.int64)
     rest = np.flatnonzero((crowd < 0) & voted)
-    folds = np.array_split(np.random.default_rng(seed_sequence(seed)).permutation(known), FOLDS)
+    folds = np.array_split(np.random.default_rng(seed_sequence(random_seed)).permutation(known), FOLDS)
     for fold in [*folds, rest]:
         if fold.size:
             seen = np.setdiff1d(known, fold)

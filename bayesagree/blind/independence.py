@@ -24,7 +24,9 @@ WEAK_PRIOR = DawidSkenePrior(strength=1.0, accuracy=0.8)
 MOST_SYSTEMS, REPLICATES = 6, 50
 
 
-def independence_check(predictions: Predictions, *, draws: int = 250, chains: int = 4, seed: Seed = None) -> xr.Dataset:
+def independence_check(
+    predictions: Predictions, *, draws: int = 250, chains: int = 4, random_seed: Seed = None
+) -> xr.Dataset:
     """Check that systems agree as often, and as unevenly, as independent errors would make them.
 
     A posterior predictive check of the Dawid-Skene model by discrepancies, each compared with that of labels simulated
@@ -41,7 +43,7 @@ def independence_check(predictions: Predictions, *, draws: int = 250, chains: in
         Hard labels of at least three systems: two can always be explained.
     draws, chains
         Posterior draws: `draws` in each chain.
-    seed
+    random_seed
         Same seed, same answer.
 
     Returns
@@ -66,12 +68,12 @@ def independence_check(predictions: Predictions, *, draws: int = 250, chains: in
     >>> truth = rng.integers(0, 2, 400)
     >>> own = {f"s{i}": np.where(rng.random(400) < 0.8, truth, 1 - truth) for i in range(4)}
     >>> copied = own | {"copy": own["s0"]}
-    >>> float(independence_check(Predictions.from_labels(copied), seed=1)["p_value"])
+    >>> float(independence_check(Predictions.from_labels(copied), random_seed=1)["p_value"])
     0.0
     """
-    systems = Systems.of(predictions, None, None, seed)
-    root = seed_sequence(seed)
-    run: Any = {"draws": positive_int(draws, "draws"), "thin": 5, "chains": chains, "seed": root}
+    systems = Systems.of(predictions, None, None, random_seed)
+    root = seed_sequence(random_seed)
+    run: Any = {"draws": positive_int(draws, "draws"), "thin": 5, "chains": chains, "random_seed": root}
     tree = dawid_skene(as_labels(systems), variant="full", prior=WEAK_PRIOR, **run, top_labels=1)[
         "posterior"
     ].to_dataset()

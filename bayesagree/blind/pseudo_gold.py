@@ -39,7 +39,9 @@ def round_robin(systems: Systems) -> LabelCodes:
     return sets
 
 
-def sampling(systems: Systems, *, sets: int = 1000, leave_one_out: bool = False, seed: Seed = None) -> LabelCodes:
+def sampling(
+    systems: Systems, *, sets: int = 1000, leave_one_out: bool = False, random_seed: Seed = None
+) -> LabelCodes:
     """Draw gold sets: each item gets the label of a system drawn at random among those that labelled it."""
     voted = systems.predicted >= 0
     voters = np.argsort(~voted, axis=0, kind="stable").T.astype(np.int16)
@@ -47,7 +49,7 @@ def sampling(systems: Systems, *, sets: int = 1000, leave_one_out: bool = False,
     owners = systems.models.size if leave_one_out else 1
     drawn = np.empty((positive_int(sets, "sets"), owners, systems.items.size), np.int16)
     blocks = item_blocks(sets)
-    streams = block_generators(seed, len(blocks))
+    streams = block_generators(random_seed, len(blocks))
 
     def draw(block: tuple[slice, np.random.Generator]) -> None:
         _draw_sets(block[1], systems.predicted, np.ascontiguousarray(voters), n_voters, drawn[block[0]])
@@ -89,7 +91,7 @@ def vote_shares(systems: Systems, *, leave_one_out: bool = False) -> NDArray[np.
     return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
 
 
-def majority(systems: Systems, *, threshold: float = 0.5, seed: Seed = None) -> LabelCodes:
+def majority(systems: Systems, *, threshold: float = 0.5, random_seed: Seed = None) -> LabelCodes:
     """Give each item the label of most systems, ties at random, shape (set=1, item).
 
     Parameters
@@ -99,14 +101,14 @@ def majority(systems: Systems, *, threshold: float = 0.5, seed: Seed = None) -> 
     threshold
         With two labels: the positive one is given where at least this share of the votes is for it. At 1/2, equal
         votes are a tie; 0 gives it to every item, more than 1 to none.
-    seed
+    random_seed
         For ties.
     """
     positive(threshold, "threshold", zero=True)
     counts = vote_counts(systems)
     total = counts.sum(axis=1)
     if threshold == 0.5:
-        rng = np.random.default_rng(seed_sequence(seed))
+        rng = np.random.default_rng(seed_sequence(random_seed))
         chosen = (counts + 0.5 * rng.random(counts.shape)).argmax(axis=1)
     else:
         chosen = above_threshold(counts, threshold, two_labels(systems))
@@ -139,12 +141,12 @@ def em(systems: Systems) -> LabelCodes:
     return _known(systems, fit.label_probability.argmax(axis=1)[None])
 
 
-def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, seed: Seed = None) -> LabelCodes:
+def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, random_seed: Seed = None) -> LabelCodes:
     """Draw gold sets from a Dawid-Skene posterior with a difficulty of each item, chain after chain."""
     draws = -(-positive_int(sets, "sets") // chains)
     n_patterns = np.unique(systems.predicted, axis=1).shape[1]
     if systems.n_labels == 2 or systems.n_labels * n_patterns <= MOST_CELLS:
-        truths, spread = truths_behind(systems.predicted, systems.n_labels, draws, chains, seed)
+        truths, spread = truths_behind(systems.predicted, systems.n_labels, draws, chains, random_seed)
         if systems.models.size > 3:  # three systems or fewer say nothing of it
             _warn_of_shared_errors(spread)
         return _known(systems, truths[:sets])
@@ -154,7 +156,7 @@ def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, seed: Seed
         "labels or evaluate a random part of the items to model a difficulty of each item"
     )
     # Systems label thousands of items each: what each confuses is known, and no crowd has to be told from its votes.
-    run: Any = {"draws": draws, "chains": chains, "seed": seed}
+    run: Any = {"draws": draws, "chains": chains, "random_seed": random_seed}
     tree = dawid_skene(as_labels(systems), variant="full", **run, top_labels=1, confusion=False)
     top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
     return _known(systems, top.reshape(-1, systems.items.size)[:sets])

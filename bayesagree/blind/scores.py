@@ -80,7 +80,7 @@ def blind_scores(
     sets: int = 1000,
     threshold: float = 0.5,
     calibrate_for: CalibrateFor = "accuracy",
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.DataArray:
     """Score classifiers without expert labels.
 
@@ -106,7 +106,7 @@ def blind_scores(
     calibrate_for
         Score on the crowd's labels for which ``"calibrated_majority"`` tunes its threshold. ``"each"`` tunes one for
         every metric; pseudo-gold tuned for recall or specificity is as extreme as it can be, and a bad judge of it.
-    seed
+    random_seed
         Same seed, same scores, in whatever order systems and items come.
 
     Returns
@@ -136,8 +136,8 @@ def blind_scores(
     >>> blind_scores(systems, method="round_robin").values.tolist()
     [0.75, 0.625, 0.625]
     """
-    systems = Systems.of(predictions, crowd, positive, seed)
-    options = {"leave_one_out": leave_one_out, "sets": sets, "threshold": threshold, "seed": seed}
+    systems = Systems.of(predictions, crowd, positive, random_seed)
+    options = {"leave_one_out": leave_one_out, "sets": sets, "threshold": threshold, "random_seed": random_seed}
     gold = make_pseudo_gold(systems, method, calibrate_for=_objective(calibrate_for, metric), **options)
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
     warn_undefined(scores, metric, systems.models)
@@ -157,7 +157,7 @@ def blind_posterior(
     calibrate_for: CalibrateFor = "accuracy",
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.DataTree:
     """Draw blind scores, so that each has an interval and ranks are distributions.
 
@@ -173,7 +173,7 @@ def blind_posterior(
 
     Parameters
     ----------
-    predictions, method, crowd, leave_one_out, positive, threshold, calibrate_for, seed
+    predictions, method, crowd, leave_one_out, positive, threshold, calibrate_for, random_seed
         As in `blind_scores`.
     metrics
         Scores to draw; all of them from the same draws.
@@ -200,19 +200,25 @@ def blind_posterior(
     Examples
     --------
     >>> systems = Predictions.from_labels({"A": [1, 1, 0, 0], "B": [1, 1, 0, 1], "C": [1, 0, 0, 0]})
-    >>> tree = blind_posterior(systems, method="sampling", seed=1)
+    >>> tree = blind_posterior(systems, method="sampling", random_seed=1)
     >>> dict(tree["posterior"]["accuracy"].sizes)
     {'chain': 4, 'draw': 1000, 'model': 3}
     """
-    systems = Systems.of(predictions, crowd, positive, seed)
+    systems = Systems.of(predictions, crowd, positive, random_seed)
     n = positive_int(draws, "draws") * positive_int(chains, "chains")
-    options = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "threshold": threshold, "seed": seed}
+    options = {
+        "leave_one_out": leave_one_out,
+        "sets": n,
+        "chains": chains,
+        "threshold": threshold,
+        "random_seed": random_seed,
+    }
     drawn: dict[str, NDArray[np.float64]] = {}
     counts = None
     for metric in metrics:
         if counts is None or (method == "calibrated_majority" and calibrate_for == "each"):
             gold = make_pseudo_gold(systems, method, calibrate_for=_objective(calibrate_for, metric), **options)
-            counts = counts_per_draw(gold, systems, n, items, seed)
+            counts = counts_per_draw(gold, systems, n, items, random_seed)
         drawn[metric] = mean_scores(counts, metric, systems.positive)
     order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
     shape = (chains, draws, systems.models.size)
@@ -220,7 +226,7 @@ def blind_posterior(
     settings = {"method": method, "leave_one_out": leave_one_out, "items": items}
     of_result: Any = {"model": f"blind_{method}", "engine": "gibbs" if method == "dawid_skene" else "exact"}
     coords = {"model": predictions.models}
-    return result_tree({"posterior": scores}, coords, **of_result, seed=seed, settings=settings)
+    return result_tree({"posterior": scores}, coords, **of_result, random_seed=random_seed, settings=settings)
 
 
 def make_pseudo_gold(
@@ -232,22 +238,22 @@ def make_pseudo_gold(
     sets: int = 1000,
     chains: int = 4,
     threshold: float = 0.5,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> PseudoGold:
     """Return the stand-ins for the gold of a method; `chains` is how many chains of dawid_skene share the sets."""
-    seed = seed_sequence(seed)
+    random_seed = seed_sequence(random_seed)
     if method == "round_robin":
         return PseudoGold(pseudo_gold.round_robin(systems), False)
     if method == "sampling":
-        drawn = pseudo_gold.sampling(systems, sets=sets, leave_one_out=leave_one_out, seed=seed)
+        drawn = pseudo_gold.sampling(systems, sets=sets, leave_one_out=leave_one_out, random_seed=random_seed)
         return PseudoGold(drawn, False, pseudo_gold.vote_shares(systems, leave_one_out=leave_one_out))
     combine: dict[str, Callable[[Systems], LabelCodes]] = {
-        "majority": partial(pseudo_gold.majority, threshold=threshold, seed=seed),
+        "majority": partial(pseudo_gold.majority, threshold=threshold, random_seed=random_seed),
         "em": pseudo_gold.em,
-        "dawid_skene": partial(pseudo_gold.posterior, sets=sets, chains=chains, seed=seed),
+        "dawid_skene": partial(pseudo_gold.posterior, sets=sets, chains=chains, random_seed=random_seed),
         "direct": combiners.direct,
-        "calibrated_majority": partial(combiners.calibrated_majority, metric=calibrate_for, seed=seed),
-        **{name: partial(combiners.supervised, by=name, seed=seed) for name in combiners.FITS},
+        "calibrated_majority": partial(combiners.calibrated_majority, metric=calibrate_for, random_seed=random_seed),
+        **{name: partial(combiners.supervised, by=name, random_seed=random_seed) for name in combiners.FITS},
     }
     if method not in combine:
         raise InputError(f"method={method!r} is not one of {shorten(METHODS, 11)}")
@@ -265,7 +271,9 @@ def counts_per_set(gold: PseudoGold, systems: Systems) -> NDArray[np.float64]:
     return np.concatenate(list(map_blocks(count, item_blocks(gold.sets.shape[0]))))[None]
 
 
-def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, seed: Seed) -> NDArray[np.float64]:
+def counts_per_draw(
+    gold: PseudoGold, systems: Systems, draws: int, items: str, random_seed: Seed
+) -> NDArray[np.float64]:
     """Count with one set and one sample of items per draw, shape (draw, set, model, label, predicted label).
 
     Draw d takes set d modulo their number where they are a sample. Where their mean counts it takes all of them, and
@@ -275,7 +283,7 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     n_items = systems.items.size
     blocks = item_blocks(draws)
     # Another stream than the one that draws gold sets: items are resampled independently of them.
-    branch = stream_apart(seed, "resampled systems")
+    branch = stream_apart(random_seed, "resampled systems")
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
     at_once = max(1, ITEMS_AT_ONCE // n_items)
 

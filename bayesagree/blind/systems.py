@@ -42,7 +42,7 @@ class Systems:
     crowd: LabelCodes | None
 
     @classmethod
-    def of(cls, predictions: Predictions, crowd: Labels | None, positive: Any, seed: Seed) -> Self:
+    def of(cls, predictions: Predictions, crowd: Labels | None, positive: Any, random_seed: Seed) -> Self:
         """Read predictions and crowd labels.
 
         Raises
@@ -63,7 +63,7 @@ class Systems:
         if (hard < 0).all():
             raise InputError("no system labelled any item")
         names, labels = predictions.items[items], predictions.categories
-        voted = None if crowd is None else crowd_majority(crowd, names, labels, seed)
+        voted = None if crowd is None else crowd_majority(crowd, names, labels, random_seed)
         if crowd is not None and np.isin(labels, crowd.categories).all():
             shared = crowd.select(np.isin(crowd.items, names)[crowd.item_index])
             known = predictions.on_items(shared.items)
@@ -82,7 +82,7 @@ class Systems:
         return replace(self, predicted=kept)
 
 
-def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], seed: Seed) -> LabelCodes:
+def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], random_seed: Seed) -> LabelCodes:
     """Return the label that most of the crowd gave to each item, ties at random, -1 where nobody did, shape (item,)."""
     code_of, row_of = pd.Index(labels).get_indexer(crowd.labels), pd.Index(crowd.items).get_indexer(items)
     used = np.unique(crowd.label_index)
@@ -97,7 +97,7 @@ def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], see
     counts = np.zeros((common.size, labels.size), np.int64)
     counts[:, code_of[code_of >= 0]] = crowd.counts()[row_of[common]][:, code_of >= 0]
     # Ties are drawn in the order of the names: the same for any order of the input.
-    vote = majority_vote(Labels.from_counts(counts), ties="random", seed=seed_sequence(seed)).values
+    vote = majority_vote(Labels.from_counts(counts), ties="random", random_seed=seed_sequence(random_seed)).values
     codes = np.full(items.size, -1, np.int16)
     codes[common] = np.where(counts.any(axis=1), vote.argmax(axis=1), -1)
     return codes

@@ -43,7 +43,7 @@ TableFile = Annotated[
     Option("--output", "-o", callback=_table, help="Write the table here (.csv, ...)."),
 ]
 ResultFile = Annotated[Path | None, Option("--output", "-o", callback=_result, help="Keep the result: a .nc file.")]
-Seed = Annotated[int, Option(help="Same seed, same draws.")]
+Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
 PredictionsFile = Annotated[Path | None, Argument(help="Predictions: columns model, item, and label or scores.")]
 PlausibilityName = Annotated[str | None, Option(help="Posterior of the truth: its name, or the .nc file of a trace.")]
@@ -74,7 +74,7 @@ class Sampling:
 
     draws: Draws = 1000
     chains: Annotated[int, Option(min=1, help="Chains.")] = 4
-    seed: Seed = 1
+    random_seed: Seed = 1
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ def agreement(
     level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
     item_features: _options.ItemFeatures = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
-    seed: _options.Seed = 1,
+    random_seed: _options.Seed = 1,
     json: _options.Json = False,
     output: _options.TableFile = None,
 ) -> None:
@@ -27,7 +27,7 @@ def agreement(
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
     chosen = _options.one_of(level or given.level, "--level", tuple(WEIGHTS_OF_LEVEL))
     groups = _options.item_groups(item_features, source.item, {"cluster": cluster})
-    table = agreement_table(given, level=chosen, seed=seed, **groups)
+    table = agreement_table(given, level=chosen, random_seed=random_seed, **groups)
     _output.write_table(table, output)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
     title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"

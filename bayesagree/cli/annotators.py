@@ -63,7 +63,7 @@ def annotators(
         notes += choice_notes(settings_of(tree))
         advance()
         if known:
-            rows = _named("measure", confidence_on_gold(blind, known, seed=sampling.seed))
+            rows = _named("measure", confidence_on_gold(blind, known, random_seed=sampling.random_seed))
             tables.append(_output.Table("confidence", rows, "Confidence"))
             advance()
         else:

@@ -47,7 +47,7 @@ def blind(
         else read_annotations(crowd, **columns.names(), labels=names, duplicates=duplicates),  # type: ignore[arg-type]
         "positive": None if positive is None else next((n for n in names if str(n) == positive), positive),
         "leave_one_out": leave_one_out,
-        "seed": sampling.seed,
+        "random_seed": sampling.random_seed,
     }
     judges: Any = _options.words(methods)
     tree = blind_posterior(
@@ -71,7 +71,7 @@ def blind(
         _output.Table("scores", scores.drop(columns="reliability"), f"Scores by {judges[0]}, 95 % HDI"),
         _output.Table("methods", rows, "Scores by every method" + (", and against gold" if gold is not None else "")),
     ]
-    _output.show(tables, json=json, notes=_independence(predictions, sampling.seed))
+    _output.show(tables, json=json, notes=_independence(predictions, sampling.random_seed))
 
 
 def _gold(path: Path, columns: _options.Columns) -> dict[Any, Any]:
@@ -84,12 +84,12 @@ def _gold(path: Path, columns: _options.Columns) -> dict[Any, Any]:
     return dict(zip(table[columns.item].tolist(), table[columns.label].tolist()))
 
 
-def _independence(predictions: Any, seed: int) -> list[str]:
+def _independence(predictions: Any, random_seed: int) -> list[str]:
     from bayesagree.blind import independence_check
 
     if predictions.models.size < 3:
         return []
-    p_value = float(independence_check(predictions, seed=seed)["p_value"])
+    p_value = float(independence_check(predictions, random_seed=random_seed)["p_value"])
     if p_value < 0.05:
         verdict = "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
     else:

@@ -46,7 +46,7 @@ def judge(
     given, human = _alike(verdicts, own, people, columns, scale)
     table = read_table(verdicts)
     named = Columns(own.item, own.annotator, own.label, own.rating, own.rank).guessed(table, []).item
-    settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.seed}
+    settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.random_seed}
     tables, notes = [], []
     if human.kind == "labels":
         counted = _positive(positive, human)

@@ -18,7 +18,7 @@ def next(
     goal: Annotated[Literal["decision", "metric", "certainty"] | None, Option(help="What to learn.")] = None,
     plausibility: _options.PlausibilityName = None,
     missing: _options.Missing = "error",
-    seed: _options.Seed = 1,
+    random_seed: _options.Seed = 1,
     json: _options.Json = False,
     tool: _options.Tool = None,
     contents: _options.ContentsFile = None,
@@ -35,15 +35,15 @@ def next(
 
     votes, models = source.read(predictions, columns)
     if votes.kind == "comparisons":
-        pairs = annotate_next(votes, n=n, goal=goal, seed=seed)
+        pairs = annotate_next(votes, n=n, goal=goal, random_seed=random_seed)
         _output.write_table(pairs, output)
         title = "Pairs of models that deserve the next comparison"
         return _output.show([_output.Table("pairs", pairs, title, most=20)], json=json, notes=pairs.attrs["notes"])
-    how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "seed": seed}
+    how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "random_seed": random_seed}
     worth: list[str] = []
     if goal in (None, "decision") and models and models.models.size > 1 and votes.kind == "labels":
         decision = Decision.of(Outlook.of(votes, models, **how), models.models)
-        table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
+        table, worth = decision.next_items(n, random_seed), _worth(decision.value_of_votes(), n)
     else:
         table = annotate_next(votes, models, n=n, goal=goal, **how)
     _options.write_items(table, output, tool, contents, source.item)

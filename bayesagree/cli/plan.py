@@ -22,7 +22,7 @@ def plan(
     crossed: Annotated[bool, Option("--crossed", help="The same annotators label every item.")] = False,
     cost: Annotated[str | None, Option(help="Cost of an item and of a vote, such as 2,0.5.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
-    seed: _options.Seed = 1,
+    random_seed: _options.Seed = 1,
     json: _options.Json = False,
     output: _options.TableFile = None,
 ) -> None:
@@ -38,7 +38,7 @@ def plan(
 
     pilot, models = source.read(predictions, columns)
     if pilot.kind == "comparisons":
-        worth = value_of_votes(pilot, seed=seed)
+        worth = value_of_votes(pilot, random_seed=random_seed)
         _output.write_table(worth, output)
         return _output.show([_output.Table("comparisons", worth, "More comparisons")], json=json, notes=_pair(worth))
     grid: dict[str, Any] = {
@@ -58,7 +58,7 @@ def plan(
     with _output.progress("simulating", total) as advance:
         how: dict[str, Any] = {"metric": metric, "target": target, "cost": prices, "replicates": replicates}
         how["crossed"] = crossed
-        found = plan_designs(pilot, models, **grid, **how, seed=seed, progress=advance)
+        found = plan_designs(pilot, models, **grid, **how, random_seed=random_seed, progress=advance)
     table = found.to_dataframe().reset_index()
     _output.write_table(table, output)
     _output.show([_output.Table("designs", table, f"Width of the interval of {metric}")], json=json, notes=_best(found))

@@ -29,7 +29,7 @@ def subjective(
     model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model",
     threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
     draws: _options.Draws = 1000,
-    seed: _options.Seed = 1,
+    random_seed: _options.Seed = 1,
     json: _options.Json = False,
 ) -> None:
     """Show how well each model predicts each group of annotators.
@@ -61,7 +61,7 @@ def subjective(
     labelled = truth is not None or metric == "accuracy" or (metric is None and threshold is not None)
     scored = tables.as_labels(given, threshold) if labelled else given
     if group is None:
-        groups, _ = tables.disagreement_groups(given, threshold=threshold, bins=bins, seed=seed)
+        groups, _ = tables.disagreement_groups(given, threshold=threshold, bins=bins, random_seed=random_seed)
     else:
         groups = _options.groups_of(scored, people, group, smallest_group)
     if predictions is None:
@@ -70,8 +70,8 @@ def subjective(
         names = {name: getattr(source, name) for name in ("item", "annotator", "label", "rating")}
         models = tables.read_model_predictions(predictions, scored, model=model, **names)
     if truth is not None:
-        return _output.show(_by_group(scored, models, groups, draws=draws, seed=seed), json=json)
-    how = {"metric": metric, "phi": phi and given.kind == "ratings", "draws": draws, "seed": seed}
+        return _output.show(_by_group(scored, models, groups, draws=draws, random_seed=random_seed), json=json)
+    how = {"metric": metric, "phi": phi and given.kind == "ratings", "draws": draws, "random_seed": random_seed}
     result, shown = _performance(given, scored, models, groups, **how)
     if specification is not None:
         shown += _specification(specification, scored, people, result, output)
@@ -79,7 +79,7 @@ def subjective(
 
 
 def _performance(
-    given: Any, scored: Any, models: Any, groups: "Groups", *, metric: Any, phi: bool, draws: int, seed: int
+    given: Any, scored: Any, models: Any, groups: "Groups", *, metric: Any, phi: bool, draws: int, random_seed: int
 ) -> tuple["xr.Dataset", list[_output.Table]]:
     """Return the performance by group, and the tables of it."""
     from bayesagree.subjective import tables
@@ -89,35 +89,35 @@ def _performance(
     result = group_performance(scored, models, groups, metric=metric)
     n_pairs = groups.names.size * (groups.names.size + 1) // 2 if phi else 0
     with _output.progress("comparing groups", 1 + n_pairs) as advance:
-        sampled = tables.performance_draws(scored, models, groups, result, draws=draws, seed=seed)
+        sampled = tables.performance_draws(scored, models, groups, result, draws=draws, random_seed=random_seed)
         advance()
-        drawn = group_phi(given, groups, draws=draws, seed=seed, progress=advance) if phi else None
+        drawn = group_phi(given, groups, draws=draws, random_seed=random_seed, progress=advance) if phi else None
     name = result.attrs["metric"]
     of_performance = f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI"
     of_dispersion = "Over groups: dispersion = 1 - sd, 95 % HDI"
     of_agreement = f"Agreement within and between groups{', 95 % HDI of Phi' if phi else ''}"
     return result, [
-        _output.Table("settings", [{"by": groups.by, "metric": name, "seed": seed}], most=0),
+        _output.Table("settings", [{"by": groups.by, "metric": name, "seed": random_seed}], most=0),
         _output.Table("groups", tables.group_table(result, sampled), of_performance),
         _output.Table("models", tables.dispersion_table(result, sampled), of_dispersion),
         _output.Table("agreement", tables.group_agreement_table(given, groups, drawn), of_agreement),
     ]
 
 
-def _by_group(labels: Any, models: Any, groups: "Groups", *, draws: int, seed: int) -> list[_output.Table]:
+def _by_group(labels: Any, models: Any, groups: "Groups", *, draws: int, random_seed: int) -> list[_output.Table]:
     """Return scores against the truth of each group, how far groups differ, and the items that divide them."""
     from bayesagree.annotations import Predictions
     from bayesagree.subjective.group_truth import group_truth_tables
 
     if not isinstance(models, Predictions):
         raise InputError("--truth by-group scores predictions per item; these are per annotation")
-    found = group_truth_tables(labels, models, groups, draws=draws, seed=seed)
+    found = group_truth_tables(labels, models, groups, draws=draws, random_seed=random_seed)
     titles = {
         "scores": f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI",
         "groups": "How far groups differ; p values by permutation",
         "items": "Items that divide the groups, one in ten of them by chance",
     }
-    settings = _output.Table("settings", [{"by": groups.by, "truth": "by-group", "seed": seed}], most=0)
+    settings = _output.Table("settings", [{"by": groups.by, "truth": "by-group", "seed": random_seed}], most=0)
     return [settings, *(_output.Table(name, found[name], title) for name, title in titles.items())]
 
 

@@ -23,12 +23,12 @@ CERTAINTY = 1.0
 
 
 def choose_form(
-    comparisons: Comparisons, form: Form, requested: dict[str, Any], prior: DavidsonPrior, seed: Seed
+    comparisons: Comparisons, form: Form, requested: dict[str, Any], prior: DavidsonPrior, random_seed: Seed
 ) -> tuple[Form, dict[str, float]]:
     """Replace each "auto" by the effect that predicts best, one after the other; return every form's score, too."""
     has_ties = bool((comparisons.outcome == TIE).any())
     several = comparisons.annotators.size > 1
-    rng = np.random.default_rng(stream_apart(seed, "folds"))
+    rng = np.random.default_rng(stream_apart(random_seed, "folds"))
     fold = rng.permutation(np.arange(comparisons.n_comparisons) % FOLDS)
     known: dict[Form, Floats] = {}
     for name, choices in CHOICES.items():

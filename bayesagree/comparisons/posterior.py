@@ -51,7 +51,7 @@ def davidson(
     item_effects: bool = False,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
 ) -> xr.DataTree:
@@ -80,7 +80,7 @@ def davidson(
         By default `DavidsonPrior()`.
     draws, chains
         Draws kept per chain, number of chains.
-    seed
+    random_seed
         Same seed, same draws.
     engine
         ``"hmc"``: Hamiltonian Monte Carlo on counts; ``"nuts"`` samples `davidson_model`.
@@ -119,7 +119,7 @@ def davidson(
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AABAA") * 6})
-    >>> tree = davidson(Comparisons.from_long(table), draws=200, chains=2, seed=1)
+    >>> tree = davidson(Comparisons.from_long(table), draws=200, chains=2, random_seed=1)
     >>> tree["posterior"]["strength"].mean(("chain", "draw")).idxmax().item()
     'A'
     """
@@ -137,7 +137,7 @@ def davidson(
     check_size(sizes, 8, "use fewer draws")
     _warn_unlinked(comparisons)
     # A copy: a SeedSequence counts its children, and a second call would get others.
-    root = seed_sequence(seed)
+    root = seed_sequence(random_seed)
     root = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key)
     if "auto" in requested.values():
         form, held_out = choose_form(comparisons, form, requested, prior, root)
@@ -145,7 +145,9 @@ def davidson(
     density, program = Density(cells, form, prior), ""
     found: dict[str, Any]
     if engine == "nuts":
-        sampled = sample_nuts(model_of(density, comparisons), draws=draws, chains=chains, seed=root, sampler=sampler)
+        sampled = sample_nuts(
+            model_of(density, comparisons), draws=draws, chains=chains, random_seed=root, sampler=sampler
+        )
         found = {str(name): values.values for name, values in sampled["posterior"].data_vars.items()}
         program = sampled.attrs["sampler"]
     else:
@@ -187,7 +189,7 @@ def davidson(
     coords = {"model": comparisons.models, "other_model": comparisons.models, "annotator": comparisons.annotators}
     settings = form._asdict() | {"prior": asdict(prior)} | ({"held_out_log_score": held_out} if held_out else {})
     coords["covariate"] = comparisons.covariates
-    how: Any = {"engine": engine, "sampler": program, "seed": seed, "settings": settings}
+    how: Any = {"engine": engine, "sampler": program, "random_seed": random_seed, "settings": settings}
     return result_tree(groups, coords, model="davidson", **how)
 
 

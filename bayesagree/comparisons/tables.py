@@ -47,7 +47,7 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
     --------
     >>> from bayesagree import Comparisons, davidson
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AABAA") * 6})
-    >>> found = preference_table(davidson(Comparisons.from_long(table), draws=200, chains=2, seed=1))
+    >>> found = preference_table(davidson(Comparisons.from_long(table), draws=200, chains=2, random_seed=1))
     >>> found[["model", "rank_lower", "rank_upper", "comparisons"]].values.tolist()
     [['A', 1, 1, 24], ['B', 2, 2, 18], ['C', 3, 3, 18]]
     """
@@ -85,7 +85,8 @@ def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     --------
     >>> from bayesagree import Comparisons, davidson
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AttBA") * 6})
-    >>> tree = davidson(Comparisons.from_long(table.replace("t", "tie")), order="common", draws=200, chains=2, seed=1)
+    >>> games = Comparisons.from_long(table.replace("t", "tie"))
+    >>> tree = davidson(games, order="common", draws=200, chains=2, random_seed=1)
     >>> effect_table(tree)["effect"].tolist()
     ['tie_probability', 'first_wins']
     """

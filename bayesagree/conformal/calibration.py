@@ -45,7 +45,7 @@ def conformalize(
     score: Score = "probability",
     by: ItemGroup | None = None,
     repeats: int = 10,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> ConformalSets:
     """Conformal sets that cover the stated share of the labels that annotators give to new items.
 
@@ -69,7 +69,7 @@ def conformalize(
         Group of each item (Mondrian): every group gets a threshold and the guarantee of its own.
     repeats
         For ``"monte_carlo"``: sampled labels of each item.
-    seed
+    random_seed
         For ``"monte_carlo"``; the other methods draw nothing.
 
     Returns
@@ -119,7 +119,7 @@ def conformalize(
     if method == "majority":
         weight = winners(plausibility)
     elif method == "monte_carlo":  # the published threshold is that of the exact form on the shares of sampled labels
-        rng, drawn = np.random.default_rng(seed_sequence(seed)), {"seed": seed, "repeats": repeats}
+        rng, drawn = np.random.default_rng(seed_sequence(random_seed)), {"random_seed": random_seed, "repeats": repeats}
         exact = plausibility / plausibility.sum(axis=1, keepdims=True)
         weight = rng.multinomial(positive_int(repeats, "repeats"), exact) / repeats
     return _calibrated(scores, weight, names, coverage=float(coverage), score=score, by=by, method=method, **drawn)
@@ -133,7 +133,7 @@ def _calibrated(
     coverage: float,
     score: Score,
     by: ItemGroup | None,
-    seed: Any = None,
+    random_seed: Any = None,
     **settings: Any,
 ) -> ConformalSets:
     """Calibrate the threshold of every model and group.
@@ -177,7 +177,7 @@ def _calibrated(
         names | {"group": groups},
         model="conformal sets",
         engine="exact",
-        seed=seed,
+        random_seed=random_seed,
         settings=known | settings,
     )
     return ConformalSets(tree, score)

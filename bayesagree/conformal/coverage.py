@@ -115,7 +115,7 @@ def set_coverage(
 
 
 def cross_sets(
-    truth: Truth, predictions: Predictions, *, folds: int = 2, seed: Seed = None, **options: Any
+    truth: Truth, predictions: Predictions, *, folds: int = 2, random_seed: Seed = None, **options: Any
 ) -> xr.DataArray:
     """Sets of every item with a truth, each calibrated on the other random folds.
 
@@ -125,7 +125,7 @@ def cross_sets(
         As in `conformalize`.
     folds
         Number of folds; with two, each half calibrates the sets of the other.
-    seed
+    random_seed
         For the folds, and for what ``method="monte_carlo"`` draws.
     options
         Further arguments of `conformalize`: coverage, method, score, by, repeats.
@@ -144,7 +144,7 @@ def cross_sets(
     >>> names = {"item": range(100), "category": [0, 1]}
     >>> shares = xr.DataArray([[0.7, 0.3], [1.0, 0.0]] * 50, names, ("item", "category"))
     >>> models = Predictions.from_scores({"A": [[0.6, 0.4], [0.9, 0.1]] * 50})
-    >>> set_coverage(shares, cross_sets(shares, models, seed=1))["value"].round(3).tolist()
+    >>> set_coverage(shares, cross_sets(shares, models, random_seed=1))["value"].round(3).tolist()
     [1.0, 1.0, 1.0, 1.5]
     """
     expected = expected_plausibility(truth)
@@ -155,12 +155,12 @@ def cross_sets(
     models = replace(predictions, items=expected.items, categories=expected.categories, scores=scores)
     coords = {"item": expected.items, "category": expected.categories}
     known = xr.DataArray(expected.values, coords, ("item", "category"))
-    of_folds, of_labels = seed_sequence(seed).spawn(2)
+    of_folds, of_labels = seed_sequence(random_seed).spawn(2)
     fold = np.random.default_rng(of_folds).permutation(n_items) % folds
     found = np.zeros(scores.shape, bool)
     for f in range(folds):
         new = np.flatnonzero(fold == f)
-        sets = conformalize(known[fold != f], models, seed=np.random.default_rng(of_labels), **options)
+        sets = conformalize(known[fold != f], models, random_seed=np.random.default_rng(of_labels), **options)
         part = replace(models, items=expected.items[new], scores=scores[:, new])
         found[:, new] = sets.predict_set(part, by=options.get("by")).values
     return xr.DataArray(found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set")

@@ -45,15 +45,15 @@ class ItemWeights:
         Cluster of each item, resampled as a whole; None where every item is its own.
     n_samples
         Number of draws.
-    seed
+    random_seed
         Same seed, same weights, whichever block takes them.
     """
 
-    def __init__(self, clusters: ItemGroups | None, n_items: int, n_samples: int, seed: Seed) -> None:
+    def __init__(self, clusters: ItemGroups | None, n_items: int, n_samples: int, random_seed: Seed) -> None:
         self._code = None if clusters is None else clusters.code
         self._n_items, self.n_samples = n_items, n_samples
-        self._root = stream_apart(seed, "item weights")
-        self._resampling = stream_apart(seed, "resampled items")
+        self._root = stream_apart(random_seed, "item weights")
+        self._resampling = stream_apart(random_seed, "resampled items")
 
     @property
     def clustered(self) -> bool:

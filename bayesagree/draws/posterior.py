@@ -55,7 +55,7 @@ class Request:
 
     draws: int = 1000
     chains: int = 4
-    seed: Seed = None
+    random_seed: Seed = None
     engine: str | None = None
     sampler: Sampler = None
     top_labels: int | None = None
@@ -275,8 +275,8 @@ class ItemPosterior(Posterior):
         kept = replace(request, top_labels=None if plausibility else depth, client=None)
         problem = self.problem(annotations)
         drawer = self.drawer(problem, kept)
-        n_items, seed = annotations.items.size, request.seed
-        blocks = schedule.draw(lambda items, rng: self.labelled(drawer(items, rng), depth), n_items, seed)
+        n_items, random_seed = annotations.items.size, request.random_seed
+        blocks = schedule.draw(lambda items, rng: self.labelled(drawer(items, rng), depth), n_items, random_seed)
         return Stream(blocks, {}, self.diagnostics(problem, request))
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
@@ -286,9 +286,14 @@ class ItemPosterior(Posterior):
         _check_size(annotations.items.size, variables, request)
         problem = self.problem(annotations)
         groups = self.groups(problem, request)
-        how = {"model": self.name, "engine": engine, "seed": request.seed, "settings": self.settings(annotations)}
+        how = {
+            "model": self.name,
+            "engine": engine,
+            "random_seed": request.random_seed,
+            "settings": self.settings(annotations),
+        }
         if engine == "nuts":
-            shape = {"draws": request.draws, "chains": request.chains, "seed": request.seed}
+            shape = {"draws": request.draws, "chains": request.chains, "random_seed": request.random_seed}
             recorded = None if self.recorded is None else [*self.recorded]
             sampled = sample_nuts(self.model(annotations), **shape, sampler=request.sampler, recorded=recorded)
             values = self.from_nuts(sampled, problem, request)
@@ -314,7 +319,7 @@ class ItemPosterior(Posterior):
             name: np.empty((*shape, *last.values()), dtype) for name, (last, dtype) in variables.items()
         }
         drawer = self.drawer(problem, replace(request, client=None))  # a worker gets no client
-        for block in Schedule(request.client).draw(drawer, n_items, request.seed):
+        for block in Schedule(request.client).draw(drawer, n_items, request.random_seed):
             drawn = block.values
             if request.top_labels is not None and "plausibility" in drawn:
                 drawn = {"top_label": best_labels(drawn["plausibility"], request.top_labels)}

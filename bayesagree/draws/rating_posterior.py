@@ -50,7 +50,7 @@ class RatingPosterior(ItemPosterior):
                 items, mean, variance, self.threshold, keep=request.numbers, depth=request.top_labels or 1
             )
 
-        return Stream(schedule.draw(draw, annotations.items.size, request.seed))
+        return Stream(schedule.draw(draw, annotations.items.size, request.random_seed))
 
     def from_nuts(self, sampled: xr.DataTree, problem: Any, request: Request) -> Values:
         """Read mean and variance from PyMC's draws."""

@@ -95,7 +95,7 @@ class Evaluation:
         known = None if self.gold is None else options["gold"]
         if known is not None:
             own: Any = annotations  # labels: of the posteriors only those of labels take gold
-            settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.seed)
+            settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.random_seed)
         scoring = how.scoring(given, split_by_gold(slices, known, given.items))
         sums, chosen, mixed = how.sums(annotations, passes, scoring)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
@@ -109,10 +109,12 @@ class Evaluation:
             groups["diagnostics"] = mixed
         if sums.label_certainty.size:
             groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
-        seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
+        random_seed, settings = how.request.random_seed, settings | dict(chosen) | {"choice": choice.reason}
         settings |= {name: doubted for name in ("left_out", "unsure") if (doubted := getattr(fitted, name))}
         engine = getattr(posterior, "engine", "exact")
-        return result_tree(groups, coords, model=posterior.name, engine=engine, seed=seed, settings=settings)
+        return result_tree(
+            groups, coords, model=posterior.name, engine=engine, random_seed=random_seed, settings=settings
+        )
 
     def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
         """Return the posterior, and why it was chosen if it was."""
@@ -146,7 +148,7 @@ class Evaluation:
 
     def scoring(self, given: Predictions, slices: ItemGroups | None) -> BlockScoring:
         """Return how every block is scored."""
-        seed, metrics = self.request.seed, list(self.metrics)
+        random_seed, metrics = self.request.random_seed, list(self.metrics)
         scorer = Scorer(given, metrics)
         if any(metrics[c].record.against_distribution for c in scorer.whole):
             raise InputError(
@@ -158,9 +160,9 @@ class Evaluation:
         return BlockScoring(
             scorer,
             slices=slices,
-            weights=ItemWeights(clusters, given.items.size, self.request.samples, seed) if bootstrap else None,
-            sampled=stream_apart(seed, "sampled truth") if self.truth_is == "sampled" else None,
-            annotator=AnotherAnnotator(metrics, given.categories, seed) if self.another_annotator else None,
+            weights=ItemWeights(clusters, given.items.size, self.request.samples, random_seed) if bootstrap else None,
+            sampled=stream_apart(random_seed, "sampled truth") if self.truth_is == "sampled" else None,
+            annotator=AnotherAnnotator(metrics, given.categories, random_seed) if self.another_annotator else None,
             keep_labels=bool(scorer.whole),
         )
 
@@ -197,7 +199,7 @@ class Evaluation:
 
         The first batch chooses the posterior of all.
         """
-        root, sums, models, made = seed_sequence(self.request.seed), {}, None, None
+        root, sums, models, made = seed_sequence(self.request.random_seed), {}, None, None
         doubted: dict[str, dict[str, None]] = {"left_out": {}, "unsure": {}}
         one, reason, n_items, share = replace(self, progress=lambda n_items: None), "", 0, 0.0
         for number, batch in enumerate(batches):
@@ -211,7 +213,7 @@ class Evaluation:
                     f"batch {number}: the models are {differ}; give every batch the same models in one order"
                 )
             stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
-            made = replace(one, request=replace(self.request, seed=stream)).result(annotations, predictions)
+            made = replace(one, request=replace(self.request, random_seed=stream)).result(annotations, predictions)
             if is_auto(one.plausibility):
                 one, reason = replace(one, plausibility=made.attrs["model"]), settings_of(made)["choice"]
             own = made["certainty"].sizes["item"]
@@ -233,7 +235,7 @@ class Evaluation:
             for name, sum_ in ((name, group.items()) for name, group in sums.items())
         }
         coords = {dim: made["posterior"][dim].values for dim in ("reliability", "model")}
-        how = {"model": made.attrs["model"], "engine": made.attrs["engine"], "seed": self.request.seed}
+        how = {"model": made.attrs["model"], "engine": made.attrs["engine"], "random_seed": self.request.random_seed}
         return result_tree(named, coords, **how, settings=settings)
 
 

@@ -48,7 +48,7 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
     >>> from bayesagree import Labels, Predictions, evaluate
     >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
     >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
-    >>> result = compare(evaluate(votes, models, seed=1), metric="top_1_accuracy")
+    >>> result = compare(evaluate(votes, models, random_seed=1), metric="top_1_accuracy")
     >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.9)
     True
     """
@@ -111,7 +111,7 @@ def practical_equivalence(
     >>> from bayesagree import Labels, Predictions, evaluate
     >>> votes = Labels.from_counts([[30, 1], [0, 40], [20, 20]])
     >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [0, 1, 0]})
-    >>> result = practical_equivalence(evaluate(votes, models, seed=1), metric="top_1_accuracy")
+    >>> result = practical_equivalence(evaluate(votes, models, random_seed=1), metric="top_1_accuracy")
     >>> float(result["equivalent"].sel(model="A", other_model="B"))
     1.0
     """

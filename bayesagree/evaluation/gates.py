@@ -38,7 +38,7 @@ def assert_better(
     probability: float = 0.95,
     margin: float = 0.0,
     metric: str = "top_1_accuracy",
-    seed: Seed = None,
+    random_seed: Seed = None,
     **options: Any,
 ) -> None:
     """Fail unless the annotations support the claim that a new model is better than an old one.
@@ -58,7 +58,7 @@ def assert_better(
         The new model must be better by more than this. Below 0: it may be worse by as much, so ``margin=-0.01`` claims
         "not worse by .01". In the units of the metric; an improvement is positive also where lower is better. A
         difference equal to the margin counts one half, as ties do in `compare`.
-    metric, seed, options
+    metric, random_seed, options
         As in `evaluate`, such as ``plausibility=``, ``items=`` and ``draws=``.
 
     Raises
@@ -77,14 +77,14 @@ def assert_better(
     >>> from bayesagree import Labels, Predictions
     >>> votes = Labels.from_counts([[3, 0], [0, 3], [3, 0], [0, 3]] * 5)
     >>> models = Predictions.from_labels({"new": [0, 1, 0, 1] * 5, "old": [0, 1, 0, 0] * 5})
-    >>> assert_better(votes, models, "new", "old", plausibility="dirichlet", seed=1)
+    >>> assert_better(votes, models, "new", "old", plausibility="dirichlet", random_seed=1)
     >>> try:
-    ...     assert_better(votes, models, "old", "new", plausibility="dirichlet", margin=-0.01, seed=1)
+    ...     assert_better(votes, models, "old", "new", plausibility="dirichlet", margin=-0.01, random_seed=1)
     ... except AssertionError as error:
     ...     print(str(error).partition(" (")[0])
     old is not worse than new by .01 with probability 0.00, and 0.95 is required
     """
-    found = claim(annotations, predictions, new, old, probability, margin, metric, seed=seed, **options)
+    found = claim(annotations, predictions, new, old, probability, margin, metric, random_seed=random_seed, **options)
     if not found.supported:
         raise AssertionError(f"{found.sentence}\n{found.table.to_string(index=False, float_format='{:.3f}'.format)}")
 

@@ -49,13 +49,13 @@ def split_by_gold(slices: ItemGroups | None, gold: Mapping[Any, Any] | None, ite
     return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + np.isin(items, list(gold)))
 
 
-def vote_against_gold(labels: Labels, gold: Mapping[Any, Any], seed: Seed) -> dict[str, Any]:
+def vote_against_gold(labels: Labels, gold: Mapping[Any, Any], random_seed: Seed) -> dict[str, Any]:
     """Return how many items have gold, on what share the vote agrees, and whether the votes prefer it to gold.
 
     Examples
     --------
     >>> votes = Labels.from_counts([[9, 0], [8, 1], [0, 9]], labels=["no", "yes"])
-    >>> found = vote_against_gold(votes, {0: "yes", 1: "no", 2: "yes"}, seed=1)
+    >>> found = vote_against_gold(votes, {0: "yes", 1: "no", 2: "yes"}, random_seed=1)
     >>> found["n_gold"], round(found["vote_agrees"], 3), found["vote_beats_gold"] > 0.95
     (3, 0.667, True)
     """
@@ -66,7 +66,7 @@ def vote_against_gold(labels: Labels, gold: Mapping[Any, Any], seed: Seed) -> di
     if codes.size == 0:  # nobody annotated an item with gold
         return found
     vote, at = majority_vote(votes).values, np.arange(codes.size)
-    tree = Dirichlet().draw(votes, Request(seed=seed, top_labels=1))
+    tree = Dirichlet().draw(votes, Request(random_seed=random_seed, top_labels=1))
     top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
     # A tied vote is right by the share of its labels.
     gap = (vote[at, top] - (top == codes)).sum(axis=1)

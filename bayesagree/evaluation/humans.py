@@ -33,7 +33,7 @@ def human_baseline(
     ci_prob: float = 0.95,
     draws: int = 500,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> pd.DataFrame:
     """Score each annotator against the truth that the votes of the others make, beside the models.
 
@@ -51,7 +51,7 @@ def human_baseline(
     ci_prob
         Probability of the highest density intervals. Over rounds, whose truths are nearly the same, draws are averaged
         in their order, which makes no interval too narrow.
-    draws, chains, seed
+    draws, chains, random_seed
         As in `evaluate`, of each round.
 
     Returns
@@ -68,13 +68,13 @@ def human_baseline(
     Examples
     --------
     >>> from bayesagree.datasets.simulate import labelled_test_set
-    >>> data = labelled_test_set(n_items=100, per_item=4, n_labels=3, seed=1)
-    >>> table = human_baseline(data.labels, data.predictions, draws=100, seed=1)
+    >>> data = labelled_test_set(n_items=100, per_item=4, n_labels=3, random_seed=1)
+    >>> table = human_baseline(data.labels, data.predictions, draws=100, random_seed=1)
     >>> table["kind"].value_counts()["model"], table.index[0]
     (np.int64(3), 'a person')
     """
     require(labels, Labels, "labels")
-    root, dependent = seed_sequence(seed), []
+    root, dependent = seed_sequence(random_seed), []
     if predictions is not None:
         everywhere = on_items_of(labels, predictions)
         predictions = predictions.aligned(everywhere.items, everywhere.categories)
@@ -88,7 +88,7 @@ def human_baseline(
         how: dict[str, Any] = {"plausibility": "informed_dirichlet", "exclude": dependent, "metrics": [metric]}
         names, sizes = np.unique(who, return_counts=True)
         by = who if names.size > 1 else None
-        tree = evaluate(others, joined, by=by, draws=draws, chains=chains, seed=stream, **how)
+        tree = evaluate(others, joined, by=by, draws=draws, chains=chains, random_seed=stream, **how)
         scores = tree["posterior"][name].isel(reliability=0).stack(sample=("chain", "draw"))
         best = scores.attrs.get("higher_is_better", 1)
         for model in joined.models.tolist():

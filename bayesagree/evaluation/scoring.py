@@ -45,7 +45,7 @@ def evaluate(
     another_annotator: bool = False,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     client: Any = None,
     progress: Callable[[int], None] | None = None,
     **options: Any,
@@ -87,7 +87,7 @@ def evaluate(
         ``"dawid_skene"`` what each annotator does. The target is then the score against gold.
     draws, chains
         chains x draws truths in all.
-    seed
+    random_seed
         Same seed, same draws, on any number of threads. (With a metric against the whole distribution, a sampled truth
         or another annotator all plausibilities are drawn, which are other draws than those of the best labels alone.)
     items
@@ -156,14 +156,14 @@ def evaluate(
     --------
     >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]], labels=["no", "yes"])
     >>> models = Predictions.from_labels({"A": ["no", "yes", "no"], "B": ["no", "no", "yes"]})
-    >>> tree = evaluate(votes, models, seed=1)
+    >>> tree = evaluate(votes, models, random_seed=1)
     >>> bool(tree["posterior"]["top_1_accuracy"].mean(("chain", "draw")).diff("model") < 0)
     True
 
     Twice as many items, in two batches:
 
     >>> batches = iter([(votes, models), (votes, models)])
-    >>> dict(evaluate(batches, draws=100, seed=1)["posterior"].sizes)
+    >>> dict(evaluate(batches, draws=100, random_seed=1)["posterior"].sizes)
     {'chain': 4, 'draw': 100, 'reliability': 1, 'model': 2}
     """
     metrics = default_metrics(predictions) if metrics is None else metrics
@@ -180,7 +180,7 @@ def evaluate(
         by,
         cluster,
         another_annotator,
-        Request(draws, chains, seed, client=client),
+        Request(draws, chains, random_seed, client=client),
         progress or (lambda n_items: None),
         gold,
         tuple(inspect.signature(evaluate).parameters)[:-1],

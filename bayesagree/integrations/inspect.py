@@ -26,7 +26,7 @@ ACCURACY = "top_1_accuracy"
 
 @metric(name=METRIC)
 def uncertain_accuracy(
-    votes: str = "votes", *, labels: Sequence[Any] | None = None, plausibility: str = "auto", seed: int = 0
+    votes: str = "votes", *, labels: Sequence[Any] | None = None, plausibility: str = "auto", random_seed: int = 0
 ) -> Metric:
     """Accuracy of the answers against a truth that votes leave uncertain.
 
@@ -39,7 +39,7 @@ def uncertain_accuracy(
         All possible labels; by default those that got a vote. An answer that is none of them is wrong.
     plausibility
         Posterior of the truth, as in `evaluate`.
-    seed
+    random_seed
         Same seed and samples, same numbers.
 
     Returns
@@ -59,7 +59,7 @@ def uncertain_accuracy(
         answers = {score.sample_id: score.score.answer for score in scores}
         voted = {score.sample_id: (score.sample_metadata or {}).get(votes) for score in scores}
         people, models = _annotated(answers, voted, votes, labels)
-        options: Any = {"plausibility": plausibility, "missing": "wrong", "draws": 1000, "seed": seed}
+        options: Any = {"plausibility": plausibility, "missing": "wrong", "draws": 1000, "random_seed": random_seed}
         result = evaluate(people, models, metrics=(ACCURACY,), **options)
         return _interval("accuracy", result["posterior"].to_dataset()[ACCURACY])
 
@@ -67,7 +67,7 @@ def uncertain_accuracy(
 
 
 @metric(name="corrected_rate")
-def corrected_rate(gold: str = "human", *, seed: int = 0) -> Metric:
+def corrected_rate(gold: str = "human", *, random_seed: int = 0) -> Metric:
     """Share of samples that people would call right, from a scorer's verdicts on all and people's on some.
 
     Parameters
@@ -75,7 +75,7 @@ def corrected_rate(gold: str = "human", *, seed: int = 0) -> Metric:
     gold
         Key of each sample's metadata that holds people's verdicts: one, or a list of several; ``"C"`` and ``"I"``,
         true and false, or 1 and 0. Samples without the key are those that no person saw.
-    seed
+    random_seed
         Same seed and samples, same numbers.
 
     Returns
@@ -100,7 +100,7 @@ def corrected_rate(gold: str = "human", *, seed: int = 0) -> Metric:
             raise InputError(f"no sample has {gold!r} in its metadata; people's verdicts on some samples are needed")
         judge = Labels.from_matrix([[right] for right in verdicts.values()], items=list(verdicts), labels=[False, True])
         people = _labels(given, [False, True])
-        tree = corrected_rate_of(judge, people, positive=True, seed=seed)
+        tree = corrected_rate_of(judge, people, positive=True, random_seed=random_seed)
         return _interval("rate", tree["posterior"].to_dataset()["rate"]) | {
             "raw": sum(verdicts.values()) / len(verdicts)
         }

@@ -151,7 +151,7 @@ def read_result(path: str | Path) -> xr.DataTree:
     >>> import tempfile
     >>> from bayesagree import Labels, dirichlet
     >>> path = Path(tempfile.mkdtemp()) / "posterior.nc"
-    >>> write_result(dirichlet(Labels.from_counts([[3, 1]]), draws=10, seed=1), path)
+    >>> write_result(dirichlet(Labels.from_counts([[3, 1]]), draws=10, random_seed=1), path)
     >>> dict(read_result(path)["posterior"].sizes)
     {'chain': 4, 'draw': 10, 'item': 1, 'category': 2}
     """

@@ -66,7 +66,7 @@ def write_table(
     >>> import tempfile
     >>> from bayesagree import Labels, dirichlet, io
     >>> path = Path(tempfile.mkdtemp()) / "plausibility.csv"
-    >>> write_table(dirichlet(Labels.from_counts([[3, 1]]), draws=10, seed=1), path)
+    >>> write_table(dirichlet(Labels.from_counts([[3, 1]]), draws=10, random_seed=1), path)
     >>> io.read_table(path).columns.tolist()
     ['variable', 'item', 'category', 'value', 'sd', 'lower', 'upper', 'ci_kind', 'ci_prob']
     """
@@ -139,7 +139,7 @@ def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float
     Examples
     --------
     >>> from bayesagree import Labels, dirichlet
-    >>> tree = dirichlet(Labels.from_counts([[3, 1]], items=["q"], labels=["no", "yes"]), seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[3, 1]], items=["q"], labels=["no", "yes"]), random_seed=1)
     >>> summary_table(tree)[["item", "category"]].values.tolist()
     [['q', 'no'], ['q', 'yes']]
     """
@@ -193,7 +193,7 @@ def write_items(
     >>> votes = Labels.from_counts([[3, 0], [1, 1]], items=["p1", "p2"])
     >>> texts = pd.DataFrame({"item": ["p1", "p2"], "text": ["fine", "so so"]})
     >>> path = Path(tempfile.mkdtemp()) / "tasks.json"
-    >>> write_items(annotate_next(votes, n=1, seed=1), path, contents=texts)
+    >>> write_items(annotate_next(votes, n=1, random_seed=1), path, contents=texts)
     >>> json.loads(path.read_text())[0]["data"]
     {'item': 'p2', 'text': 'so so'}
     """

@@ -58,7 +58,7 @@ def alternative_annotator_test(
     ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.Dataset:
     """Winning rate and advantage of each judge over people: the exact test and its posterior.
 
@@ -80,7 +80,7 @@ def alternative_annotator_test(
         Probability of the interval of the advantage.
     draws, chains
         chains x draws posterior draws in all.
-    seed
+    random_seed
         Same seed, same draws.
 
     Returns
@@ -123,7 +123,7 @@ def alternative_annotator_test(
     >>> votes = np.stack([np.where(np.arange(60) % 10 == k, 1 - truth, truth) for k in range(3)], axis=1)
     >>> people = Labels.from_matrix(votes, annotators=["ann", "bob", "cyn"])
     >>> judge = Predictions.from_labels({"judge": truth})
-    >>> found = alternative_annotator_test(people, judge, seed=1)
+    >>> found = alternative_annotator_test(people, judge, random_seed=1)
     >>> float(found["winning_rate"].sel(model="judge")), bool(found["prob_passes"] > 0.99)
     (1.0, True)
     """
@@ -137,7 +137,7 @@ def alternative_annotator_test(
     _say_who_is_left_out(labels.annotators, kept, min_items)
     wins, n_items = Wins(*(counts[:, kept] for counts in wins)), n_items[:, kept]
     exact = _exact(wins, margin)
-    words = seed_sequence(seed).generate_state(judges.models.size)
+    words = seed_sequence(random_seed).generate_state(judges.models.size)
     rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(words)]
     parts = [_posterior(Wins(*(c[m] for c in wins)), margin, n_draws, rng, ci_prob) for m, rng in enumerate(rngs)]
     by_model = {k: (("model",), np.array([part[k] for part in parts])) for k in parts[0] if k != "prob_replaces"}

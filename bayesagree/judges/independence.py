@@ -33,7 +33,12 @@ TUNE, THIN = 200, 5
 
 
 def effective_judges(
-    judges: Labels | Predictions, truth: Gold | xr.DataTree, *, draws: int = 1000, chains: int = 4, seed: Seed = None
+    judges: Labels | Predictions,
+    truth: Gold | xr.DataTree,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    random_seed: Seed = None,
 ) -> xr.DataTree:
     """Posterior of the number of independent judges that a panel is worth, and of the correlations of errors.
 
@@ -51,7 +56,7 @@ def effective_judges(
         some of the items; other items do not count.
     draws, chains
         Draws per chain and number of chains.
-    seed
+    random_seed
         Same seed, same draws.
 
     Returns
@@ -86,13 +91,13 @@ def effective_judges(
     >>> twin = np.where(np.arange(200) % 5 == 0, 1 - truth, truth)
     >>> other = np.where(np.arange(200) % 7 == 0, 1 - truth, truth)
     >>> panel = Labels.from_matrix(np.stack([twin, twin, other], axis=1), annotators=["a", "copy of a", "b"])
-    >>> tree = effective_judges(panel, dict(enumerate(truth)), seed=1)
+    >>> tree = effective_judges(panel, dict(enumerate(truth)), random_seed=1)
     >>> f"{float(tree['posterior']['n_effective'].mean()):.1f} of 3"
     '1.8 of 3'
     """
     items, names, verdict, labels = _single_verdicts(judges)
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
-    words = seed_sequence(seed).generate_state(shape[0])
+    words = seed_sequence(random_seed).generate_state(shape[0])
     rngs = [np.random.default_rng([int(word), c]) for c, word in enumerate(words)]
     known, evidence = _known_truths(truth, items, labels)
     verdict = verdict[known]
@@ -114,7 +119,9 @@ def effective_judges(
     groups = {"posterior": posterior, "constant_data": {"n_items": ((), int(known.sum()))}}
     settings = {"truth": "posterior" if isinstance(truth, xr.DataTree) else "gold"}
     coords = {"judge": names, "other_judge": names}
-    return result_tree(groups, coords, model="effective_judges", engine="gibbs", seed=seed, settings=settings)
+    return result_tree(
+        groups, coords, model="effective_judges", engine="gibbs", random_seed=random_seed, settings=settings
+    )
 
 
 def worth_of(n_judges: int, correlation: Any) -> Any:

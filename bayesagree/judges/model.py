@@ -93,12 +93,19 @@ def model_of(data: Regression, target: Target, prior: CorrectedRatePrior, coords
 
 
 def sample_model(
-    data: Regression, target: Target, prior: CorrectedRatePrior, run: Mapping[str, int], seed: Any, sampler: Sampler
+    data: Regression,
+    target: Target,
+    prior: CorrectedRatePrior,
+    run: Mapping[str, int],
+    random_seed: Any,
+    sampler: Sampler,
 ) -> tuple[Floats, Floats, dict[str, Floats]]:
     """Draw coefficients, scales and people's parameters by NUTS, chains joined."""
     coords = {"item": np.arange(data.votes.size), "column": np.arange(data.scale_index.size)}
     graph = model_of(data, target, prior, coords)
-    found = sample_nuts(graph, draws=run["draws"], chains=run["chains"], tune=run["tune"], seed=seed, sampler=sampler)
+    found = sample_nuts(
+        graph, draws=run["draws"], chains=run["chains"], tune=run["tune"], random_seed=random_seed, sampler=sampler
+    )
     draws = found["posterior"].to_dataset()
     size = run["draws"] * run["chains"]
 

@@ -74,7 +74,7 @@ def corrected_rate(
     chains: int = 4,
     tune: int = 500,
     thin: int = 1,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
 ) -> xr.DataTree:
@@ -109,7 +109,7 @@ def corrected_rate(
         Probability of the intervals in ``derived`` and ``checks``.
     draws, chains, tune, thin
         Draws kept per chain, number of chains, trajectories before the first draw, trajectories per draw.
-    seed
+    random_seed
         Same seed, same draws.
     engine
         ``"hmc"``: Hamiltonian trajectories with all that belongs to one item integrated out; ``"nuts"`` samples
@@ -152,7 +152,7 @@ def corrected_rate(
     >>> called = np.where(rng.random(300) < 0.8, good, ~good)
     >>> verdicts = Labels.from_matrix(called[:, None], annotators=["judge"])
     >>> people = Labels.from_matrix(good[:80, None], items=range(80), annotators=["ann"])
-    >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, chains=1, seed=1)
+    >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, chains=1, random_seed=1)
     >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])
     True
     """
@@ -164,7 +164,7 @@ def corrected_rate(
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
     run = {"draws": draws, "chains": chains, "tune": tune, "thin": positive_int(thin, "thin")}
     # A copy spawns: a SeedSequence counts its children, and a second call would get others.
-    root = seed_sequence(seed)
+    root = seed_sequence(random_seed)
     full, alone, weights = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(3)
     rngs = [np.random.default_rng(s) for s in weights.spawn(2)]
     fit, shared, own = _fit(panel, target, chosen, full, engine, run, sampler)
@@ -192,14 +192,16 @@ def corrected_rate(
     settings = {"target": target, "positive": positive, "prior": asdict(chosen), "ci_kind": "hdi", "ci_prob": ci_prob}
     settings |= {"by": features, "tune": tune, "thin": thin}
     coords = {"system": names, "other_system": names, "judge": panel.judges}
-    return result_tree(groups, coords, model="corrected_rate", engine=engine, seed=seed, settings=settings)
+    return result_tree(
+        groups, coords, model="corrected_rate", engine=engine, random_seed=random_seed, settings=settings
+    )
 
 
 def _fit(
     panel: Panel,
     target: Target,
     prior: CorrectedRatePrior,
-    seed: np.random.SeedSequence,
+    random_seed: np.random.SeedSequence,
     engine: str,
     run: Mapping[str, int],
     sampler: Sampler,
@@ -209,8 +211,8 @@ def _fit(
     data = regression(panel, made, prior)
     columns = weighted_columns(made, prior), made.own
     if engine == "nuts":
-        return Fit(*sample_model(data, target, prior, run, seed, sampler)), *columns
-    first, *streams = seed.spawn(1 + run["chains"])
+        return Fit(*sample_model(data, target, prior, run, random_seed, sampler)), *columns
+    first, *streams = random_seed.spawn(1 + run["chains"])
     length = {name: run[name] for name in ("draws", "tune", "thin")}
     rngs = [np.random.Generator(np.random.SFC64(stream)) for stream in streams]
     votes = Votes(data, target, prior)

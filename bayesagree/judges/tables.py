@@ -43,7 +43,8 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     >>> from bayesagree import Labels, corrected_rate
     >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
     >>> people = Labels.from_matrix([[1, 1], [0, 1], [0, 1], [1, 0]] * 10, items=range(40))
-    >>> judge_table(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))["raw_rate"].tolist()
+    >>> result = corrected_rate(verdicts, people, positive=1, draws=50, chains=1, random_seed=1)
+    >>> judge_table(result)["raw_rate"].tolist()
     [0.5]
     """
     require_from("corrected_rate", result, "derived/saving")
@@ -82,7 +83,7 @@ def warnings_of(result: xr.DataTree) -> list[str]:
     >>> from bayesagree import Labels, corrected_rate
     >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
     >>> people = Labels.from_matrix([[1, 1], [0, 1], [0, 1], [1, 0]] * 10, items=range(40))
-    >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))[0]
+    >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, random_seed=1))[0]
     'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.'
     """
     require_from("corrected_rate", result, "derived/saving")
@@ -183,7 +184,7 @@ def system_pairs(tree: xr.DataTree) -> pd.DataFrame:
     >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
     >>> people = Labels.from_matrix([[1, 1], [0, 1], [0, 1], [1, 0]] * 10, items=range(40))
     >>> systems = ["A", "A", "B", "B"] * 20
-    >>> result = corrected_rate(verdicts, people, positive=1, system=systems, draws=200, chains=1, seed=1)
+    >>> result = corrected_rate(verdicts, people, positive=1, system=systems, draws=200, chains=1, random_seed=1)
     >>> system_pairs(result)[["system", "other_system"]].values.tolist()
     [['A', 'B']]
     """

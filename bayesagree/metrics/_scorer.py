@@ -253,7 +253,7 @@ class GroupSums:
 
 
 def draws_for(
-    metric: Metric, truth: Truth, *, truth_is: TruthIs, threshold: float | None, thin: int, seed: Seed,
+    metric: Metric, truth: Truth, *, truth_is: TruthIs, threshold: float | None, thin: int, random_seed: Seed,
     plausibility: bool = False, numeric: bool = False,
 ) -> TruthDraws:  # fmt: skip
     """Return the draws of a truth, as a metric reads them."""
@@ -265,7 +265,7 @@ def draws_for(
     else:
         draws = truth_draws(truth, metric.depth, threshold=threshold, plausibility=full)
     draws = thinned(draws, thin)
-    return with_sampled_labels(draws, seed) if sampled else draws
+    return with_sampled_labels(draws, random_seed) if sampled else draws
 
 
 def check_truth_is(truth_is: str, metric: Metric) -> None:
@@ -275,9 +275,9 @@ def check_truth_is(truth_is: str, metric: Metric) -> None:
         raise InputError(f"{metric.name} compares {metric.depth} labels of a draw; a sampled truth is one label")
 
 
-def with_sampled_labels(draws: TruthDraws, seed: Seed) -> TruthDraws:
+def with_sampled_labels(draws: TruthDraws, random_seed: Seed) -> TruthDraws:
     """Return draws whose only best label is sampled from the plausibilities: the label of one more annotator."""
-    root = stream_apart(seed, "sampled truth")
+    root = stream_apart(random_seed, "sampled truth")
     read = draws.read
 
     def sampled(items: slice) -> DrawBlock:

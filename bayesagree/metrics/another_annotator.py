@@ -36,14 +36,14 @@ class AnotherAnnotator:
         What to compute.
     categories
         Names of the labels.
-    seed
+    random_seed
         Same seed, same labels.
     """
 
-    def __init__(self, metrics: Sequence[Metric], categories: NDArray[Any], seed: Seed) -> None:
+    def __init__(self, metrics: Sequence[Metric], categories: NDArray[Any], random_seed: Seed) -> None:
         for metric in metrics:
             check_one_label(metric)
-        self._root = stream_apart(seed, "another annotator")
+        self._root = stream_apart(random_seed, "another annotator")
         self.scorers = [Scorer(always(label, categories, BLOCK), metrics) for label in range(categories.size)]
 
     def labels(self, block: DrawBlock) -> NDArray[Any]:

@@ -62,7 +62,7 @@ type Compare = Callable[[Labels, Floats, AucOptions], dict[Any, Areas]]
 
 
 def against_truth(
-    labels: Labels, predictions: Predictions, options: AucOptions, seed: Seed, compare: Compare
+    labels: Labels, predictions: Predictions, options: AucOptions, random_seed: Seed, compare: Compare
 ) -> dict[Any, Areas]:
     """Check the input, let the crowd vote where the method needs it, and compare."""
     if labels.has_repeats:
@@ -72,7 +72,7 @@ def against_truth(
     scores = label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))
     if options.method != "dgt":
         return compare(labels, scores, options)
-    rng = np.random.Generator(np.random.SFC64(seed_sequence(seed)))
+    rng = np.random.Generator(np.random.SFC64(seed_sequence(random_seed)))
     counted = replace(options, method="pgt", weights=None, prior=0.0)
     if options.ties != "redrawn":
         return compare(_vote(labels, options, rng), scores, counted)
@@ -164,7 +164,7 @@ def auc(
     weights: Mapping[Any, float] | None = None,
     prior: float = 0.5,
     ties: VoteTies = "random",
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.DataArray:
     """Area under the curve (AUC) of each model, from crowd labels; of two labels the last is the positive one.
 
@@ -192,7 +192,7 @@ def auc(
     ties
         For "dgt", an item with a tied vote: a coin thrown once for all models ("random"), a coin thrown for each model,
         as published, which adds noise to every comparison ("redrawn"), or left out ("exclude").
-    seed
+    random_seed
         Decides the coins.
 
     Returns
@@ -234,7 +234,7 @@ def auc(
             "pass multiclass='one_vs_rest' or 'hand_till'"
         )
     options = AucOptions(method, weights, prior, ties).checked()
-    found = against_truth(labels, predictions, options, seed, _COMPARED[multiclass])
+    found = against_truth(labels, predictions, options, random_seed, _COMPARED[multiclass])
     attrs = {"method": method} | _uninformative(found, options)
     table = np.stack([area.values for area in found.values()], axis=1)
     coords: dict[str, Any] = {"model": predictions.models}

@@ -43,7 +43,7 @@ def auc_posterior(
     resample: Sequence[Axis] = ("item",),
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.DataTree:
     """Draw the AUC of each model from crowd labels of two kinds; the last label is the positive one.
 
@@ -77,7 +77,7 @@ def auc_posterior(
         interval of items alone holds the value for all annotators half the time in simulation, of both .89.
     draws, chains
         Number of draws; all are independent.
-    seed
+    random_seed
         Same seed, same draws.
 
     Returns
@@ -104,7 +104,7 @@ def auc_posterior(
     >>> labels = Labels.from_counts([[3, 0], [2, 1], [1, 2], [0, 3]], labels=["no", "yes"])
     >>> scores = {"A": [[0.9, 0.1], [0.7, 0.3], [0.8, 0.2], [0.4, 0.6]]}
     >>> predictions = Predictions.from_scores(scores, labels=["no", "yes"])
-    >>> tree = auc_posterior(labels, predictions, truth_is="labels", seed=1)
+    >>> tree = auc_posterior(labels, predictions, truth_is="labels", random_seed=1)
     >>> tree["posterior/auc"].mean().round(2).item()
     0.84
 
@@ -128,7 +128,7 @@ def auc_posterior(
         work = partial(_against_labels, order, labels, _axes(resample, labels))
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
     blocks = item_blocks(draws * chains, size)
-    streams = block_generators(seed, len(blocks))
+    streams = block_generators(random_seed, len(blocks))
     samples = np.concatenate(list(map_blocks(work, [(b.stop - b.start, rng) for b, rng in zip(blocks, streams)])))
     table = samples.reshape(chains, draws, -1)
     posterior: dict[str, tuple[tuple[str, ...], Floats]] = {
@@ -143,7 +143,7 @@ def auc_posterior(
         {"model": predictions.models},
         model="auc",
         engine="exact",
-        seed=seed,
+        random_seed=random_seed,
         settings=settings,
     )
 

@@ -44,7 +44,7 @@ def score(
     cluster: ItemGroup | None = None,
     proxy: xr.DataArray | None = None,
     thin: int = 1,
-    seed: Seed = None,
+    random_seed: Seed = None,
     client: Any = None,
     progress: Advance | None = None,
 ) -> xr.DataArray:
@@ -84,7 +84,7 @@ def score(
         (prediction-powered inference [2]_, with the weight of least variance).
     thin
         Keep every `thin`-th draw of a chain: for slow functions.
-    seed
+    random_seed
         Of sampled truths and of the bootstrap.
     client
         A `distributed.Client` to score on, for metrics that are sums over items.
@@ -123,13 +123,14 @@ def score(
     --------
     >>> from sklearn.metrics import hamming_loss
     >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> truth = dirichlet(given.labels, seed=1)
+    >>> given = simulate.labelled_test_set(random_seed=1)
+    >>> truth = dirichlet(given.labels, random_seed=1)
     >>> score(truth, given.predictions, "f1_macro").mean(("chain", "draw")).values.round(2).tolist()
     [0.72, 0.73, 0.62]
     >>> score(truth, given.predictions, hamming_loss, thin=100).mean(("chain", "draw")).values.round(1).tolist()
     [0.3, 0.3, 0.4]
-    >>> score(given.labels, given.predictions, "agreement", seed=1).mean(("chain", "draw")).values.round(2).tolist()
+    >>> drawn = score(given.labels, given.predictions, "agreement", random_seed=1)
+    >>> drawn.mean(("chain", "draw")).values.round(2).tolist()
     [0.71, 0.73, 0.61]
     """
     requested = Metric.of(metric)
@@ -138,18 +139,18 @@ def score(
         truth, predictions = _of_items(truth, kept), kept
     if isinstance(truth, Labels):
         check_order([requested], truth.has_order, truth.categories.size)
-        values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, seed, proxy)
+        values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, random_seed, proxy)
         return _result(values, requested, predictions.models, (4, 1000), slices)
     if proxy is not None:
         raise InputError("proxy= goes with Labels as the truth; a posterior has plausibilities of all items already")
     if isinstance(truth, xr.DataArray):
         _warn_plug_in(requested)
-    how: Any = {"truth_is": truth_is, "threshold": threshold, "thin": thin, "seed": seed}
+    how: Any = {"truth_is": truth_is, "threshold": threshold, "thin": thin, "random_seed": random_seed}
     draws = draws_for(requested, truth, **how, numeric=predictions.numbers is not None)
     check_order([requested], states_order(truth, draws.labels), draws.labels.size)
     given = predictions.aligned(draws.items, draws.labels)
     slices = None if by is None else ItemGroups.of(by, draws.items, "by")
-    weights, scorer = _cluster_weights(cluster, draws, seed), Scorer(given, [requested])
+    weights, scorer = _cluster_weights(cluster, draws, random_seed), Scorer(given, [requested])
     if requested.record.one_true_label and isinstance(truth, xr.DataArray) and by is None and cluster is None:
         values = _shared_by_ties(scorer, truth)[:, None]
     elif scorer.whole:
@@ -166,7 +167,7 @@ def human_ceiling(
     truth_is: TruthIs = "top",
     cluster: ItemGroup | None = None,
     thin: int = 1,
-    seed: Seed = None,
+    random_seed: Seed = None,
     client: Any = None,
 ) -> xr.DataArray:
     """Score of another annotator against every draw of the truth.
@@ -180,7 +181,7 @@ def human_ceiling(
         A posterior of plausibilities, or a point estimate (item, category).
     metric
         Name of a metric that a single label has a value of.
-    truth_is, cluster, thin, seed, client
+    truth_is, cluster, thin, random_seed, client
         As in `score`.
 
     Returns
@@ -206,26 +207,28 @@ def human_ceiling(
     Examples
     --------
     >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> human_ceiling(dirichlet(given.labels, seed=1), "accuracy", seed=1).mean().round(2).item()
+    >>> given = simulate.labelled_test_set(random_seed=1)
+    >>> human_ceiling(dirichlet(given.labels, random_seed=1), "accuracy", random_seed=1).mean().round(2).item()
     0.79
     """
     requested = Metric.named(metric)
-    draws = draws_for(requested, truth, truth_is=truth_is, threshold=None, thin=thin, seed=seed, plausibility=True)
-    annotator = AnotherAnnotator([requested], draws.labels, seed)
-    weights = _cluster_weights(cluster, draws, seed)
+    draws = draws_for(
+        requested, truth, truth_is=truth_is, threshold=None, thin=thin, random_seed=random_seed, plausibility=True
+    )
+    annotator = AnotherAnnotator([requested], draws.labels, random_seed)
+    weights = _cluster_weights(cluster, draws, random_seed)
     scorer = Scorer(always(0, draws.labels, draws.items.size), [requested])
     how = BlockScoring(scorer, weights=weights, annotator=annotator)
     values = _of_sums(how, draws, client)[-1:]
     return _result(values, requested, np.array([ANOTHER_ANNOTATOR]), (draws.chains, draws.draws), None)
 
 
-def _cluster_weights(cluster: ItemGroup | None, draws: TruthDraws, seed: Seed) -> ItemWeights | None:
+def _cluster_weights(cluster: ItemGroup | None, draws: TruthDraws, random_seed: Seed) -> ItemWeights | None:
     """Return the Bayesian bootstrap of clusters of items."""
     if cluster is None:
         return None
     clusters = ItemGroups.of(cluster, draws.items, "cluster")
-    return ItemWeights(clusters, draws.items.size, draws.chains * draws.draws, seed)
+    return ItemWeights(clusters, draws.items.size, draws.chains * draws.draws, random_seed)
 
 
 def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> Floats:
@@ -282,7 +285,7 @@ def _of_votes(
     truth_is: TruthIs,
     by: Any,
     cluster: Any,
-    seed: Seed,
+    random_seed: Seed,
     proxy: xr.DataArray | None,
 ) -> tuple[Floats, ItemGroups | None]:
     guess = None
@@ -291,7 +294,7 @@ def _of_votes(
         guess = point_estimate(proxy, labels.items, labels.categories)
     slices = None if by is None else ItemGroups.of(by, labels.items, "by")
     clusters = None if cluster is None else ItemGroups.of(cluster, labels.items, "cluster")
-    weights = ItemWeights(clusters, labels.items.size, 4000, seed)
+    weights = ItemWeights(clusters, labels.items.size, 4000, random_seed)
     return vote_scores(requested, labels, predictions, truth_is, slices, weights, guess), slices
 
 

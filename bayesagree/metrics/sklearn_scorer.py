@@ -29,13 +29,13 @@ class Scorer:
         labels: Sequence[Any] | None,
         statistic: str,
         ci_prob: float,
-        seed: np.random.SeedSequence,
+        random_seed: np.random.SeedSequence,
         options: Mapping[str, Any],
     ) -> None:
         self._metric, self._truth, self._labels = metric, truth, labels
         self._sign = 1.0 if Metric.of(metric).record.higher_is_better else -1.0
         self._quantile = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}.get(statistic)
-        self._seed, self._options = seed, options
+        self._seed, self._options = random_seed, options
         from sklearn.utils.metadata_routing import MetadataRequest  # scikit-learn takes a second to load
 
         self._request = MetadataRequest(owner=self)
@@ -53,7 +53,7 @@ class Scorer:
         """Return the score of an estimator on these items."""
         truth, items, labels = self._known(X, y) if votes is None else self._voted(votes)
         given = Predictions.from_estimators({"estimator": estimator}, X, items=items, labels=labels)
-        values = score(truth, given, self._metric, seed=self._seed, **self._options) * self._sign
+        values = score(truth, given, self._metric, random_seed=self._seed, **self._options) * self._sign
         return float(values.mean() if self._quantile is None else values.quantile(self._quantile))
 
     def _known(self, X: Any, y: Any) -> tuple[Truth, list[Any], list[Any]]:
@@ -69,7 +69,7 @@ class Scorer:
         if self._labels is None:
             raise InputError("the scorer has a truth and got votes too; make_scorer(metric, labels=[...]) reads votes")
         counted = Labels.from_counts(votes, labels=self._labels)
-        return dirichlet(counted, seed=self._seed), counted.items.tolist(), counted.categories.tolist()
+        return dirichlet(counted, random_seed=self._seed), counted.items.tolist(), counted.categories.tolist()
 
 
 def make_scorer(
@@ -81,7 +81,7 @@ def make_scorer(
     statistic: Literal["mean", "lower", "upper"] = "mean",
     ci_prob: float = 0.95,
     thin: int = 1,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> Scorer:
     """Scorer for scikit-learn: an estimator's score against the draws of the truth of the items that it is tested on.
 
@@ -107,7 +107,7 @@ def make_scorer(
         returned with its sign turned round, as scikit-learn expects.
     ci_prob
         Probability of that interval (equal tails).
-    seed
+    random_seed
         Of sampled truths: all candidates of a scorer see the same ones.
 
     Returns
@@ -136,7 +136,7 @@ def make_scorer(
     >>> shares = 1 / (1 + np.exp(-3 * X["x"].to_numpy()))
     >>> votes = Labels.from_counts(rng.multinomial(5, np.c_[1 - shares, shares]))
     >>> majority = votes.counts().argmax(axis=1)
-    >>> scorer = make_scorer("accuracy", dirichlet(votes, seed=1))
+    >>> scorer = make_scorer("accuracy", dirichlet(votes, random_seed=1))
     >>> bool(cross_val_score(LogisticRegression(), X, majority, scoring=scorer, cv=3).mean() > 0.7)
     True
     """
@@ -144,7 +144,7 @@ def make_scorer(
     if (truth is None) == (labels is None):
         raise InputError("make_scorer takes a truth, or the labels of the votes that each call of the scorer gets")
     options = {"truth_is": truth_is, "thin": thin}
-    return Scorer(metric, truth, labels, statistic, ci_prob, seed_sequence(seed), options)
+    return Scorer(metric, truth, labels, statistic, ci_prob, seed_sequence(random_seed), options)
 
 
 def _items(X: Any, y: Any) -> list[Any]:

@@ -67,8 +67,8 @@ def top_k_accuracy(
     Examples
     --------
     >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> score = top_k_accuracy(dirichlet(given.labels, seed=1), given.predictions, k=2)
+    >>> given = simulate.labelled_test_set(random_seed=1)
+    >>> score = top_k_accuracy(dirichlet(given.labels, random_seed=1), given.predictions, k=2)
     >>> score.mean(("chain", "draw")).values.round(2).tolist()
     [0.94, 0.94, 0.9]
     """
@@ -103,8 +103,8 @@ def per_item(
     Examples
     --------
     >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> score = per_item(dirichlet(given.labels, seed=1), given.predictions, metric="top_1_accuracy")
+    >>> given = simulate.labelled_test_set(random_seed=1)
+    >>> score = per_item(dirichlet(given.labels, random_seed=1), given.predictions, metric="top_1_accuracy")
     >>> score.sel(model="A").values[:6].round(1).tolist()
     [1.0, 1.0, 1.0, 1.0, 0.9, 0.9]
     """
@@ -159,9 +159,9 @@ def accuracy_given_risk(
     Examples
     --------
     >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
+    >>> given = simulate.labelled_test_set(random_seed=1)
     >>> risk = {0: 0, 1: 0, 2: 1, 3: 1}
-    >>> score = accuracy_given_risk(dirichlet(given.labels, seed=1), given.predictions, risk, 1)
+    >>> score = accuracy_given_risk(dirichlet(given.labels, random_seed=1), given.predictions, risk, 1)
     >>> score.mean(("chain", "draw")).values.round(2).tolist()
     [0.73, 0.73, 0.61]
     """

@@ -71,7 +71,7 @@ class Outlook(NamedTuple):
         plausibility: Plausibility = "auto",
         prior: Prior = None,
         missing: Missing = "error",
-        seed: Seed = None,
+        random_seed: Seed = None,
     ) -> Self:
         """Find it under a posterior of the truth: by formula under `Dirichlet`, else from draws."""
         if predictions is not None:
@@ -88,7 +88,7 @@ class Outlook(NamedTuple):
         if isinstance(posterior, Dirichlet) and posterior.reliability == 1:
             return cls.of_votes(annotations, predictions, posterior)._replace(reason=reason)
         labels: Any = annotations
-        request = Request(seed=seed)
+        request = Request(random_seed=random_seed)
         if predictions is not None:
             labels, predictions = posterior.prepare(annotations, predictions)
             posterior = posterior.fitted(labels, predictions, request).passes([1.0], predictions)[0]
@@ -121,9 +121,9 @@ class Outlook(NamedTuple):
         """Return what a vote is expected to take from the variance of scores with mean `score` now and `later`."""
         return np.maximum((self.chance.T * later**2).sum(axis=0) - score**2, 0.0)
 
-    def best_first(self, gain: Floats, n: int, seed: Seed, votes: Integers | None = None) -> pd.DataFrame:
+    def best_first(self, gain: Floats, n: int, random_seed: Seed, votes: Integers | None = None) -> pd.DataFrame:
         """Return the n items of the largest gain."""
-        table = best_first(self.items, gain, self.certainty, n, seed, votes)
+        table = best_first(self.items, gain, self.certainty, n, random_seed, votes)
         table.attrs["choice"] = self.reason
         return table
 
@@ -162,9 +162,9 @@ class Decision(NamedTuple):
         names = tuple(models[[best, other]].tolist())
         return cls(outlook, np.flatnonzero(differs), names, mean, float(variance), outlook.gains(mean, later))
 
-    def next_items(self, n: int, seed: Seed) -> pd.DataFrame:
+    def next_items(self, n: int, random_seed: Seed) -> pd.DataFrame:
         """Return the result of `annotate_next` for this choice."""
-        return self.outlook.best_first(self.gain, n, seed)
+        return self.outlook.best_first(self.gain, n, random_seed)
 
     def value_of_votes(self) -> pd.DataFrame:
         """Return the result of the function of this name."""
@@ -186,12 +186,12 @@ def prob_right(mean: float, variance: float, left: Floats) -> Floats:
 
 
 def best_first(
-    items: NDArray[Any], gain: Floats, certainty: Floats, n: int, seed: Seed, votes: Integers | None = None
+    items: NDArray[Any], gain: Floats, certainty: Floats, n: int, random_seed: Seed, votes: Integers | None = None
 ) -> pd.DataFrame:
     """Return the n items of the largest gain; of equal gain the least certain first, then in random order."""
     # A difference below 1e-12 is rounding.
     value, known = np.round(gain, 12), np.round(certainty, 12)
-    order = np.lexsort((np.random.default_rng(seed_sequence(seed)).random(gain.size), known, -value))[:n]
+    order = np.lexsort((np.random.default_rng(seed_sequence(random_seed)).random(gain.size), known, -value))[:n]
     needed = np.ones(gain.size, np.int64) if votes is None else votes
     table = pd.DataFrame({"item": items[order], "gain": gain[order], "votes": needed[order]})
     table.attrs["notes"] = list(_equal_gains(value, known, order))

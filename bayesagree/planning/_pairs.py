@@ -39,7 +39,7 @@ class Pairs(NamedTuple):
     likelihood: Likelihood
 
     @classmethod
-    def of(cls, comparisons: Comparisons, models: Any, prior: Any, seed: Seed) -> Self:
+    def of(cls, comparisons: Comparisons, models: Any, prior: Any, random_seed: Seed) -> Self:
         """Draw the posterior; without a choice of models all are candidates."""
         if prior is not None and not isinstance(prior, DavidsonPrior):
             raise InputError(f"prior={prior!r} is none of comparisons; pass a DavidsonPrior")
@@ -48,7 +48,7 @@ class Pairs(NamedTuple):
         if unknown or (models is not None and len(set(models)) < 2):
             wrong = f"{as_python(unknown[0])!r} is unknown" if unknown else "a choice needs two"
             raise InputError(f"models={models!r}: {wrong}; name two or more of {shorten(names, 5)}")
-        found = cls.of_result(comparisons, davidson(comparisons, prior=prior, seed=seed))
+        found = cls.of_result(comparisons, davidson(comparisons, prior=prior, random_seed=random_seed))
         return found if models is None else found._replace(candidates=np.array([names.index(m) for m in models]))
 
     @classmethod
@@ -60,7 +60,7 @@ class Pairs(NamedTuple):
         kept = np.arange(comparisons.models.size)
         return cls(comparisons, kept, strength, np.exp(tie)[:, None], settings_of(tree)["likelihood"])
 
-    def next_pairs(self, n: int, goal: str, seed: Seed) -> pd.DataFrame:
+    def next_pairs(self, n: int, goal: str, random_seed: Seed) -> pd.DataFrame:
         """Return the result of `annotate_next`."""
         size, chosen = self.strength.shape[1], self.strength[:, self.candidates]
         score = chosen - chosen.mean(axis=1, keepdims=True)
@@ -77,7 +77,7 @@ class Pairs(NamedTuple):
             moved = [((score.T @ p) ** 2).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300) for p in chances]
             gain[of_model] = np.sum(moved, axis=0) / len(score)
             ahead[of_model] = (distance > 0).mean(axis=0)
-        table = best_first(np.arange(first.size), gain, np.maximum(ahead, 1 - ahead), n, seed)
+        table = best_first(np.arange(first.size), gain, np.maximum(ahead, 1 - ahead), n, random_seed)
         notes = [note.replace("items", "pairs") for note in table.attrs["notes"]]
         pair = table["item"].to_numpy()
         first, second, ahead = first[pair], second[pair], ahead[pair]

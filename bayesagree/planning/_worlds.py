@@ -88,19 +88,19 @@ class RatingWorld(NamedTuple):
 type World = LabelWorld | RatingWorld
 
 
-def worlds(pilot: Labels | Ratings, predictions: Predictions | None, number: int, seed: int) -> Iterator[World]:
+def worlds(pilot: Labels | Ratings, predictions: Predictions | None, number: int, random_seed: int) -> Iterator[World]:
     """Yield worlds from the posterior of the pilot, each with its own parameters and items, drawn with replacement."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     n_items = pilot.items.size
     rows = rng.integers(n_items, size=(number, n_items))
     if isinstance(pilot, Ratings):
-        yield from _rating_worlds(pilot, rows, seed)
+        yield from _rating_worlds(pilot, rows, random_seed)
         return
     # Without models' outputs the labels alone teach what items look like.
     scores, labels = {"none": np.ones((n_items, pilot.categories.size))}, pilot.categories.tolist()
     nothing = Predictions.from_scores(scores, items=pilot.items.tolist(), labels=labels)
     exclude = "none" if predictions is None else _left_out(pilot, predictions)
-    run: Any = {"draws": APART * number, "chains": 1, "seed": seed, "exclude": exclude}
+    run: Any = {"draws": APART * number, "chains": 1, "random_seed": random_seed, "exclude": exclude}
     tree = informed_dirichlet(pilot, predictions or nothing, **run)
     posterior = tree["posterior"].to_dataset()
     drawn = posterior["plausibility"].values[0, ::APART]
@@ -115,8 +115,8 @@ def _left_out(pilot: Labels, predictions: Predictions) -> Any:
     return independence(labels, predictions.aligned(labels.items, labels.categories)).left_out(None)
 
 
-def _rating_worlds(pilot: Ratings, rows: NDArray[np.int64], seed: int) -> Iterator[RatingWorld]:
-    tree = common_agreement(pilot, draws=len(rows), chains=1, seed=seed, keep_item_means=True)
+def _rating_worlds(pilot: Ratings, rows: NDArray[np.int64], random_seed: int) -> Iterator[RatingWorld]:
+    tree = common_agreement(pilot, draws=len(rows), chains=1, random_seed=random_seed, keep_item_means=True)
     posterior = tree["posterior"].to_dataset().isel(chain=0)
     (low, high), none = pilot.scale, np.zeros(len(rows))
     ends = [posterior[name].values if name in posterior else none for name in ("low_end_share", "high_end_share")]

@@ -63,7 +63,7 @@ def plan(
     cost: tuple[float, float] | None = None,
     replicates: int = 16,
     study_draws: int = 250,
-    seed: Seed = None,
+    random_seed: Seed = None,
     progress: Callable[[int], None] | None = None,
 ) -> xr.Dataset:
     r"""Expected interval, decision and cost of each number of items and annotators, from a pilot.
@@ -102,7 +102,7 @@ def plan(
         Worlds, two or more.
     study_draws
         Draws of each of the two chains of a simulated evaluation.
-    seed
+    random_seed
         Same seed, same plan.
     progress
         Called with the number of studies done.
@@ -142,7 +142,7 @@ def plan(
     --------
     >>> from bayesagree import Labels
     >>> pilot = Labels.from_counts([[3, 0], [2, 1], [0, 3], [3, 0], [1, 2], [0, 3]] * 5)
-    >>> found = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", target=0.15, seed=1)
+    >>> found = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", target=0.15, random_seed=1)
     >>> bool((found["width"].sel(items=200) < found["width"].sel(items=50)).all())
     True
     >>> found["cost"].values.tolist()
@@ -165,7 +165,7 @@ def plan(
         few = bool(sizes.min() < FEWEST_ITEMS)
         name = "dirichlet" if few and predictions is not None else "informed_dirichlet"
         reason = REASONS[few] if predictions is not None else ""
-    root = seed_sequence(seed)
+    root = seed_sequence(random_seed)
     designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
     n_draws, done = positive_int(study_draws, "study_draws"), progress or (lambda number: None)
     studies = _simulated(annotations, predictions, designs, metric, name, replicates, n_draws, root, done)
@@ -263,12 +263,18 @@ def _simulated(
 
 
 def _scores(
-    study: Any, models: Predictions, metric: str, plausibility: str, draws: int, seed: int, options: dict[str, Any]
+    study: Any,
+    models: Predictions,
+    metric: str,
+    plausibility: str,
+    draws: int,
+    random_seed: int,
+    options: dict[str, Any],
 ) -> Floats:
     """Draw the scores of all models in the posterior of one study, items a sample, shape (draw, model)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the pilot has given this warning already
-        run: Any = {"draws": draws, "chains": 2, "seed": seed} | options
+        run: Any = {"draws": draws, "chains": 2, "random_seed": random_seed} | options
         tree = evaluate(study, models, plausibility=plausibility, metrics=[metric], items="bootstrap", **run)
     drawn = tree["posterior"][metric].isel(reliability=0).transpose("chain", "draw", "model").values
     return drawn.reshape(-1, drawn.shape[2])
@@ -280,15 +286,15 @@ def _width(scores: Floats) -> float:
     return float((upper - lower).mean())
 
 
-def _agreement_width(study: Labels | Ratings, metric: str, seed: int) -> float:
+def _agreement_width(study: Labels | Ratings, metric: str, random_seed: int) -> float:
     """Width of the interval of Phi, or of a coefficient."""
     if metric == "phi":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of simulated ratings
-            tree = common_agreement(study, draws=1000, chains=1, seed=seed)  # type: ignore[arg-type]
+            tree = common_agreement(study, draws=1000, chains=1, random_seed=random_seed)  # type: ignore[arg-type]
         ends = tree["agreement"].to_dataset()
         return float(ends["upper"] - ends["lower"])
-    lower, upper = interval_of_counts(study, metric, ci_prob=CI_PROB, seed=seed)
+    lower, upper = interval_of_counts(study, metric, ci_prob=CI_PROB, random_seed=random_seed)
     return float(upper - lower)
 
 

@@ -29,7 +29,7 @@ def annotate_next(
     plausibility: Plausibility = "auto",
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> pd.DataFrame:
     r"""Items that deserve the next label, best first, by what one more vote is expected to tell.
 
@@ -79,7 +79,7 @@ def annotate_next(
         Of the posterior; a number as in `dirichlet`, of comparisons as in `davidson`.
     missing
         As in `evaluate`: items that a model predicts nothing for.
-    seed
+    random_seed
         Of draws. It also orders items of equal gain and equal certainty; of equal gain, the least certain come first.
 
     Returns
@@ -107,15 +107,15 @@ def annotate_next(
     --------
     >>> votes = Labels.from_counts([[3, 0], [2, 1], [1, 1]])
     >>> models = Predictions.from_labels({"A": [0, 0, 0], "B": [0, 1, 0]})
-    >>> annotate_next(votes, models, n=1, seed=1)["item"].tolist()
+    >>> annotate_next(votes, models, n=1, random_seed=1)["item"].tolist()
     [1]
-    >>> annotate_next(votes, n=1, seed=1)["item"].tolist()
+    >>> annotate_next(votes, n=1, random_seed=1)["item"].tolist()
     [2]
-    >>> annotate_next(votes, n=3, seed=1)["votes"].tolist()
+    >>> annotate_next(votes, n=3, random_seed=1)["votes"].tolist()
     [1, 2, 4]
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AtBBA") * 6})
     >>> games = Comparisons.from_long(table.replace("t", "tie"))
-    >>> annotate_next(games, n=1, seed=1)["comparisons"].tolist()
+    >>> annotate_next(games, n=1, random_seed=1)["comparisons"].tolist()
     [12]
 
     References
@@ -127,15 +127,15 @@ def annotate_next(
     if isinstance(annotations, Comparisons):
         if goal not in (None, "decision", "metric"):
             raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
-        return Pairs.of(annotations, models, prior, seed).next_pairs(kept, goal or "decision", seed)
+        return Pairs.of(annotations, models, prior, random_seed).next_pairs(kept, goal or "decision", random_seed)
     require(annotations, (Labels, Comparisons), "annotations")
     chosen = _goal(goal, predictions)
-    outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, seed)
+    outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, random_seed)
     if chosen == "decision" and predictions is not None:
-        return Decision.of(outlook, predictions.models).next_items(kept, seed)
+        return Decision.of(outlook, predictions.models).next_items(kept, random_seed)
     if chosen == "metric":
-        return outlook.best_first(outlook.metric_gain(), kept, seed)
-    return outlook.best_first(outlook.rise, kept, seed, outlook.votes)
+        return outlook.best_first(outlook.metric_gain(), kept, random_seed)
+    return outlook.best_first(outlook.rise, kept, random_seed, outlook.votes)
 
 
 def value_of_votes(
@@ -146,7 +146,7 @@ def value_of_votes(
     plausibility: Plausibility = "auto",
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> pd.DataFrame:
     r"""Probability of the right choice between the two best models, after each number of more votes.
 
@@ -173,7 +173,7 @@ def value_of_votes(
         Of comparisons: the models to choose between; by default all.
     plausibility, prior, missing
         As in `annotate_next`.
-    seed
+    random_seed
         Of draws; none are needed from votes alone.
 
     Returns
@@ -212,15 +212,15 @@ def value_of_votes(
     >>> found["prob_right"].loc[[0, 3, 5]].round(3).tolist()
     [0.733, 0.738, 0.746]
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AtBBA") * 6})
-    >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), models="AB", seed=1).attrs["models"]
+    >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), models="AB", random_seed=1).attrs["models"]
     ['B', 'A']
     """
     if isinstance(annotations, Comparisons):
-        return Pairs.of(annotations, models, prior, seed).value_of_comparisons()
+        return Pairs.of(annotations, models, prior, random_seed).value_of_comparisons()
     require(annotations, (Labels, Comparisons), "annotations")
     if predictions is None:
         raise InputError("a choice needs models; pass predictions= of two")
-    outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, seed)
+    outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, random_seed)
     return Decision.of(outlook, predictions.models).value_of_votes()
 
 

@@ -37,7 +37,7 @@ from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 FLOOR = 1e-12
 
 
-def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None) -> xr.DataTree:
+def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.DataTree:
     """Calibrate the label probabilities of a posterior against items whose true label is known.
 
     Parameters
@@ -68,7 +68,7 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None) -> xr.DataTre
     --------
     >>> from bayesagree.plausibility.dirichlet.posterior import dirichlet
     >>> labels = Labels.from_counts([[9, 1], [8, 2], [1, 9], [2, 8]], labels=["a", "b"])
-    >>> calibrated = calibrate(dirichlet(labels, seed=1), {0: "a", 1: "b", 2: "b", 3: "a"}, seed=1)
+    >>> calibrated = calibrate(dirichlet(labels, random_seed=1), {0: "a", 1: "b", 2: "b", 3: "a"}, random_seed=1)
     >>> bool((calibrated["derived"]["label_probability"].max("category") < 0.8).all())
     True
     """
@@ -80,7 +80,7 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None) -> xr.DataTre
     if settings_of(tree).get("n_gold", 0):
         raise InputError("this posterior was fitted with gold labels; fit it without, then calibrate")
     log_p = np.log(np.maximum(probability.values, FLOOR))
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     chains, draws = _draws_of(tree)
     drawn = draw_parameters(log_p[codes >= 0], codes[codes >= 0], chains * draws, rng)
     posterior, mean, confidence = _redraw_truth(tree, log_p, drawn, rng)
@@ -102,7 +102,7 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None) -> xr.DataTre
         _axes(tree, items, labels),
         model=str(tree.attrs.get("model", "")),
         engine="calibrate",
-        seed=seed,
+        random_seed=random_seed,
         settings=settings_of(tree) | {"calibrated": True, "n_calibration_gold": int((codes >= 0).sum())},
     )
 

@@ -62,7 +62,7 @@ def label_certainty(
 
     Examples
     --------
-    >>> tree = dirichlet(Labels.from_counts([[2, 1, 0]]), prior=1.0, seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[2, 1, 0]]), prior=1.0, random_seed=1)
     >>> label_certainty(tree, exact=True).values.round(4).tolist()
     [[0.6366, 0.2847, 0.0787]]
     """
@@ -124,7 +124,7 @@ def annotation_certainty(
 
     Examples
     --------
-    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, random_seed=1)
     >>> annotation_certainty(tree, exact=True).values.round(3).tolist()
     [0.779, 0.535]
     """
@@ -160,7 +160,7 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
 
     Examples
     --------
-    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, random_seed=1)
     >>> plausibility_entropy(tree, exact=True).values.round(3).tolist()
     [0.831, 0.95]
     """
@@ -210,7 +210,7 @@ def risk_certainty(
 
     Examples
     --------
-    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, random_seed=1)
     >>> risk_certainty(tree, {0: 0, 1: 1, 2: 1}).values.round(1).tolist()
     [0.8, 0.8]
     """
@@ -249,7 +249,7 @@ def expected_risk(
 
     Examples
     --------
-    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, random_seed=1)
     >>> expected_risk(tree, {0: 0, 1: 1, 2: 1}, truth_is="mass").values.round(2).tolist()
     [0.43, 0.71]
     """

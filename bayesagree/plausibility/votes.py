@@ -13,7 +13,7 @@ from bayesagree.errors import one_of
 type TieRule = Literal["split", "first", "random", "exclude"]
 
 
-def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None) -> xr.DataArray:
+def majority_vote(labels: Labels, *, ties: TieRule = "split", random_seed: Seed = None) -> xr.DataArray:
     """Give each item the label that most annotators chose.
 
     Parameters
@@ -23,7 +23,7 @@ def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None)
     ties
         What an item gets whose T labels share the most votes: ``"split"`` 1/T each; ``"first"`` the first of them in
         label order; ``"random"`` one of them at random; ``"exclude"`` NaN, and metrics leave the item out.
-    seed
+    random_seed
         For ``ties="random"``.
 
     Returns
@@ -44,7 +44,7 @@ def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None)
     if ties == "split":
         vote = top / n_top
     elif ties in ("first", "random"):
-        rng = np.random.default_rng(seed_sequence(seed))
+        rng = np.random.default_rng(seed_sequence(random_seed))
         # One argmax for both rules: the first label has the largest order, or a random one has.
         order = rng.random(top.shape) if ties == "random" else -np.arange(top.shape[1], dtype=float)
         best = np.where(top, order, -np.inf).argmax(axis=1)

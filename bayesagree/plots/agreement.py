@@ -45,8 +45,8 @@ def plot_item_fits(
     --------
     >>> from bayesagree import common_agreement
     >>> from bayesagree.datasets.simulate import ratings
-    >>> given = ratings(n_items=3, seed=1).ratings
-    >>> plot_item_fits(common_agreement(given, keep_item_means=True, draws=20, seed=1), given).size
+    >>> given = ratings(n_items=3, random_seed=1).ratings
+    >>> plot_item_fits(common_agreement(given, keep_item_means=True, draws=20, random_seed=1), given).size
     3
     """
     posterior = result["posterior"].to_dataset()

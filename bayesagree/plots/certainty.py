@@ -50,7 +50,7 @@ def plot_certainty(
     --------
     >>> from bayesagree import Labels, annotation_certainty, dirichlet
     >>> votes = Labels.from_counts([[2, 1], [5, 0], [3, 3]])
-    >>> trees = {f"reliability {r}": dirichlet(votes, reliability=r, seed=1) for r in (1, 5)}
+    >>> trees = {f"reliability {r}": dirichlet(votes, reliability=r, random_seed=1) for r in (1, 5)}
     >>> curves = {name: annotation_certainty(tree, exact=True) for name, tree in trees.items()}
     >>> len(plot_certainty(curves).lines)
     3

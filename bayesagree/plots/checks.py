@@ -35,7 +35,8 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axe
     --------
     >>> from bayesagree import simulate
     >>> from bayesagree.predictive.reliability import reliability_curve
-    >>> curve = reliability_curve(simulate.labelled_test_set(n_items=50, seed=1).labels, [0.3, 1, 3], seed=1)
+    >>> votes = simulate.labelled_test_set(n_items=50, random_seed=1).labels
+    >>> curve = reliability_curve(votes, [0.3, 1, 3], random_seed=1)
     >>> plot_reliability_curve(curve).size
     2
     """
@@ -82,7 +83,7 @@ def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8,
     >>> votes = Labels.from_counts([[7, 3], [1, 9], [6, 4], [8, 2]] * 10)
     >>> models = Predictions.from_scores({"A": [[0.7, 0.3], [0.2, 0.8], [0.55, 0.45], [0.9, 0.1]] * 10})
     >>> sets = conformalize(votes, models).predict_set(models)
-    >>> axes = plot_set_size(sets, annotation_certainty(dirichlet(votes, seed=1), exact=True), bins=2)
+    >>> axes = plot_set_size(sets, annotation_certainty(dirichlet(votes, random_seed=1), exact=True), bins=2)
     >>> axes.get_ylabel()
     'labels in the set'
     """

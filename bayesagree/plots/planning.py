@@ -36,7 +36,7 @@ def plot_designs(
     --------
     >>> from bayesagree import Labels, plan
     >>> pilot = Labels.from_counts([[3, 0], [2, 1], [0, 3], [3, 0], [1, 2], [0, 3]] * 5)
-    >>> designs = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", replicates=4, seed=1)
+    >>> designs = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", replicates=4, random_seed=1)
     >>> axes = plot_designs(designs, today=(3, 0.4))
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['today', '50 items', '200 items']

@@ -47,7 +47,7 @@ def plot_plausibility(
     Examples
     --------
     >>> from bayesagree import Labels, dirichlet
-    >>> truth = dirichlet(Labels.from_counts([[30, 1, 1]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
+    >>> truth = dirichlet(Labels.from_counts([[30, 1, 1]], labels=["cat", "dog", "fox"]), draws=50, random_seed=1)
     >>> plot_plausibility(truth, 0).get_title()
     'item 0: 200 draws, line = mean'
     """
@@ -103,7 +103,8 @@ def plot_simplex(
     Examples
     --------
     >>> from bayesagree import Labels, dirichlet
-    >>> truth = dirichlet(Labels.from_counts([[3, 1, 0], [0, 0, 9]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
+    >>> votes = Labels.from_counts([[3, 1, 0], [0, 0, 9]], labels=["cat", "dog", "fox"])
+    >>> truth = dirichlet(votes, draws=50, random_seed=1)
     >>> [text.get_text() for text in plot_simplex(truth, [0, 1]).texts]
     ['cat', 'dog', 'fox']
     """

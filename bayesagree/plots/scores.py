@@ -46,8 +46,8 @@ def plot_scores(
     Examples
     --------
     >>> from bayesagree import evaluate, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> result = evaluate(given.labels, given.predictions, reliability=[0.3, 3], draws=50, seed=1)
+    >>> given = simulate.labelled_test_set(random_seed=1)
+    >>> result = evaluate(given.labels, given.predictions, reliability=[0.3, 3], draws=50, random_seed=1)
     >>> len(plot_scores(result, metric="top_1_accuracy").containers)
     3
     """
@@ -114,8 +114,8 @@ def plot_score_draws(
     Examples
     --------
     >>> from bayesagree import evaluate, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> result = evaluate(given.labels, given.predictions, draws=50, seed=1)
+    >>> given = simulate.labelled_test_set(random_seed=1)
+    >>> result = evaluate(given.labels, given.predictions, draws=50, random_seed=1)
     >>> plot_score_draws(result, metric="top_1_accuracy").get_xlabel()
     'top 1 accuracy'
     """
@@ -154,8 +154,8 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     Examples
     --------
     >>> from bayesagree import compare, evaluate, simulate
-    >>> given = simulate.labelled_test_set(seed=1)
-    >>> result = compare(evaluate(given.labels, given.predictions, draws=50, seed=1), metric="top_1_accuracy")
+    >>> given = simulate.labelled_test_set(random_seed=1)
+    >>> result = compare(evaluate(given.labels, given.predictions, draws=50, random_seed=1), metric="top_1_accuracy")
     >>> [label.get_text() for label in plot_rank_probability(result).get_yticklabels()]
     ['B', 'A', 'C']
     """

@@ -88,7 +88,7 @@ def plot_group_intervals(result: xr.DataTree, *, axes: Panels | None = None) -> 
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"]], annotators=list("xyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
     >>> model = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b"])
-    >>> result = group_posterior(votes, model, people, by=["gender"], draws=50, seed=1)
+    >>> result = group_posterior(votes, model, people, by=["gender"], draws=50, random_seed=1)
     >>> plot_group_intervals(result).flat[0].get_xlabel()
     'accuracy, HDI 0.95'
     """

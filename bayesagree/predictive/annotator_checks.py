@@ -72,7 +72,7 @@ def annotator_table(result: xr.DataTree) -> pd.DataFrame:
     Examples
     --------
     >>> from bayesagree.datasets.simulate import crowd_labels
-    >>> tree = dawid_skene(crowd_labels(n_items=60, n_annotators=4, seed=1).labels, draws=100, seed=1)
+    >>> tree = dawid_skene(crowd_labels(n_items=60, n_annotators=4, random_seed=1).labels, draws=100, random_seed=1)
     >>> annotator_table(tree)["n_labels_given"].sum()
     np.int64(180)
     """
@@ -154,7 +154,9 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     return np.unique(part[n_items:], return_inverse=True)[1]
 
 
-def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 200, seed: Seed = None) -> xr.Dataset:
+def agreement_check(
+    labels: Labels, result: xr.DataTree, *, replicates: int = 200, random_seed: Seed = None
+) -> xr.Dataset:
     """Compare the agreement on items with that of annotators who err independently.
 
     Posterior predictive check: for posterior draws the labels are drawn again for the same (item, annotator) pairs.
@@ -170,7 +172,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
         Result of `dawid_skene`, with plausibilities and confusion matrices.
     replicates
         How often the labels are drawn again.
-    seed
+    random_seed
         Same seed, same replicates.
 
     Returns
@@ -211,8 +213,8 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     Examples
     --------
     >>> from bayesagree.datasets.simulate import crowd_labels
-    >>> labels = crowd_labels(n_items=60, n_annotators=4, seed=1).labels
-    >>> check = agreement_check(labels, dawid_skene(labels, draws=100, seed=1), seed=1)
+    >>> labels = crowd_labels(n_items=60, n_annotators=4, random_seed=1).labels
+    >>> check = agreement_check(labels, dawid_skene(labels, draws=100, random_seed=1), random_seed=1)
     >>> check["statistic"].values.tolist()
     ['mean', 'variance', 'histogram', 'pair']
     """
@@ -221,7 +223,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
         raise InputError("the check draws labels again; keep plausibilities and confusion matrices in the posterior")
     if replicates < 2:
         raise InputError("replicates=1 has no spread to compare with; use 2 or more")
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     known = result["constant_data"].to_dataset() if "constant_data" in result else xr.Dataset()
     one = np.full(draws, settings_of(result).get("variant", "full"), dtype=object)
@@ -322,7 +324,7 @@ def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:
         Groups of annotators without common items, draws with switched labels, agreement beyond independent errors (z of
         its variance, p-value of its histogram), largest R-hat.
     """
-    agreement = agreement_check(labels, truth, seed=1)
+    agreement = agreement_check(labels, truth, random_seed=1)
     return {
         "separate_groups_of_annotators": int(annotation_parts(labels).max()) + 1,
         "share_of_draws_with_switched_labels": label_switching(truth),
@@ -332,7 +334,7 @@ def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:
     }
 
 
-def confidence_on_gold(truth: xr.DataTree, gold: Mapping[Any, Any], *, seed: Seed = None) -> dict[str, float]:
+def confidence_on_gold(truth: xr.DataTree, gold: Mapping[Any, Any], *, random_seed: Seed = None) -> dict[str, float]:
     """Accuracy on gold items beside the predicted confidence, before and after calibration.
 
     Parameters
@@ -341,11 +343,11 @@ def confidence_on_gold(truth: xr.DataTree, gold: Mapping[Any, Any], *, seed: See
         A posterior that has not seen the gold labels.
     gold
         Item to its true label.
-    seed
+    random_seed
         Of the calibration.
     """
     predicted = calibration_scores(label_probability(truth), gold)
-    calibrated = calibrate(truth, gold, seed=seed)
+    calibrated = calibrate(truth, gold, random_seed=random_seed)
     confidence = calibrated["posterior"].to_dataset()["mean_confidence"]
     return {
         "gold_items": len(gold),

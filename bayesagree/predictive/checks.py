@@ -2,7 +2,7 @@
 
     tree = with_log_likelihood(common_agreement(ratings, keep_item_means=True), ratings)
     az.loo(tree)                                              left out item by item
-    tree = with_posterior_predictive(tree, ratings, seed=1)
+    tree = with_posterior_predictive(tree, ratings, random_seed=1)
     az.plot_ppc_dist(tree)
 
 Predictive draws come from the package's PyMC models by PyMC's own functions. Replicates and observed data share names
@@ -50,7 +50,7 @@ def with_log_likelihood(
     *,
     model: str | None = None,
     draws: int = 250,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.DataTree:
     """Add the log likelihood of each item, for `arviz.loo`, `arviz.compare` and `arviz.psense`.
 
@@ -65,7 +65,7 @@ def with_log_likelihood(
         Which model's performance, for results of groups with several.
     draws
         Draws per chain (of 4) for Plackett-Luce, whose item likelihood is itself an average over draws.
-    seed
+    random_seed
         Its seed.
 
     Returns
@@ -91,7 +91,7 @@ def with_log_likelihood(
     --------
     >>> from bayesagree import common_agreement
     >>> ratings = Ratings.from_matrix([[4, 4, 5], [1, 2, 1], [3, 3, 4]], scale=(1, 5), step=1)
-    >>> tree = with_log_likelihood(common_agreement(ratings, draws=100, seed=1), ratings)
+    >>> tree = with_log_likelihood(common_agreement(ratings, draws=100, random_seed=1), ratings)
     >>> dict(tree["log_likelihood"].sizes), sorted(tree["log_prior"].data_vars)
     ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
     """
@@ -109,7 +109,7 @@ def with_log_likelihood(
         )
     given: Any = annotations
     check_size(sizes | {"item": given.items.size}, 8, "use fewer draws")
-    found = record.item_log_likelihood(given, posterior, settings, draws, seed)
+    found = record.item_log_likelihood(given, posterior, settings, draws, random_seed)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
     groups = {"log_likelihood": _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)}
     log_prior = record.log_prior(given, posterior, settings)
@@ -124,7 +124,7 @@ def with_posterior_predictive(
     annotations: Observed,
     *,
     model: str | None = None,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.DataTree:
     """Add replicated annotations: the same annotators annotate the same items again, once for every draw.
 
@@ -132,7 +132,7 @@ def with_posterior_predictive(
     ----------
     result, annotations, model
         As `with_log_likelihood`; the reliability may be any, for annotators are drawn from the plausibilities.
-    seed
+    random_seed
         Same seed, same replicates.
 
     Returns
@@ -153,7 +153,7 @@ def with_posterior_predictive(
     Examples
     --------
     >>> votes = Labels.from_counts([[3, 1], [0, 4]], labels=["no", "yes"])
-    >>> tree = with_posterior_predictive(dirichlet(votes, prior=1.0, seed=1), votes, seed=1)
+    >>> tree = with_posterior_predictive(dirichlet(votes, prior=1.0, random_seed=1), votes, random_seed=1)
     >>> dict(tree["posterior_predictive"].sizes)
     {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
@@ -161,14 +161,14 @@ def with_posterior_predictive(
     sizes = {dim: posterior.sizes[dim] for dim in ("chain", "draw")}
     if (one := _group_checks(result, annotations, model)) is not None:
         observed = one.observed
-        draw = partial(one.replicate, np.random.default_rng(seed_sequence(seed)))
+        draw = partial(one.replicate, np.random.default_rng(seed_sequence(random_seed)))
     else:
         record, settings = _record(result, annotations)
         observed = record.observed(annotations)
 
         def draw() -> Any:
             graph = record.model(annotations, settings)
-            drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, seed)
+            drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, random_seed)
             return record.to_scale(annotations, {observed.name: drawn})[observed.name]
 
     # PyMC keeps each replicate, stacks them, and its stack is reshaped and stored.
@@ -182,7 +182,7 @@ def with_posterior_predictive(
 
 
 def prior_predictive(
-    annotations: Annotations, *, plausibility: str, draws: int = 250, seed: Seed = None, **options: Any
+    annotations: Annotations, *, plausibility: str, draws: int = 250, random_seed: Seed = None, **options: Any
 ) -> xr.DataTree:
     """Draw parameters from the prior, and annotations by the same annotators of the same items from them.
 
@@ -195,7 +195,7 @@ def prior_predictive(
         ``"common_agreement"``.
     draws
         Number of draws, in one chain.
-    seed
+    random_seed
         Same seed, same draws.
     options
         Of the prior: `prior`, `shape`, `variant`, `item_mean` as the posterior of that name takes them.
@@ -208,7 +208,7 @@ def prior_predictive(
     Examples
     --------
     >>> votes = Labels.from_counts([[3, 1], [0, 4]], labels=["no", "yes"])
-    >>> tree = prior_predictive(votes, plausibility="dirichlet", prior=1.0, seed=1)
+    >>> tree = prior_predictive(votes, plausibility="dirichlet", prior=1.0, random_seed=1)
     >>> dict(tree["prior_predictive"].sizes)
     {'chain': 1, 'draw': 250, 'annotation': 8}
     """
@@ -216,7 +216,7 @@ def prior_predictive(
         raise InputError(f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(_MODELS)}")
     record = _of(plausibility, annotations)
     graph, observed = record.model(annotations, options), record.observed(annotations)
-    drawn = prior_draws(graph, observed.name, positive_int(draws, "draws"), seed)
+    drawn = prior_draws(graph, observed.name, positive_int(draws, "draws"), random_seed)
     drawn = {name: values[None] for name, values in record.to_scale(annotations, drawn).items()}
     values = drawn.pop(observed.name)
     of_variable = {name: graph.named_vars_to_dims.get(name) or () for name in drawn}
@@ -225,7 +225,7 @@ def prior_predictive(
     groups["observed_data"] = {observed.name: ((observed.dim,), observed.values)}
     coords = {name: np.asarray(values) for name, values in graph.coords.items() if name != observed.dim}
     settings = {"plausibility": plausibility} | options
-    return result_tree(groups, coords, model=plausibility, engine="prior", seed=seed, settings=settings)
+    return result_tree(groups, coords, model=plausibility, engine="prior", random_seed=random_seed, settings=settings)
 
 
 def _group_checks(result: xr.DataTree, annotations: Observed, model: str | None) -> Checks | None:

@@ -39,7 +39,7 @@ def reliability_curve(
     *,
     plausibility: str | None = None,
     replicates: int = 1000,
-    seed: Seed = None,
+    random_seed: Seed = None,
     **options: Any,
 ) -> xr.Dataset:
     r"""Score reliabilities by how well the other annotators of an item predict the one left out.
@@ -71,7 +71,7 @@ def reliability_curve(
         fits.
     replicates
         Bayesian bootstrap replicates over items for the intervals.
-    seed
+    random_seed
         Same seed, same result.
     options
         `prior` of ``"dirichlet"``; `prior` and `ties` of ``"prirn"``; `shape`, `unranked`, `draws`, `tune` and
@@ -106,7 +106,7 @@ def reliability_curve(
     Examples
     --------
     >>> votes = Labels.from_counts([[4, 0], [5, 1], [0, 5], [6, 0]])
-    >>> curve = reliability_curve(votes, (0.1, 1, 10), seed=1)
+    >>> curve = reliability_curve(votes, (0.1, 1, 10), random_seed=1)
     >>> float(curve["best"]), curve["log_score"].values.round(2).tolist()
     (1.0, [-0.49, -0.26, -0.28])
     """
@@ -117,8 +117,8 @@ def reliability_curve(
     observed = _observed_agreement(annotations)
     if np.isnan(observed).all():
         raise InputError("no item has two annotators, and nobody can be predicted from the others")
-    root = seed_sequence(seed)
-    scores = held_out.scores(annotations, levels, seed=root, **options)
+    root = seed_sequence(random_seed)
+    scores = held_out.scores(annotations, levels, random_seed=root, **options)
     rng = np.random.default_rng(stream_apart(root, "item weights"))
     return _curve(scores, levels, observed, positive_int(replicates, "replicates"), rng, record.name)
 

@@ -69,7 +69,7 @@ def set_results(case: Case) -> SetResults | None:
     scores = case.models.scores
     if case.voted.items.size < FEWEST or (scores < 0).any() or (np.abs(scores.sum(axis=2) - 1) > 1e-3).any():
         return None
-    sets = cross_sets(case.voted, case.models, coverage=COVERAGE, seed=case.settings.seed)
+    sets = cross_sets(case.voted, case.models, coverage=COVERAGE, random_seed=case.settings.random_seed)
     return SetResults(set_coverage(case.voted, sets), widest_sets(sets, most=_WIDEST))
 
 
@@ -93,7 +93,7 @@ def replacement_results(case: Case) -> pd.DataFrame | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # who has too few items is left out, and their number is shown
         how: Any = {"epsilon": EPSILON, "min_items": MIN_ITEMS, "draws": case.settings.draws, "chains": 1}
-        found = alternative_annotator_test(given, models, **how, seed=case.settings.seed)
+        found = alternative_annotator_test(given, models, **how, random_seed=case.settings.random_seed)
     names = ["advantage", "lower", "upper", "winning_rate", "passes", "prob_passes", "prob_new_annotator"]
     table = found[names].to_dataframe().reset_index().assign(n_annotators=found.sizes["annotator"])
     return table.sort_values("advantage", ascending=False, ignore_index=True)
@@ -118,7 +118,7 @@ def further_votes(case: Case) -> FurtherVotes | None:
     steps = np.unique([0, -(-differ // 10), -(-differ // 2), differ])
     best, other = map(str, decision.models)
     table = decision.value_of_votes().loc[steps, ["votes", "prob_right"]]
-    return FurtherVotes((best, other), table, decision.next_items(min(_NEXT, differ), case.settings.seed))
+    return FurtherVotes((best, other), table, decision.next_items(min(_NEXT, differ), case.settings.random_seed))
 
 
 # Above this many labels the truth of groups would take longer than the report.
@@ -172,7 +172,9 @@ def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
     composition = groups.composition(labels)
     if case.models is None:
         return GroupResults(groups.by, composition)
-    tree = group_posterior(labels, case.models, groups, draws=chosen.draws, chains=chosen.chains, seed=chosen.seed)
+    tree = group_posterior(
+        labels, case.models, groups, draws=chosen.draws, chains=chosen.chains, random_seed=chosen.random_seed
+    )
     accuracy = group_summary(tree)
     worst = _worst(accuracy, prob_worse(tree))
     return GroupResults(groups.by, composition, accuracy, worst, _truth(labels, case.models, groups, chosen))
@@ -185,7 +187,9 @@ def _truth(labels: Labels, models: Any, groups: Groups, chosen: ReportSettings) 
         # NaN in the tables is the same news.
         warnings.filterwarnings("ignore", "no item has two votes", UserWarning)
         try:
-            return group_truth_tables(labels, models, groups, draws=min(chosen.draws, MOST_DRAWS), seed=chosen.seed)
+            return group_truth_tables(
+                labels, models, groups, draws=min(chosen.draws, MOST_DRAWS), random_seed=chosen.random_seed
+            )
         except InputError:
             return None
 

@@ -105,13 +105,13 @@ def comparison_report(
     >>> from bayesagree import davidson
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AABAA") * 6})
     >>> games = Comparisons.from_long(table)
-    >>> comparison_report(games, davidson(games, draws=100, chains=2, seed=1)).models["model"].tolist()
+    >>> comparison_report(games, davidson(games, draws=100, chains=2, random_seed=1)).models["model"].tolist()
     ['A', 'B', 'C']
     """
     names = result["components"].to_dataset()["model"].values.tolist() if "components" in result else None
     if names != comparisons.models.tolist():
         raise InputError("the result is none of davidson for these comparisons; pass davidson(comparisons)")
-    pairs, seed = Pairs.of_result(comparisons, result), int(result.attrs.get("seed", 1))
+    pairs, random_seed = Pairs.of_result(comparisons, result), int(result.attrs.get("seed", 1))
     # An annotator who compared a pair twice, such as in both orders, counts once.
     annotations = comparisons.to_labels("first" if comparisons.annotators.size else "error")
     checks = result["diagnostics"].to_dataset()
@@ -120,10 +120,10 @@ def comparison_report(
         result=result,
         source=source or ReportSource("comparisons"),
         annotations=annotations,
-        agreement=agreement_table(annotations, seed=seed),
+        agreement=agreement_table(annotations, random_seed=random_seed),
         models=preference_table(result, scale="win_rate"),
         effects=effect_table(result),
-        pairs=pairs.next_pairs(NEXT, "decision", seed),
+        pairs=pairs.next_pairs(NEXT, "decision", random_seed),
         worth=pairs.value_of_comparisons(),
         diagnostics={n: float(f(checks[n])) for n, f in zip(DIAGNOSTICS, (np.max, np.min))},
         warnings=warnings,

@@ -209,7 +209,7 @@ def report_data(
     Examples
     --------
     >>> from bayesagree.datasets.simulate import labelled_test_set
-    >>> test_set = labelled_test_set(n_items=40, seed=1)
+    >>> test_set = labelled_test_set(n_items=40, random_seed=1)
     >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=100))
     >>> list(data.scores.comparison), len(data.open_items)
     (['top_1_accuracy'], 40)
@@ -229,7 +229,7 @@ def report_data(
             source=source or ReportSource("annotations"),
             settings=case.settings,
             annotations=case.annotations,
-            agreement=case.kind.agreement(case.annotations, case.settings.seed),
+            agreement=case.kind.agreement(case.annotations, case.settings.random_seed),
             certainty=_certainty(case, by_label, seen),
             open_items=open_items(case, tree, by_label),
             scores=scores,
@@ -256,7 +256,7 @@ def _posterior(case: Case, reliability: float) -> xr.DataTree:
     size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
     numbers = case.annotations.items.size * case.annotations.categories.size * settings.draws * settings.chains
     whole = chosen.asks_threshold or (chosen.checks_chains and case.models is not None and 8 * numbers <= MAX_BYTES)
-    request = Request(*size, settings.seed, top_labels=None if whole else 1)
+    request = Request(*size, settings.random_seed, top_labels=None if whole else 1)
     posterior = chosen.specification.passes([reliability], case.models)[0]
     tree = posterior.draw(case.annotations, request)
     if chosen.checks_chains and not settings.allow_unmixed:
@@ -368,6 +368,6 @@ def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.i
     for start in range(0, at.size, _ITEMS_AT_ONCE):
         cases = [rankings.of_item(int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
         few = Rankings.from_blocks(cases, labels=rankings.categories.tolist())
-        drawn = plackett_luce(few, reliability=int(settings_of(tree)["reliability"]), draws=250, seed=start)
+        drawn = plackett_luce(few, reliability=int(settings_of(tree)["reliability"]), draws=250, random_seed=start)
         means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values)
     return np.concatenate(means)

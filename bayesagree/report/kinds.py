@@ -70,7 +70,7 @@ def _mean_rating(ratings: Ratings, threshold: Any) -> xr.DataArray:
     return xr.DataArray(np.stack([1 - above, above], axis=1), coords, ("item", "category"), "mean_rating")
 
 
-def _agreement_of_rankings(rankings: Rankings, seed: int) -> pd.DataFrame:
+def _agreement_of_rankings(rankings: Rankings, random_seed: int) -> pd.DataFrame:
     """Return the mean agreement of annotators with the others, with a normal interval over items."""
     values = annotator_agreement(rankings).dropna("item").values
     mean = float(values.mean()) if values.size else np.nan
@@ -115,7 +115,7 @@ _KINDS = {
         title="single labels",
         point_estimate=lambda labels, threshold: majority_vote(labels),
         point_estimate_name="the majority vote",
-        agreement=lambda labels, seed: agreement_table(labels, seed=seed),
+        agreement=lambda labels, random_seed: agreement_table(labels, random_seed=random_seed),
         coefficient="alpha_nominal",
         coefficient_name="Krippendorff's alpha",
         scale=f"{_SCALE}.",
@@ -126,7 +126,7 @@ _KINDS = {
         title="ratings",
         point_estimate=_mean_rating,
         point_estimate_name="the mean rating",
-        agreement=lambda ratings, seed: agreement_table(ratings, seed=seed),
+        agreement=lambda ratings, random_seed: agreement_table(ratings, random_seed=random_seed),
         coefficient="phi",
         coefficient_name="Common agreement Phi",
         scale=f"{_SCALE}, -1 is two camps.",

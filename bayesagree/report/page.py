@@ -49,7 +49,7 @@ def render(data: "ReportData | ComparisonReport", *, title: str | None = None) -
     --------
     >>> from bayesagree.report.data import ReportSettings, report_data
     >>> from bayesagree.datasets.simulate import labelled_test_set
-    >>> test_set = labelled_test_set(n_items=20, seed=1)
+    >>> test_set = labelled_test_set(n_items=20, random_seed=1)
     >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=50))
     >>> page = render(data, title="<Trial>")
     >>> "&lt;Trial&gt;" in page, "<Trial>" in page
@@ -108,7 +108,7 @@ def _asset(name: str) -> str:
 
 def methods_paragraph(data: ReportData) -> str:
     """Write what was done, ready to paste into a paper."""
-    software = f"Computed with bayesagree {data.version}, seed {data.settings.seed}."
+    software = f"Computed with bayesagree {data.version}, seed {data.settings.random_seed}."
     agreement = [kind_of(data.annotations).method, *_weights(data.annotations)]
     return " ".join([_truth(data), *_metrics(data), *agreement, *_beside(data), software])
 

@@ -36,7 +36,7 @@ class ReportSettings:
         Weights of an annotation; the first is the reference, which the panel is about.
     metrics
         As in `evaluate`; the panel is about the first.
-    draws, chains, seed, items
+    draws, chains, random_seed, items
         As in `evaluate`. A trace has its own draws and chains.
     threshold
         For ratings: is the mean below this value or not?
@@ -55,7 +55,7 @@ class ReportSettings:
     metrics: tuple[str, ...] = ()
     draws: int = 1000
     chains: int = 4
-    seed: int = 1
+    random_seed: int = 1
     items: Literal["fixed", "bootstrap"] = "fixed"
     threshold: float | None = None
     least_certain: int = 50

@@ -260,7 +260,7 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
         ("Model of the truth", chosen.record.title),
         ("Reliability", _weights(chosen.record, weights)),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
-        ("Seed", str(chosen.seed)),
+        ("Seed", str(chosen.random_seed)),
         ("Version", f"bayesagree {data.version}"),
     ]
     rows[3:3] = [("Chosen", note) for note in data.choice]

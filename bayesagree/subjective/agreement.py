@@ -30,7 +30,7 @@ def group_agreement(
     by: Sequence[str] = (),
     *,
     ci_prob: float = 0.95,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.Dataset:
     """Compute Krippendorff's alpha within every group and between every two groups.
 
@@ -48,7 +48,7 @@ def group_agreement(
         Features of the annotators and which of them to group by; or ready `Groups`.
     ci_prob
         Probability of the intervals.
-    seed
+    random_seed
         Seed or generator of the replicates.
 
     Returns
@@ -102,7 +102,7 @@ def group_agreement(
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
     given = np.bincount(code, minlength=len(moments)).astype(np.float64)
     pseudo = [_pseudo_sums(by_cell[g], by_cell[h], given, moments, same=g == h) for g, h in pairs]
-    weighted = replicated_sums(np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(seed)))
+    weighted = replicated_sums(np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(random_seed)))
     sums = np.split(weighted, len(pairs), axis=1)
     table, unordered = np.full((3, size, size), np.nan), annotations.kind == "labels" or len(moments) == 2
     n_pairs = np.zeros((size, size), np.int64)
@@ -124,7 +124,7 @@ def group_phi(
     *,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> xr.DataTree:
     """Draw the common agreement Phi within every group and between every two groups.
@@ -138,7 +138,7 @@ def group_phi(
     ----------
     ratings, annotators, by
         As `group_performance`.
-    draws, chains, seed
+    draws, chains, random_seed
         As `common_agreement`.
     progress
         Called with 1 after every pair of groups, a group with itself included.
@@ -159,7 +159,7 @@ def group_phi(
     >>> import pandas as pd
     >>> ratings = Ratings.from_matrix([[1, 1, 5, 5], [5, 4, 2, 1], [1, 2, 4, 5]] * 6, scale=(0, 6), step=1)
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": range(4), "camp": list("xxyy")}))
-    >>> phi = group_phi(ratings, people, ["camp"], seed=1)["posterior"]["phi"].mean(("chain", "draw"))
+    >>> phi = group_phi(ratings, people, ["camp"], random_seed=1)["posterior"]["phi"].mean(("chain", "draw"))
     >>> (phi > 0.9).values.tolist()
     [[True, False], [False, True]]
 
@@ -175,7 +175,7 @@ def group_phi(
     phi, n_items = np.full((n_chains, n_draws, size, size), np.nan), np.zeros((size, size), np.int64)
     pairs = list(combinations_with_replacement(range(size), 2))
     limits: dict[str, list[str]] = {}
-    for (g, h), rng in zip(pairs, block_generators(seed, len(pairs))):
+    for (g, h), rng in zip(pairs, block_generators(random_seed, len(pairs))):
         rated = np.stack([np.bincount(ratings.item_index[of_row == k], minlength=ratings.items.size) for k in (g, h)])
         n_items[[g, h], [h, g]] = ((rated >= 2) if g == h else (rated >= 1)).all(axis=0).sum()
         name = str(groups.names[g]) if g == h else f"{groups.names[g]} with {groups.names[h]}"
@@ -192,7 +192,7 @@ def group_phi(
         warn(f"{message}; this concerns {shorten(names)}")
     dims = ("group", "other_group")
     found = {"posterior": {"phi": (("chain", "draw", *dims), phi)}, "constant_data": {"n_items": (dims, n_items)}}
-    of_result: Any = {"model": "common_agreement", "engine": "exact", "seed": seed}
+    of_result: Any = {"model": "common_agreement", "engine": "exact", "random_seed": random_seed}
     settings = {"by": groups.by, "item_mean": "hierarchical"}
     return result_tree(found, dict.fromkeys(dims, groups.names), **of_result, settings=settings)
 
@@ -203,10 +203,10 @@ def _phi_draws(
     """Draw Phi of one group's ratings, or of panels across two groups, shape (chain, draw)."""
     (g, h), (chains, draws) = pair, shape
     if g == h:
-        trees = [common_agreement(ratings.select(of_row == g), draws=draws, chains=chains, seed=rng)]
+        trees = [common_agreement(ratings.select(of_row == g), draws=draws, chains=chains, random_seed=rng)]
     else:
         panels = (_panels(ratings, of_row, g, h, rng) for _ in range(chains))
-        trees = [common_agreement(panel, draws=draws, chains=1, seed=rng) for panel in panels]
+        trees = [common_agreement(panel, draws=draws, chains=1, random_seed=rng) for panel in panels]
     return np.concatenate([tree["posterior"].to_dataset()["phi"].values for tree in trees])
 
 

@@ -114,7 +114,7 @@ def group_posterior(
     prior: GroupPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
 ) -> xr.DataTree:
     """Draw the accuracy of every model for each group of annotators from its hierarchical posterior.
@@ -133,7 +133,7 @@ def group_posterior(
         By default `GroupPrior()`, uniform.
     draws, chains
         chains x draws draws in all.
-    seed
+    random_seed
         Same seed, same draws.
     engine
         ``"exact"``: quadrature and independent draws; ``"nuts"`` samples `group_performance_model` for each model.
@@ -158,7 +158,7 @@ def group_posterior(
     >>> votes = Labels.from_matrix([["a", "a", "b", "a"]] * 9, annotators=list("wxyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("wxyz"), "gender": list("ffmm")}))
     >>> model = Predictions.from_labels({"A": ["a"] * 9}, labels=["a", "b"])
-    >>> tree = group_posterior(votes, model, people, by=["gender"], seed=1)
+    >>> tree = group_posterior(votes, model, people, by=["gender"], random_seed=1)
     >>> float(prob_worse(tree).sel(model="A", group="m", other_group="f")) > 0.5
     True
     """
@@ -166,9 +166,9 @@ def group_posterior(
     counts = group_counts(labels, predictions, as_groups(labels, annotators, by))
     prior = prior or GroupPrior()
     if engine == "nuts":
-        fits = [_sampled(counts, m, prior, n_draws, n_chains, seed) for m in range(counts.models.size)]
+        fits = [_sampled(counts, m, prior, n_draws, n_chains, random_seed) for m in range(counts.models.size)]
     elif engine == "exact":
-        streams = seed_sequence(seed).generate_state(counts.models.size)
+        streams = seed_sequence(random_seed).generate_state(counts.models.size)
         rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
         fits = list(map_blocks(lambda m: _exact(counts, m, prior, n_draws * n_chains, rngs[m]), [*range(len(rngs))]))
     else:
@@ -190,7 +190,9 @@ def group_posterior(
     groups = {"posterior": posterior, "constant_data": constant_data}
     coords = {"model": counts.models, "group": counts.groups}
     settings = {"metric": "accuracy", "prior": asdict(prior)}
-    return result_tree(groups, coords, model="group_performance", engine=engine, seed=seed, settings=settings)
+    return result_tree(
+        groups, coords, model="group_performance", engine=engine, random_seed=random_seed, settings=settings
+    )
 
 
 def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
@@ -307,9 +309,11 @@ def _exact(
 
 
 def _sampled(
-    counts: GroupCounts, model: int, prior: GroupPrior, draws: int, chains: int, seed: Seed
+    counts: GroupCounts, model: int, prior: GroupPrior, draws: int, chains: int, random_seed: Seed
 ) -> dict[str, NDArray[Any]]:
     from bayesagree._inference.nuts import sample_nuts
 
-    sampled = sample_nuts(group_performance_model(counts, model, prior=prior), draws=draws, chains=chains, seed=seed)
+    sampled = sample_nuts(
+        group_performance_model(counts, model, prior=prior), draws=draws, chains=chains, random_seed=random_seed
+    )
     return draws_of(sampled["posterior"].to_dataset(), *SHARED)

@@ -18,7 +18,9 @@ from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
 from bayesagree.subjective.disagreement import require_one_each
 
 
-def group_permutation_test(labels: Labels, groups: Groups, *, permutations: int = 999, seed: Seed = None) -> xr.Dataset:
+def group_permutation_test(
+    labels: Labels, groups: Groups, *, permutations: int = 999, random_seed: Seed = None
+) -> xr.Dataset:
     """Compare the agreement within groups with that between them, and with groups drawn at random.
 
     Annotators change places between groups, so that three people with opinions of their own are no group: random
@@ -32,7 +34,7 @@ def group_permutation_test(labels: Labels, groups: Groups, *, permutations: int 
         Of the annotators; those in no group stay in none.
     permutations
         Number of random groupings of the same sizes.
-    seed
+    random_seed
         Same seed, same groupings.
 
     Returns
@@ -58,14 +60,14 @@ def group_permutation_test(labels: Labels, groups: Groups, *, permutations: int 
     >>> rows = [["a", "a", "a", "b", "b", "b"], ["b", "b", "b", "a", "a", "a"]] * 5
     >>> votes = Labels.from_matrix(rows, annotators=list("uvwxyz"))
     >>> sides = Groups(votes.annotators, np.array(["left", "right"]), np.array([0, 0, 0, 1, 1, 1], np.int32), "side")
-    >>> found = group_permutation_test(votes, sides, permutations=199, seed=1)
+    >>> found = group_permutation_test(votes, sides, permutations=199, random_seed=1)
     >>> found["difference"].values.tolist(), bool(found["p_value"].max() < 0.2)
     ([1.0, 1.0], True)
     """
     require(labels, Labels, "labels")
     require_one_each(labels, "agreement of groups")
     groups.of_rows(labels)
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     member = np.flatnonzero(groups.index >= 0)
     observed = _differences(labels, groups.index, groups.names.size)
     at_least = np.ones(observed.size + 1)
@@ -133,7 +135,7 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     >>> from bayesagree import group_dirichlet
     >>> votes = Labels.from_matrix([["a"] * 8, ["a"] * 4 + ["b"] * 4, ["b"] * 8] * 10, annotators=list("stuvwxyz"))
     >>> sides = dict.fromkeys("stuv", "left") | dict.fromkeys("wxyz", "right")
-    >>> truth = group_dirichlet(votes, groups=sides, draws=200, seed=1)
+    >>> truth = group_dirichlet(votes, groups=sides, draws=200, random_seed=1)
     >>> sorted(set(dividing_items(truth, false_share=0.01)["item"] % 3))
     [1]
     """
@@ -205,7 +207,7 @@ def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:
 
 
 def group_truth_tables(
-    labels: Labels, models: Predictions, groups: Groups, *, draws: int = 1000, seed: Seed = None
+    labels: Labels, models: Predictions, groups: Groups, *, draws: int = 1000, random_seed: Seed = None
 ) -> dict[str, pd.DataFrame]:
     """Return scores against the truth of each group, how far groups differ, and the items that divide them.
 
@@ -217,8 +219,8 @@ def group_truth_tables(
         The tables ``scores``, of the accuracy, ``groups`` and ``items``: `group_score_table`, `group_truth_table`,
         `dividing_items`.
     """
-    truth = group_dirichlet(labels, groups=groups, draws=draws, seed=seed, top_labels=1)
-    test = group_permutation_test(labels, groups, seed=seed)
+    truth = group_dirichlet(labels, groups=groups, draws=draws, random_seed=random_seed, top_labels=1)
+    test = group_permutation_test(labels, groups, random_seed=random_seed)
     scores = group_score_table(evaluate(labels, models, plausibility=truth))
     known = bool(truth["derived"]["prob_different"].notnull().any())
     items = dividing_items(truth) if known else pd.DataFrame(columns=["group", "item", "prob_different"])

@@ -155,7 +155,7 @@ def summarise(performance: xr.DataArray) -> xr.Dataset:
     return xr.Dataset({"mean_performance": performance.mean("group"), "dispersion": 1 - performance.std("group")})
 
 
-def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, seed: Seed = None) -> xr.Dataset:
+def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, random_seed: Seed = None) -> xr.Dataset:
     """Draw performance, mean and dispersion of all models together under a Bayesian bootstrap over annotators.
 
     The same weights serve every model, so that differences between models of the same annotators are sharper than
@@ -168,7 +168,7 @@ def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, seed: Seed = None
         Result of `group_performance`.
     draws
         Number of draws.
-    seed
+    random_seed
         Same seed, same draws.
 
     Returns
@@ -185,11 +185,11 @@ def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, seed: Seed = None
     ...     {"annotator_performance": (("model", "annotator"), values), "group_of": ("annotator", [0] * 20 + [1] * 20)},
     ...     {"model": ["A", "B"], "group": ["f", "m"]},
     ... )
-    >>> dispersion = dispersion_draws(result, draws=10, seed=1)["dispersion"]
+    >>> dispersion = dispersion_draws(result, draws=10, random_seed=1)["dispersion"]
     >>> bool((dispersion.sel(model="A") < dispersion.sel(model="B")).all())
     True
     """
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     group, values = result["group_of"].to_numpy(), result["annotator_performance"].to_numpy()
     kept = (group >= 0) & ~np.isnan(values).any(axis=0)
     n = np.bincount(group[kept], minlength=result.sizes["group"])

@@ -51,7 +51,7 @@ def disagreement_groups(
     threshold: float | None = None,
     bins: int = 5,
     rate_share: float | None = None,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> DisagreementGroups:
     """Annotators grouped by their disagreement rate, from all items or from a share of them drawn at random.
 
@@ -65,14 +65,14 @@ def disagreement_groups(
         Number of groups.
     rate_share
         Share of the items that the rate comes from; the others are left to score models on.
-    seed
+    random_seed
         Of the choice of those items.
 
     Examples
     --------
     >>> from bayesagree.datasets.simulate import crowd_labels
-    >>> labels = crowd_labels(n_items=40, n_annotators=8, seed=1).labels
-    >>> found = disagreement_groups(labels, bins=2, rate_share=0.25, seed=1)
+    >>> labels = crowd_labels(n_items=40, n_annotators=8, random_seed=1).labels
+    >>> found = disagreement_groups(labels, bins=2, rate_share=0.25, random_seed=1)
     >>> found.groups.names.size, found.annotations.items.size
     (2, 30)
     """
@@ -82,7 +82,7 @@ def disagreement_groups(
     if not 0 < rate_share < 1:
         raise InputError(f"rate_share={rate_share:g} is not between 0 and 1")
     n = max(round(rate_share * votes.items.size), 1)
-    chosen = np.random.default_rng(seed).permutation(votes.items)[:n]
+    chosen = np.random.default_rng(random_seed).permutation(votes.items)[:n]
     groups = Groups.by_disagreement(disagreement_rate(votes, items=chosen), bins=bins)
     return DisagreementGroups(groups, without_items(annotations, chosen))
 
@@ -94,13 +94,13 @@ def performance_draws(
     performance: xr.Dataset,
     *,
     draws: int = 1000,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> xr.Dataset:
     """Draw performance (draw, model, group) and dispersion: accuracy from its posterior, others by bootstrap."""
     if performance.attrs["metric"] != "accuracy":
-        return dispersion_draws(performance, draws=4 * draws, seed=seed)
+        return dispersion_draws(performance, draws=4 * draws, random_seed=random_seed)
     labels = cast(Labels, scored)  # ratings have no accuracy
-    posterior = group_posterior(labels, models, groups, draws=draws, seed=seed)["posterior"].to_dataset()
+    posterior = group_posterior(labels, models, groups, draws=draws, random_seed=random_seed)["posterior"].to_dataset()
     stacked = posterior.stack(sample=("chain", "draw")).drop_vars(("sample", "chain", "draw")).rename(sample="draw")
     return stacked.reindex(group=performance["group"]).transpose("draw", "model", "group")
 

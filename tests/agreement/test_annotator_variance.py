@@ -67,7 +67,8 @@ def test_equal_annotators_add_nothing_much_and_a_sample_is_wider():
     ratio = []
     for labels in (alike, unlike):
         fixed, sample = (
-            agreement_table(labels, annotators=kind, seed=1).set_index("coefficient") for kind in ("fixed", "sample")
+            agreement_table(labels, annotators=kind, random_seed=1).set_index("coefficient")
+            for kind in ("fixed", "sample")
         )
         assert (fixed["estimate"].dropna() == sample["estimate"].dropna()).all()
         width = [(t["upper"] - t["lower"]).loc["fleiss_kappa"] for t in (fixed, sample)]
@@ -87,11 +88,11 @@ def test_annotators_who_are_too_few_or_do_not_return():
         (strangers, "fewer than half"),
     ):
         with pytest.raises(InputError, match=message):
-            agreement_table(labels, annotators="sample", seed=1)
+            agreement_table(labels, annotators="sample", random_seed=1)
     with pytest.raises(InputError, match="annotators='all'"):
         agreement_table(three, annotators="all")
     ratings = Ratings.from_matrix(crossed(30, 5, np.random.default_rng(1)), scale=(0, 2), step=1)
-    found = agreement_table(ratings, annotators="sample", seed=1).set_index("coefficient")
+    found = agreement_table(ratings, annotators="sample", random_seed=1).set_index("coefficient")
     assert "about these annotators" in found.loc["phi", "note"]
 
 

@@ -14,14 +14,14 @@ from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 
-FEW = {"draws": 400, "chains": 2, "seed": 1}
+FEW = {"draws": 400, "chains": 2, "random_seed": 1}
 
 
-def piled(n_items, share, seed):
+def piled(n_items, share, random_seed):
     """Ratings with Phi .5 of which a share is put on the low end."""
-    made = simulate.ratings(n_items=n_items, ratings_per_item=5, phi=0.5, n_levels=5, seed=seed).ratings
+    made = simulate.ratings(n_items=n_items, ratings_per_item=5, phi=0.5, n_levels=5, random_seed=random_seed).ratings
     x = made.rating.reshape(n_items, 5).copy()
-    x[np.random.default_rng(seed).random(x.shape) < share] = 1
+    x[np.random.default_rng(random_seed).random(x.shape) < share] = 1
     return Ratings.from_matrix(x, scale=(1, 5), step=1)
 
 
@@ -72,7 +72,7 @@ def test_evidence_on_three_levels_is_that_of_importance_sampling():
     """A bent ridge: equal item means, Phi .3, 300 x 10."""
     reference = -3266.69, -3268.09  # by importance sampling written apart: 1024 Sobol points, 110 to 140 effective
     made = simulate.ratings(
-        n_items=300, ratings_per_item=10, phi=0.3, n_levels=3, item_mean=np.full(300, 0.5), seed=1
+        n_items=300, ratings_per_item=10, phi=0.3, n_levels=3, item_mean=np.full(300, 0.5), random_seed=1
     ).ratings
     found = joint_posterior(prepare(made))
     assert found.binned.log_evidence == pytest.approx(reference[0], abs=0.02)

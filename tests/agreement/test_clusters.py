@@ -11,9 +11,9 @@ ANSWERS = np.where(RNG.random((60, 3)) < 0.7, TRUTH, RNG.integers(0, 3, (60, 3))
 NAMES = ["percent_agreement", "conger_kappa", "fleiss_kappa", "alpha_nominal", "gwet_ac1"]
 
 
-def table(answers, cluster=None, seed=1):
+def table(answers, cluster=None, random_seed=1):
     labels = Labels.from_matrix(answers, labels=[0, 1, 2], ordered=False)
-    return agreement_table(labels, cluster=cluster, seed=seed).set_index("coefficient").loc[NAMES]
+    return agreement_table(labels, cluster=cluster, random_seed=random_seed).set_index("coefficient").loc[NAMES]
 
 
 def width(found):
@@ -37,7 +37,7 @@ def test_clusters_of_a_difference():
 
     def difference(copies, cluster=None):
         one, two = (Labels.from_matrix(np.repeat(a, copies, axis=0), labels=[0, 1, 2]) for a in (ANSWERS, other))
-        found = agreement_difference(one, two, level="nominal", cluster=cluster, seed=1).set_index("coefficient")
+        found = agreement_difference(one, two, level="nominal", cluster=cluster, random_seed=1).set_index("coefficient")
         return width(found.loc[NAMES])
 
     one, each = difference(1), difference(1, np.arange(60))
@@ -49,7 +49,7 @@ def test_clusters_of_a_difference():
 def test_items_of_one_set_alone_have_clusters_too():
     first, second = (Labels.from_matrix(ANSWERS[s], items=range(60)[s]) for s in (slice(40), slice(20, 60)))
     documents = {item: item // 4 for item in range(60)}
-    found = agreement_difference(first, second, cluster=documents, seed=1).set_index("coefficient").loc[NAMES]
+    found = agreement_difference(first, second, cluster=documents, random_seed=1).set_index("coefficient").loc[NAMES]
     assert (width(found) > 0).all()
     del documents[59]
     with pytest.raises(InputError, match="cluster= names no group for the items 59"):
@@ -59,7 +59,7 @@ def test_items_of_one_set_alone_have_clusters_too():
 def test_phi_states_that_its_items_are_independent():
     ratings = Ratings.from_matrix(ANSWERS + 1, scale=(1, 3), step=1)
     note = (
-        agreement_table(ratings, cluster=np.repeat(np.arange(20), 3), seed=1)
+        agreement_table(ratings, cluster=np.repeat(np.arange(20), 3), random_seed=1)
         .set_index("coefficient")
         .loc["phi", "note"]
     )

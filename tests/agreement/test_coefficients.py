@@ -30,7 +30,7 @@ def matrix_of(case):
 
 
 def table_of(annotations, **options):
-    return agreement_table(annotations, seed=1, **options).set_index("coefficient")
+    return agreement_table(annotations, random_seed=1, **options).set_index("coefficient")
 
 
 def estimates(annotations, weights="identity"):
@@ -135,7 +135,7 @@ def test_alpha_with_missing_answers_is_its_definition():
 
 
 NAMES = np.array(["ant", "bee", "cat"])
-VOTES = st.integers(0, 10**6).map(lambda seed: np.random.default_rng(seed).integers(0, 3, (8, 4)))
+VOTES = st.integers(0, 10**6).map(lambda random_seed: np.random.default_rng(random_seed).integers(0, 3, (8, 4)))
 OF_COUNTS = ["percent_agreement", "fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger"]
 OF_ORDER = ["alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_one_way", "icc_agreement", "icc_consistency"]
 
@@ -168,8 +168,8 @@ def test_an_annotator_who_agrees_with_everybody_never_lowers_agreement(votes):
 
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.floats(0.5, 20), st.floats(-50, 50))
-def test_interval_coefficients_ignore_the_unit_of_the_scale(seed, factor, shift):
-    x = np.random.default_rng(seed).random((6, 3))
+def test_interval_coefficients_ignore_the_unit_of_the_scale(random_seed, factor, shift):
+    x = np.random.default_rng(random_seed).random((6, 3))
     y = shift + factor * x
     one, two = Ratings.from_matrix(x, scale=(0, 1)), Ratings.from_matrix(y, scale=(y.min() - 1, y.max() + 1))
     names = ["alpha_interval", "icc_one_way", "icc_agreement", "icc_consistency"]
@@ -245,11 +245,11 @@ def test_interval_holds_the_estimate_and_narrows_with_items():
 
 
 def test_a_coefficient_alone_has_the_interval_of_the_table():
-    ratings = simulate.ratings(n_items=30, phi=0.6, seed=1).ratings
+    ratings = simulate.ratings(n_items=30, phi=0.6, random_seed=1).ratings
     table = table_of(ratings, level="nominal")
     for coefficient in ("fleiss_kappa", "alpha_interval", "icc_one_way"):
         row = table.loc[coefficient]
-        assert interval_of_counts(ratings, coefficient, seed=1) == (row["lower"], row["upper"]), coefficient
+        assert interval_of_counts(ratings, coefficient, random_seed=1) == (row["lower"], row["upper"]), coefficient
 
 
 def test_unanimous_items_leave_an_interval():
@@ -273,6 +273,8 @@ def test_coefficients_that_divide_by_a_rare_label_have_equal_tails():
 
 
 def test_the_table_prints_estimates_and_notes_in_80_columns():
-    lines = repr(agreement_table(Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "b"]] * 5), seed=1)).splitlines()
+    lines = repr(
+        agreement_table(Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "b"]] * 5), random_seed=1)
+    ).splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.startswith("phi: needs ratings") for line in lines)

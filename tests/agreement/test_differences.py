@@ -17,8 +17,8 @@ def test_estimates_are_those_of_the_two_tables():
     rng = np.random.default_rng(1)
     truth = rng.integers(3, size=60)
     first, second = crowd(truth, 0.8, rng, 2), crowd(truth, 0.6, rng, 2)
-    found = agreement_difference(first, second, seed=1).set_index("coefficient")
-    one, two = (agreement_table(c, seed=1).set_index("coefficient")["estimate"] for c in (first, second))
+    found = agreement_difference(first, second, random_seed=1).set_index("coefficient")
+    one, two = (agreement_table(c, random_seed=1).set_index("coefficient")["estimate"] for c in (first, second))
     np.testing.assert_allclose(found["estimate"], one - two, atol=1e-12)
     assert found["estimate"].notna().sum() >= 10
     assert (found["n_common_items"] == 60).all()
@@ -34,7 +34,7 @@ def test_items_are_paired_by_name_and_the_order_of_rows_does_not_matter():
     apart = Labels.from_counts(second.counts(), items=[f"j{k}" for k in range(80)], labels=[0, 1, 2])
 
     def width(other):
-        row = agreement_difference(first, other, seed=1).set_index("coefficient").loc["fleiss_kappa"]
+        row = agreement_difference(first, other, random_seed=1).set_index("coefficient").loc["fleiss_kappa"]
         return row["estimate"], row["upper"] - row["lower"]
 
     paired = width(second)
@@ -46,17 +46,17 @@ def test_items_are_paired_by_name_and_the_order_of_rows_does_not_matter():
     a, b = (crowd(truth, hard, rng, 5) for _ in range(2))
     alone = Labels.from_counts(b.counts(), items=[f"j{k}" for k in range(200)], labels=[0, 1, 2])
     narrow, wide = (
-        agreement_difference(a, other, seed=1).set_index("coefficient").loc["fleiss_kappa", ["lower", "upper"]]
+        agreement_difference(a, other, random_seed=1).set_index("coefficient").loc["fleiss_kappa", ["lower", "upper"]]
         for other in (b, alone)
     )
     assert narrow["upper"] - narrow["lower"] < 0.8 * (wide["upper"] - wide["lower"])
-    assert agreement_difference(first, apart, seed=1)["n_common_items"].iloc[0] == 0
+    assert agreement_difference(first, apart, random_seed=1)["n_common_items"].iloc[0] == 0
 
 
 def test_what_one_set_lacks_is_said_by_name():
     two = Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "b"]])
     three = Labels.from_matrix([["a", "b", "a"], ["a", "a", "b"], ["b", "b", "b"]])
-    found = agreement_difference(two, three, seed=1).set_index("coefficient")
+    found = agreement_difference(two, three, random_seed=1).set_index("coefficient")
     assert found.loc["cohen_kappa", "note"] == "second: needs exactly two known annotators"
     assert np.isnan(found.loc["cohen_kappa", "estimate"])
     assert found.loc["phi", "note"].startswith("first: needs ratings")
@@ -75,7 +75,9 @@ def test_other_objects_and_levels_are_refused():
 def test_two_unanimous_crowds_may_differ():
     """The same answers of other people: the difference is 0, and its interval is not."""
     rows = [["a", "a"], ["b", "b"]] * 10
-    found = agreement_difference(Labels.from_matrix(rows), Labels.from_matrix(rows), seed=1).set_index("coefficient")
+    found = agreement_difference(Labels.from_matrix(rows), Labels.from_matrix(rows), random_seed=1).set_index(
+        "coefficient"
+    )
     for name in ("percent_agreement", "fleiss_kappa", "cohen_kappa"):
         assert found.loc[name, "estimate"] == 0
         assert found.loc[name, "lower"] < -0.05 < 0.05 < found.loc[name, "upper"]

@@ -22,10 +22,10 @@ def world(rng, items=30, people=4, a=1.0, b=0.3, missing=0.3):
 
 def test_published_values_of_shrout_and_fleiss():
     """Table 4 of the paper, which R's psych::ICC reproduces."""
-    found = icc(COMPLETE, seed=1).set_index("kind")
+    found = icc(COMPLETE, random_seed=1).set_index("kind")
     assert found["estimate"].round(2).to_dict() == PUBLISHED
     assert ((found["lower"] < found["estimate"]) & (found["estimate"] < found["upper"])).all()
-    assert icc(COMPLETE, kind="2,k", seed=1)["estimate"].item() == pytest.approx(found["estimate"]["2,k"])
+    assert icc(COMPLETE, kind="2,k", random_seed=1)["estimate"].item() == pytest.approx(found["estimate"]["2,k"])
 
 
 @pytest.mark.parametrize("two_way", [True, False])
@@ -85,10 +85,10 @@ def test_intervals_hold_the_truth():
 
 @pytest.mark.long
 def test_table_shows_all_six():
-    table = agreement_table(COMPLETE, seed=1).set_index("coefficient")["estimate"]
+    table = agreement_table(COMPLETE, random_seed=1).set_index("coefficient")["estimate"]
     names = [f"icc_{n}{m}" for m in ("", "_mean") for n in ("one_way", "agreement", "consistency")]
     assert dict(zip(KINDS, table[names].astype(float).round(2))) == PUBLISHED
-    missing = agreement_table(world(np.random.default_rng(5)), seed=1).set_index("coefficient")
+    missing = agreement_table(world(np.random.default_rng(5)), random_seed=1).set_index("coefficient")
     assert np.isfinite(missing.loc[names, ["estimate", "lower", "upper"]].astype(float)).all(axis=None)
     assert missing.loc["icc_agreement", "note"] == "components of variance"
 

@@ -19,14 +19,14 @@ def fitted(ratings, **options):
     """Return the summary and the warnings of a fit."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        found = common_agreement(ratings, draws=50, chains=4, seed=1, **options)["agreement"]
+        found = common_agreement(ratings, draws=50, chains=4, random_seed=1, **options)["agreement"]
     return found, " ".join(str(warning.message) for warning in seen)
 
 
 RNG = np.random.default_rng(1)
 GRID = RNG.integers(1, 6, (40, 5)).astype(float)
 HALF = np.repeat([[1, 2, 1, 1], [5, 4, 5, 5]], 40, axis=0).astype(float)
-ALIKE = simulate.ratings(n_items=80, ratings_per_item=4, phi=0.5, n_levels=5, seed=1).ratings
+ALIKE = simulate.ratings(n_items=80, ratings_per_item=4, phi=0.5, n_levels=5, random_seed=1).ratings
 STRICT = np.clip(
     np.array([2, 3, 4, 2, 3, 4] * 8)[:, None] + np.array([-1, 0, 0, 1]) + RNG.integers(0, 2, (48, 4)), 1, 5
 )
@@ -86,7 +86,7 @@ def test_two_camps_stay_disagreement(item_mean):
 
 def test_items_at_the_ends_leave_what_the_others_say():
     """Half of the items unanimous at an end, half of the kind that agreeing annotators give."""
-    inside = simulate.ratings(n_items=100, ratings_per_item=5, phi=0.8, seed=1).ratings
+    inside = simulate.ratings(n_items=100, ratings_per_item=5, phi=0.8, random_seed=1).ratings
     ends, _ = fitted(levels(np.vstack([inside.rating.reshape(100, 5), np.full((100, 5), 1.0)])))
     assert ends.attrs["decision"] == "agreement"
     assert fitted(levels([[2] * 5] * 100))[0].attrs["decision"] == "agreement"

@@ -23,12 +23,12 @@ def levels(rows, scale=(0, 4)):
     return Ratings.from_matrix(rows, scale=scale, step=1)
 
 
-def piled(n_items, phi, shares, seed, n_levels=5, raters=6):
+def piled(n_items, phi, shares, random_seed, n_levels=5, raters=6):
     """Ratings of which some are outright ends; the judgments are of the common-agreement model."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     means = rng.beta(2, 2, n_items)
     made = simulate.ratings(
-        n_items=n_items, ratings_per_item=raters, phi=phi, n_levels=n_levels, item_mean=means, seed=rng
+        n_items=n_items, ratings_per_item=raters, phi=phi, n_levels=n_levels, item_mean=means, random_seed=rng
     ).ratings
     low, high, _ = outright_shares(*shares, logit(means)[:, None])
     u, x = rng.random((n_items, raters)), made.rating.reshape(n_items, raters)
@@ -69,14 +69,14 @@ def test_posterior_is_that_of_brute_force():
 
 
 def test_shares_of_outright_ends_are_found_and_phi_is_that_of_the_judgments():
-    ratings = piled(300, 0.7, (0.3, 0.05), seed=4)
-    found = common_agreement(ratings, likelihood="inflated", draws=500, chains=2, seed=1)
+    ratings = piled(300, 0.7, (0.3, 0.05), random_seed=4)
+    found = common_agreement(ratings, likelihood="inflated", draws=500, chains=2, random_seed=1)
     drawn = found["posterior"].to_dataset()
     for name, share in (("low_end_share", 0.3), ("high_end_share", 0.05)):
         assert float(abs(drawn[name].mean() - share)) < 4 * float(drawn[name].std())
     summary = found["agreement"]
     assert float(summary["lower"]) < 0.7 < float(summary["upper"])
-    binned = common_agreement(ratings, likelihood="binned", draws=50, chains=1, seed=1)["agreement"]
+    binned = common_agreement(ratings, likelihood="binned", draws=50, chains=1, random_seed=1)["agreement"]
     assert float(binned["upper"]) < 0.3
     assert float(summary["log_evidence"]) > float(binned["log_evidence"]) + 20
     assert float(drawn["phi"].mean()) == pytest.approx(float(summary["mean"]), abs=0.02)
@@ -125,7 +125,7 @@ def test_reference_posterior_of_outright_ends():
     record = json.loads((MODELS / "common_agreement_hierarchical_inflated.json").read_text())
     assert all(record["checks_made"].values())
     given = levels(np.array(record["data"]["ratings"]))
-    tree = common_agreement(given, likelihood="inflated", draws=1000, chains=4, seed=1)
+    tree = common_agreement(given, likelihood="inflated", draws=1000, chains=4, random_seed=1)
     drawn = tree["posterior"].to_dataset()
     names = {"w_low": "low_end_share", "w_high": "high_end_share", "m": "mean_location", "s": "mean_spread"}
     for name, ours in ({"phi": "phi"} | names).items():

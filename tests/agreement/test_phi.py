@@ -20,25 +20,25 @@ MODELS = ROOT / "models"
 
 
 def test_draws_follow_the_exact_posterior():
-    problem = simulate.ratings(n_items=50, ratings_per_item=4, phi=0.4, seed=6)
-    tree = common_agreement(problem.ratings, draws=2000, chains=2, seed=3)
+    problem = simulate.ratings(n_items=50, ratings_per_item=4, phi=0.4, random_seed=6)
+    tree = common_agreement(problem.ratings, draws=2000, chains=2, random_seed=3)
     draws, exact = tree["posterior"]["phi"].values.ravel(), tree["agreement"]
     assert abs(draws.mean() - float(exact["mean"])) < 4.5 * float(exact["sd"]) / np.sqrt(draws.size)
-    again = common_agreement(problem.ratings, draws=2000, chains=2, seed=3)
+    again = common_agreement(problem.ratings, draws=2000, chains=2, random_seed=3)
     np.testing.assert_array_equal(draws, again["posterior"]["phi"].values.ravel())
 
 
 def test_known_truth_tells_agreement_around_it_from_agreement_elsewhere():
     x = [[3, 3, 4, 3], [0, 1, 0, 0], [2, 2, 2, 3]]
-    near = common_agreement(levels(x, 5), item_mean={0: 3, 1: 0, 2: 2}, truth_sd=0.2, seed=1)["agreement"]
-    far = common_agreement(levels(x, 5), item_mean={0: 0, 1: 4, 2: 4}, truth_sd=0.2, seed=1)["agreement"]
+    near = common_agreement(levels(x, 5), item_mean={0: 3, 1: 0, 2: 2}, truth_sd=0.2, random_seed=1)["agreement"]
+    far = common_agreement(levels(x, 5), item_mean={0: 0, 1: 4, 2: 4}, truth_sd=0.2, random_seed=1)["agreement"]
     assert float(near["mean"]) > 0.5 > float(far["mean"])
 
 
 def test_difference_of_two_groups():
-    a = simulate.ratings(n_items=200, ratings_per_item=5, phi=0.7, seed=1).ratings
-    b = simulate.ratings(n_items=200, ratings_per_item=5, phi=0.3, seed=2).ratings
-    one, two = common_agreement(a, seed=1), common_agreement(b, seed=2)
+    a = simulate.ratings(n_items=200, ratings_per_item=5, phi=0.7, random_seed=1).ratings
+    b = simulate.ratings(n_items=200, ratings_per_item=5, phi=0.3, random_seed=2).ratings
+    one, two = common_agreement(a, random_seed=1), common_agreement(b, random_seed=2)
     found = phi_difference(one, two)
     assert float(found["lower"]) < 0.4 < float(found["upper"])
     assert float(found["prob_positive"]) > 0.99
@@ -75,14 +75,15 @@ def test_reference_posterior(item_mean, scale):
 
 
 def test_interval_has_the_probability_asked_for():
-    ratings = simulate.ratings(n_items=30, ratings_per_item=4, phi=0.4, seed=6).ratings
-    tree = common_agreement(ratings, ci_prob=0.5, seed=1)
+    ratings = simulate.ratings(n_items=30, ratings_per_item=4, phi=0.4, random_seed=6).ratings
+    tree = common_agreement(ratings, ci_prob=0.5, random_seed=1)
     phi, found = tree["posterior"]["phi"].values, tree["agreement"]
     inside = (phi > float(found["lower"])) & (phi < float(found["upper"]))
     assert abs(inside.mean() - 0.5) < 4.5 * 0.5 / np.sqrt(phi.size)
     assert found.attrs["ci_prob"] == 0.5
     half, most = (
-        phi_difference(tree, common_agreement(ratings, likelihood="binned", seed=2), ci_prob=p) for p in (0.5, 0.95)
+        phi_difference(tree, common_agreement(ratings, likelihood="binned", random_seed=2), ci_prob=p)
+        for p in (0.5, 0.95)
     )
     assert float(most["lower"]) < float(half["lower"]) < float(half["upper"]) < float(most["upper"])
     with pytest.raises(InputError, match="ci_prob"):
@@ -91,16 +92,16 @@ def test_interval_has_the_probability_asked_for():
 
 @pytest.mark.long
 def test_items_with_their_own_phi_are_found():
-    calm = simulate.ratings(n_items=160, ratings_per_item=8, phi=0.9, seed=1).ratings.rating.reshape(160, 8)
-    torn = simulate.ratings(n_items=40, ratings_per_item=8, phi=-0.6, seed=2).ratings.rating.reshape(40, 8)
+    calm = simulate.ratings(n_items=160, ratings_per_item=8, phi=0.9, random_seed=1).ratings.rating.reshape(160, 8)
+    torn = simulate.ratings(n_items=40, ratings_per_item=8, phi=-0.6, random_seed=2).ratings.rating.reshape(40, 8)
     both = Ratings.from_matrix(np.concatenate([calm, torn]), scale=(1, 5), step=1)
-    found = phi_clusters(both, n_clusters=(1, 2), seed=1)
+    found = phi_clusters(both, n_clusters=(1, 2), random_seed=1)
     gain = float(found["score"].sel(n_clusters=2) - found["score"].sel(n_clusters=1))
     assert gain > 4 * float(found["score_se"].sel(n_clusters=2))
     low, high = np.sort(found["phi"].sel(n_clusters=2).values)
     assert low < -0.3
     assert high > 0.8
-    worst = item_fit(both, draws=300, seed=1)
+    worst = item_fit(both, draws=300, random_seed=1)
     torn_items = worst.loc[worst["fit"] == "more disagreement", "item"]
     assert len(torn_items) >= 5
     assert (torn_items >= 160).all()
@@ -108,5 +109,5 @@ def test_items_with_their_own_phi_are_found():
 
 
 def test_item_means_of_the_model_pass_their_check():
-    problem = simulate.ratings(n_items=500, ratings_per_item=5, phi=0.5, item_mean=(2.0, 2.0), seed=3)
-    assert item_mean_check(problem.ratings, draws=200, seed=1)["p_value"] > 0.01
+    problem = simulate.ratings(n_items=500, ratings_per_item=5, phi=0.5, item_mean=(2.0, 2.0), random_seed=3)
+    assert item_mean_check(problem.ratings, draws=200, random_seed=1)["p_value"] > 0.01

@@ -54,7 +54,7 @@ MANY_RATERS = [
 )
 def test_reaches_its_accuracy_over_the_whole_range(phi, raters, n_levels, item_mean):
     items = 12 if raters > 100 else 40
-    problem = simulate.ratings(n_items=items, ratings_per_item=raters, phi=phi, n_levels=n_levels, seed=4)
+    problem = simulate.ratings(n_items=items, ratings_per_item=raters, phi=phi, n_levels=n_levels, random_seed=4)
     posterior = posterior_of(problem.ratings, item_mean=item_mean)
     assert posterior.log_evidence_error < 0.03
     assert posterior.k_hat < 0.7
@@ -66,9 +66,9 @@ def test_reaches_its_accuracy_over_the_whole_range(phi, raters, n_levels, item_m
 
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))
-def test_reversing_items_changes_nothing(seed):
+def test_reversing_items_changes_nothing(random_seed):
     """Any items where the means are flat; all of them under one prior and its mirror image."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     x = rng.integers(0, 5, (8, 4)).astype(float)
     flipped = np.where((rng.random(8) < 0.5)[:, None], 4 - x, x)
     y = np.log([0.2, 2.0, 12.0])

@@ -12,8 +12,8 @@ from bayesagree.errors import InputError
 EDGES = np.linspace(0, 1, 6)
 
 
-def shapes(seed, n=300, low=-3.0, high=5.0):
-    rng = np.random.default_rng(seed)
+def shapes(random_seed, n=300, low=-3.0, high=5.0):
+    rng = np.random.default_rng(random_seed)
     return np.exp(rng.uniform(low, high, n)), np.exp(rng.uniform(low, high, n)), rng.integers(0, 5, n)
 
 

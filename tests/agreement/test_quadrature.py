@@ -22,7 +22,7 @@ from bayesagree.errors import ConvergenceError, InputError
 
 def test_continuous_ratings_on_the_ends_are_intervals():
     x = np.array([[0.0, 0.1, 0.2], [1.0, 0.9, 1.0], [0.5, 0.6, 0.4]])
-    tree = common_agreement(Ratings.from_matrix(x, scale=(0, 1)), seed=1)
+    tree = common_agreement(Ratings.from_matrix(x, scale=(0, 1)), random_seed=1)
     assert float(tree["agreement"]["bin_width"]) == pytest.approx(0.1)
     with pytest.raises(InputError, match="item 0, annotator 0: rating 0 sits on an end of"):
         common_agreement(Ratings.from_matrix(x, scale=(0, 1)), likelihood="density")
@@ -113,7 +113,7 @@ def test_hierarchical_evidence_is_its_integral(m, s):
 def test_few_items_with_many_ratings():
     """Their item-mean prior has a funnel for posterior, far narrower in m at small s than at large."""
     given = simulate.ratings(
-        n_items=14, ratings_per_item=100, phi=0.77, n_levels=11, item_mean=(30, 20), seed=1
+        n_items=14, ratings_per_item=100, phi=0.77, n_levels=11, item_mean=(30, 20), random_seed=1
     ).ratings
     found = posterior_of(given)
     assert found.k_hat < 0.7
@@ -133,7 +133,7 @@ def evidence_of_few_and_of_all(problem, y, hyper=None):
 @pytest.mark.parametrize("phi", [-0.3, 0.8])
 def test_few_weighted_patterns_stand_for_many_continuous_items(item_mean, phi):
     """Items with ratings inside the scale, near its ends and on them: the log evidence of every item, added up."""
-    given = simulate.ratings(n_items=1500, ratings_per_item=4, phi=phi, n_levels=None, seed=4).ratings
+    given = simulate.ratings(n_items=1500, ratings_per_item=4, phi=phi, n_levels=None, random_seed=4).ratings
     on_ends = np.where(given.unit() < 0.01, 0.0, given.unit()).reshape(1500, 4)
     on_ends[500:] = given.unit().reshape(1500, 4)[500:]
     problem = prepare(Ratings.from_matrix(on_ends, scale=(0, 1)), item_mean=item_mean)

@@ -12,7 +12,7 @@ from bayesagree import InputError, Rankings, agreement_table
 
 
 def table(rankings, **options):
-    return agreement_table(rankings, seed=1, **options).set_index("coefficient")
+    return agreement_table(rankings, random_seed=1, **options).set_index("coefficient")
 
 
 def blocks_of(ranks):

@@ -53,7 +53,7 @@ def test_published_example(distance):
     answers = [(i, who, text.split()) for i, pair in enumerate(CODERS) for who, text in enumerate(pair)]
     expected = by_pairs(answers, distance)
     assert ba.krippendorff_alpha(labels_of(answers), distance=distance.__name__) == pytest.approx(expected, abs=1e-12)
-    table = ba.agreement_table(labels_of(answers), distance=distance, seed=1)
+    table = ba.agreement_table(labels_of(answers), distance=distance, random_seed=1)
     first = table.iloc[0]
     assert first["coefficient"] == f"alpha_{distance.__name__}"
     assert first["estimate"] == pytest.approx(expected, abs=1e-12)

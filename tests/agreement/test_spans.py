@@ -18,23 +18,23 @@ SPANS = frame(
 
 
 def test_pairs_and_their_mean():
-    found = span_f1(SPANS, seed=1)
+    found = span_f1(SPANS, random_seed=1)
     assert found[["annotator", "other_annotator"]].values.tolist()[1:] == [["ann", "bob"], ["ann", "cy"], ["bob", "cy"]]
     # ann and bob mark three spans each and share one; cy read e alone and marked nothing.
     assert found["f1"].tolist() == pytest.approx([1 / 9, 1 / 3, 0, 0])
     assert found["n_documents"].tolist() == [2, 2, 1, 1]
     assert ((found["lower"] <= found["f1"]) & (found["f1"] <= found["upper"])).all()
-    assert span_f1(SPANS, match="overlap", seed=1)["f1"].tolist()[1] == pytest.approx(2 / 3)
+    assert span_f1(SPANS, match="overlap", random_seed=1)["f1"].tolist()[1] == pytest.approx(2 / 3)
 
 
 def test_a_span_matches_once():
     rows = frame([("d", "ann", 0, 9, "A"), ("d", "bob", 0, 3, "A"), ("d", "bob", 4, 9, "A")])
-    assert span_f1(rows, match="overlap", seed=1)["f1"].iloc[0] == pytest.approx(2 / 3)
+    assert span_f1(rows, match="overlap", random_seed=1)["f1"].iloc[0] == pytest.approx(2 / 3)
 
 
 def test_order_of_rows_does_not_matter():
     shuffled = SPANS.sample(frac=1, random_state=3)
-    left, right = (span_f1(rows, match="overlap", seed=2) for rows in (SPANS, shuffled))
+    left, right = (span_f1(rows, match="overlap", random_seed=2) for rows in (SPANS, shuffled))
     assert left["f1"].tolist() == pytest.approx(right["f1"].tolist())
 
 

@@ -206,6 +206,6 @@ def test_copies_keep_the_order():
 
 def test_counts_too_large_for_a_row_each_are_refused():
     counts = Labels.from_counts([[10**9, 1], [3, 10**9]], labels=["a", "b"])
-    for use in (counts.row_of_each, lambda: agreement_table(counts, seed=1)):
+    for use in (counts.row_of_each, lambda: agreement_table(counts, random_seed=1)):
         with pytest.raises(SizeError, match="2,000,000,004 annotations stand in 4 counts"):
             use()

@@ -35,7 +35,7 @@ def test_a_person_with_themselves():
     again = repeated_labels(kept(rows))
     assert again.items.tolist() == ["1, ann", "2, bob"]
     assert again.counts().tolist() == [[2, 1], [0, 2]]
-    table = agreement_table(again, seed=1).set_index("coefficient")
+    table = agreement_table(again, random_seed=1).set_index("coefficient")
     assert table.loc["percent_agreement", "estimate"] == pytest.approx((1 / 3 + 1) / 2)
     with pytest.raises(InputError, match="nobody labelled an item twice"):
         repeated_labels(kept([(1, "ann", "a"), (1, "bob", "a")]))

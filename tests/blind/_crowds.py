@@ -8,9 +8,9 @@ from bayesagree.annotations.predictions import Predictions
 METRICS = ("accuracy", "precision", "recall", "specificity")
 
 
-def simulated(n_items=300, accuracies=(0.6, 0.7, 0.8, 0.9), n_labels=2, missing=0.0, seed=1):
+def simulated(n_items=300, accuracies=(0.6, 0.7, 0.8, 0.9), n_labels=2, missing=0.0, random_seed=1):
     """Systems with independent errors, a crowd that is right on 85 %, and the truth."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     truth = rng.integers(n_labels, size=n_items)
 
     def noisy(accuracy):

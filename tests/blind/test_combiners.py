@@ -39,6 +39,6 @@ def test_combiners_never_see_the_crowd_label_of_the_item_they_label(method):
     rng = np.random.default_rng(9)
     systems = Predictions.from_labels({f"s{j:02}": rng.integers(0, 2, 200) for j in range(20)})
     crowd = Labels.from_matrix(rng.integers(0, 2, (200, 1)))
-    gold = make_pseudo_gold(Systems.of(systems, crowd, None, 1), method, seed=1).sets[0]
+    gold = make_pseudo_gold(Systems.of(systems, crowd, None, 1), method, random_seed=1).sets[0]
     agreement = (gold == crowd.label_index).mean()
     assert abs(agreement - 0.5) < SIGMAS * 0.5 / np.sqrt(200)

@@ -12,9 +12,9 @@ from bayesagree.blind import blind_posterior
 from bayesagree.blind._difficulty import ABILITY, ABILITY_SD, ATTENUATION, SPREAD, SharedDifficulty
 
 
-def labels(items, spread, seed, n_labels=2):
+def labels(items, spread, random_seed, n_labels=2):
     """Return labels (item, system) of four systems, and the truth."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     truth = rng.integers(n_labels, size=(items, 1))
     right = rng.random((items, 4)) < expit(1.3 * logit([0.6, 0.7, 0.8, 0.9]) + spread * rng.normal(size=(items, 1)))
     return np.where(right, truth, (truth + rng.integers(1, n_labels, right.shape)) % n_labels), truth[:, 0]
@@ -78,7 +78,7 @@ def test_items_of_unequal_difficulty_widen_intervals_and_are_warned_of(n_labels)
         models = Predictions.from_labels({f"s{j}": column for j, column in enumerate(said.T)}, labels=names)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            drawn = blind_posterior(models, metrics=("accuracy",), items="fixed", draws=250, chains=2, seed=1)
+            drawn = blind_posterior(models, metrics=("accuracy",), items="fixed", draws=250, chains=2, random_seed=1)
         width.append(float(drawn["posterior"]["accuracy"].std(("chain", "draw")).mean()))
         warned.append(any("err on the same items" in str(warning.message) for warning in caught))
     assert warned == [False, True]

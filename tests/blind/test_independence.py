@@ -22,7 +22,7 @@ from bayesagree.datasets.simulate import simulated_systems
 @pytest.mark.long
 def test_independence_check_sees_shared_errors_and_nothing_else():
     systems, _, truth = simulated(n_items=600, accuracies=(0.65, 0.7, 0.75, 0.8, 0.85), missing=0.1)
-    few = {"draws": 100, "chains": 2, "seed": 1}
+    few = {"draws": 100, "chains": 2, "random_seed": 1}
     assert float(independence_check(systems, **few)["p_value"]) > 0.05
     codes = {m: [None if k < 0 else k for k in row] for m, row in zip(systems.models, systems.hard_labels())}
     rng = np.random.default_rng(11)
@@ -35,8 +35,8 @@ def test_independence_check_sees_shared_errors_and_nothing_else():
 
 
 def test_independence_check_allows_for_few_items_of_each_label():
-    systems = simulated_systems(n_items=160, n_labels=16, accuracies=(0.75, 0.82, 0.88, 0.9, 0.93), seed=1)
-    assert float(independence_check(systems.predictions, seed=1)["p_value"]) > 0.05
+    systems = simulated_systems(n_items=160, n_labels=16, accuracies=(0.75, 0.82, 0.88, 0.9, 0.93), random_seed=1)
+    assert float(independence_check(systems.predictions, random_seed=1)["p_value"]) > 0.05
 
 
 def test_the_difficulty_that_four_systems_share_is_seen(monkeypatch):
@@ -48,12 +48,12 @@ def test_the_difficulty_that_four_systems_share_is_seen(monkeypatch):
         right = rng.random((300, 4)) < expit(1.3 * logit([0.6, 0.7, 0.8, 0.9]) + spread * difficulty)
         said = np.where(right, truth, 1 - truth)
         models = Predictions.from_labels({f"s{j}": column for j, column in enumerate(said.T)}, labels=[0, 1])
-        found[spread] = independence_check(models, draws=50, chains=1, seed=1)
+        found[spread] = independence_check(models, draws=50, chains=1, random_seed=1)
     assert found[0.0]["p_difficulty"] > 0.1
     assert found[1.5]["p_difficulty"] <= 0.02
     assert len(computed) == 2 * (1 + REPLICATES)  # the ratio of the data and of all replicates
-    three = simulated_systems(n_items=100, n_labels=3, accuracies=(0.7, 0.8, 0.9, 0.9), seed=1).predictions
-    assert np.isnan(independence_check(three, draws=20, chains=1, seed=1)["p_difficulty"])
+    three = simulated_systems(n_items=100, n_labels=3, accuracies=(0.7, 0.8, 0.9, 0.9), random_seed=1).predictions
+    assert np.isnan(independence_check(three, draws=20, chains=1, random_seed=1)["p_difficulty"])
 
 
 def test_replicates_have_the_probabilities_that_they_are_drawn_with():

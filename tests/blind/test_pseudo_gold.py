@@ -26,7 +26,7 @@ def expected_by_sampling(systems, metric, positive=1):
 def test_sampling_equals_its_closed_form(metric, missing):
     systems, _, _ = simulated(missing=missing)
     sets = 2000
-    scores = blind_scores(systems, method="sampling", metric=metric, sets=sets, seed=3)
+    scores = blind_scores(systems, method="sampling", metric=metric, sets=sets, random_seed=3)
     codes = systems.hard_labels()
     n = np.array([(row >= 0).sum() if metric == "accuracy" else (row == 1).sum() for row in codes])
     error = 0.5 / np.sqrt(n * sets)  # largest possible: every item is a fair coin
@@ -36,7 +36,7 @@ def test_sampling_equals_its_closed_form(metric, missing):
 def test_sampling_without_the_system_itself_equals_its_closed_form():
     systems, _, _ = simulated(missing=0.3)
     codes, sets = systems.hard_labels(), 2000
-    scores = blind_scores(systems, method="sampling", leave_one_out=True, sets=sets, seed=4).values
+    scores = blind_scores(systems, method="sampling", leave_one_out=True, sets=sets, random_seed=4).values
     for m in range(4):
         others = np.delete(codes, m, axis=0)
         judged = (codes[m] >= 0) & (others >= 0).any(axis=0)
@@ -74,5 +74,5 @@ def test_majority_by_threshold():
 
 def test_ties_of_the_majority_fall_evenly():
     systems = Predictions.from_labels({"a": np.zeros(4000, int), "b": np.ones(4000, int)})
-    share = majority(Systems.of(systems, None, None, 0), seed=1).mean()
+    share = majority(Systems.of(systems, None, None, 0), random_seed=1).mean()
     assert abs(share - 0.5) < SIGMAS * 0.5 / np.sqrt(4000)

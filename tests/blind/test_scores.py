@@ -34,7 +34,7 @@ def test_order_of_systems_and_items_changes_nothing(method, leave_one_out):
         {systems.models[m]: [None if k < 0 else k for k in systems.hard_labels()[m, items]] for m in models},
         items=items.tolist(), labels=[0, 1],
     )  # fmt: skip
-    options = {"method": method, "leave_one_out": leave_one_out, "sets": 30, "crowd": crowd, "seed": 7}
+    options = {"method": method, "leave_one_out": leave_one_out, "sets": 30, "crowd": crowd, "random_seed": 7}
     a, b = blind_scores(systems, **options), blind_scores(shuffled, **options)
     assert a.model.values.tolist() == systems.models.tolist()
     np.testing.assert_array_equal(a.values, b.sel(model=a.model).values)
@@ -50,7 +50,7 @@ def test_consensus_ranks_systems_of_independent_errors_as_the_truth_does(method,
             blind_scores(systems, method=method, crowd=crowd)
         return
     for metric in ("accuracy", "recall"):
-        scores = blind_scores(systems, method=method, metric=metric, crowd=crowd, sets=40, seed=8)
+        scores = blind_scores(systems, method=method, metric=metric, crowd=crowd, sets=40, random_seed=8)
         actual = hard_label_scores(systems, truth, metric=metric)
         assert np.corrcoef(scores, actual)[0, 1] > 0.95
 
@@ -58,10 +58,10 @@ def test_consensus_ranks_systems_of_independent_errors_as_the_truth_does(method,
 def test_posterior_draws_follow_the_score():
     systems, crowd, _ = simulated(missing=0.1)
     for method in ("majority", "round_robin", "sampling", "glm"):
-        tree = blind_posterior(systems, method=method, crowd=crowd, metrics=METRICS, draws=250, seed=2)
+        tree = blind_posterior(systems, method=method, crowd=crowd, metrics=METRICS, draws=250, random_seed=2)
         for metric in METRICS:
             draws = tree["posterior"][metric].values.reshape(1000, 4)
-            score = blind_scores(systems, method=method, metric=metric, crowd=crowd, seed=2).values
+            score = blind_scores(systems, method=method, metric=metric, crowd=crowd, random_seed=2).values
             # The bootstrap mean of a ratio is biased by O(1/n).
             assert (np.abs(draws.mean(axis=0) - score) < SIGMAS * draws.std(axis=0) / np.sqrt(1000) + 2 / 300).all()
 
@@ -71,11 +71,11 @@ def test_draws_of_sampling_spread_as_its_score_does(leave_one_out):
     """One gold set a draw made them three times as wide, and all systems tied."""
     options = {"method": "sampling", "leave_one_out": leave_one_out}
     scores, widths = [], []
-    for seed in range(40):
-        systems, _, _ = simulated(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.85, 0.9), seed=seed)
-        scores.append(blind_scores(systems, **options, sets=400, seed=1).values)
-        if seed < 4:
-            tree = blind_posterior(systems, **options, metrics=("accuracy",), draws=100, seed=1)
+    for random_seed in range(40):
+        systems, _, _ = simulated(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.85, 0.9), random_seed=random_seed)
+        scores.append(blind_scores(systems, **options, sets=400, random_seed=1).values)
+        if random_seed < 4:
+            tree = blind_posterior(systems, **options, metrics=("accuracy",), draws=100, random_seed=1)
             widths.append(tree["posterior"]["accuracy"].std(("chain", "draw")).values)
     ratio = np.mean(widths, axis=0) / np.std(scores, axis=0, ddof=1)
     # Forty data sets know a standard deviation to 11 %, five systems share them.

@@ -27,9 +27,9 @@ def true_values(prevalence, accuracy):
 def test_intervals_of_nominal_coefficients_cover(n, prevalence, accuracy):
     for name, true in true_values(prevalence, accuracy).items():
         held = []
-        for seed in range(SETS):
-            labels = nominal(prevalence, accuracy, n, np.random.default_rng([n, seed]))
-            lower, upper = interval_of_counts(labels, name, seed=seed)
+        for random_seed in range(SETS):
+            labels = nominal(prevalence, accuracy, n, np.random.default_rng([n, random_seed]))
+            lower, upper = interval_of_counts(labels, name, random_seed=random_seed)
             if not np.isnan(lower):  # kappa where one label was used
                 held.append(lower <= true <= upper)
         # Counts of few items are coarse, so that some cells cover more than .95.
@@ -40,9 +40,11 @@ def test_intervals_of_nominal_coefficients_cover(n, prevalence, accuracy):
 @pytest.mark.parametrize("rho", [0.3, 0.8])
 def test_interval_of_the_intraclass_correlation_covers(rho, calibration):
     held = []
-    for seed in range(SETS):
-        rng = np.random.default_rng(seed)
+    for random_seed in range(SETS):
+        rng = np.random.default_rng(random_seed)
         answers = np.sqrt(rho) * rng.normal(size=(20, 1)) + np.sqrt(1 - rho) * rng.normal(size=(20, 3))
-        lower, upper = interval_of_counts(Labels.from_matrix(np.round(answers, 2)), "icc_one_way", seed=seed)
+        lower, upper = interval_of_counts(
+            Labels.from_matrix(np.round(answers, 2)), "icc_one_way", random_seed=random_seed
+        )
         held.append(lower <= rho <= upper)
     calibration.coverage("agreement_table", f"icc_one_way, 20 items, {rho}", held)

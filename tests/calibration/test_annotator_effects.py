@@ -21,14 +21,14 @@ def rated(rng, mu, shift, spread, phi, levels=5):
     return Ratings.from_matrix(np.minimum((x * levels).astype(int), levels - 1), scale=(0, levels - 1), step=1)
 
 
-def covered(seed, sd, n_items=60, n_annotators=5, phi=0.6, **how):
+def covered(random_seed, sd, n_items=60, n_annotators=5, phi=0.6, **how):
     """Whether the intervals of the plain fit and of the fit with levels hold the true Phi, and of a shift its truth."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     shift = rng.normal(0, sd, n_annotators)
     shift -= shift.mean()
     ratings = rated(rng, rng.beta(2, 2, n_items), shift, np.zeros(n_annotators), phi)
-    plain = ba.common_agreement(ratings, draws=10, seed=seed)["agreement"]
-    tree = ba.common_agreement(ratings, annotator_effects="shift", seed=seed, **how)
+    plain = ba.common_agreement(ratings, draws=10, random_seed=random_seed)["agreement"]
+    tree = ba.common_agreement(ratings, annotator_effects="shift", random_seed=random_seed, **how)
     table = ba.agreement.annotator_levels(tree).sort_values("annotator")
     inside = [float(g["lower"]) < phi < float(g["upper"]) for g in (plain, tree["agreement"])]
     of_shifts = (table["lower"].values < shift) & (table["upper"].values > shift)
@@ -51,7 +51,7 @@ def test_phi_is_found_once_levels_are_removed(sd):
 def test_an_annotator_who_rates_wider_is_found():
     rng, spread = np.random.default_rng(2), np.array([-0.5, -0.5, -0.5, 1.5])
     ratings = rated(rng, rng.beta(2, 2, 60), np.zeros(4), spread, 0.7)
-    tree = ba.common_agreement(ratings, annotator_effects="shift_and_spread", draws=300, chains=2, seed=1)
+    tree = ba.common_agreement(ratings, annotator_effects="shift_and_spread", draws=300, chains=2, random_seed=1)
     assert tree.attrs["engine"] == "nuts"
     table = ba.agreement.annotator_levels(tree).set_index("annotator")
     assert table["spread"].idxmax() == 3
@@ -62,5 +62,5 @@ def test_an_annotator_who_rates_wider_is_found():
 @pytest.mark.slow
 @pytest.mark.nuts
 def test_intervals_cover(n=10):
-    found = np.array([covered(seed, 1.0, draws=300, chains=2) for seed in range(n)])
+    found = np.array([covered(random_seed, 1.0, draws=300, chains=2) for random_seed in range(n)])
     assert found[:, 1].sum() >= n - 3

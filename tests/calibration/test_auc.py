@@ -28,20 +28,25 @@ class Crowd:
     mean_fpr: float = 0.2
     n_items: int = 1000
 
-    def problem(self, seed, n_items=None):
+    def problem(self, random_seed, n_items=None):
         return crowdsourced_binary(
-            n_items=n_items or self.n_items, n_models=2, labels_per_item=self.labels_per_item,
-            labels_per_annotator=self.labels_per_annotator, mean_tpr=self.mean_tpr, mean_fpr=self.mean_fpr, seed=seed,
-        )  # fmt: skip
+            n_items=n_items or self.n_items,
+            n_models=2,
+            labels_per_item=self.labels_per_item,
+            labels_per_annotator=self.labels_per_annotator,
+            mean_tpr=self.mean_tpr,
+            mean_fpr=self.mean_fpr,
+            random_seed=random_seed,
+        )
 
     def population(self):
         """AUC of labels from infinitely many items and annotators, within about 4e-4 (400,000 items)."""
-        problem = self.problem(seed=1, n_items=400_000)
+        problem = self.problem(random_seed=1, n_items=400_000)
         share = self.mean_fpr + problem.plausibility * (self.mean_tpr - self.mean_fpr)
         return ScoreOrder.of(problem.scores[[LAST]]).weighted(share, 1 - share)[0]
 
     def true_evaluation(self):
-        problem = self.problem(seed=1, n_items=400_000)
+        problem = self.problem(random_seed=1, n_items=400_000)
         return ScoreOrder.of(problem.scores[[LAST]]).graded(problem.plausibility)[0]
 
 
@@ -56,9 +61,11 @@ def narrowest(draws, prob=0.95):
 def coverage(crowd, target, runs, *, draws=1000, first_seed=100, **options):
     """Return the share of runs whose 95 % HDI holds the target."""
     hits = 0
-    for seed in range(first_seed, first_seed + runs):
-        problem = crowd.problem(seed)
-        tree = auc_posterior(problem.labels, problem.predictions, draws=draws, chains=1, seed=seed, **options)
+    for random_seed in range(first_seed, first_seed + runs):
+        problem = crowd.problem(random_seed)
+        tree = auc_posterior(
+            problem.labels, problem.predictions, draws=draws, chains=1, random_seed=random_seed, **options
+        )
         lower, upper = narrowest(tree["posterior/auc"].values[..., LAST])
         hits += lower <= target <= upper
     return hits / runs

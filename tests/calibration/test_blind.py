@@ -19,12 +19,12 @@ def coverage(n_simulations, dependence, method="dawid_skene", first_seed=0):
     """Return the share of systems whose 95 % HDI holds the score against the truth, shape (simulation, metric)."""
     held = np.empty((n_simulations, len(METRICS)))
     for s in range(n_simulations):
-        systems = simulated_systems(dependence=dependence, seed=first_seed + s)
+        systems = simulated_systems(dependence=dependence, random_seed=first_seed + s)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # r-hat of one in a hundred short chains
             items = "fixed" if method == "dawid_skene" else "bootstrap"
             tree = blind_posterior(
-                systems.predictions, method=method, metrics=METRICS, items=items, draws=200, chains=2, seed=s
+                systems.predictions, method=method, metrics=METRICS, items=items, draws=200, chains=2, random_seed=s
             )
         for k, metric in enumerate(METRICS):
             actual = hard_label_scores(systems.predictions, dict(enumerate(systems.truth)), metric=metric).values
@@ -50,7 +50,10 @@ def test_a_shared_difficulty_widens_intervals_and_the_check_finds_shared_errors(
     """Means .87 and .72, standard errors .05 and .15; without the difficulty below .5 at a dependence of .5."""
     held = coverage(4, dependence=dependence)
     assert (held.mean(axis=0) > at_least).all()
-    found = [independence_check(simulated_systems(dependence=dependence, seed=s).predictions, seed=s) for s in range(2)]
+    found = [
+        independence_check(simulated_systems(dependence=dependence, random_seed=s).predictions, random_seed=s)
+        for s in range(2)
+    ]
     assert all(float(check["p_value"]) < 0.05 for check in found)
 
 
@@ -58,7 +61,8 @@ def test_a_shared_difficulty_widens_intervals_and_the_check_finds_shared_errors(
 def test_coverage_and_level_of_the_check_at_length():
     assert_covers(coverage(200, dependence=0.0, first_seed=1000))
     p_values = [
-        float(independence_check(simulated_systems(seed=2000 + s).predictions, seed=s)["p_value"]) for s in range(100)
+        float(independence_check(simulated_systems(random_seed=2000 + s).predictions, random_seed=s)["p_value"])
+        for s in range(100)
     ]
     # Posterior predictive p values are conservative: small ones come no more often than they should.
     assert np.mean(np.array(p_values) < 0.05) <= 0.05 + SIGMAS * np.sqrt(0.05 * 0.95 / 100)

@@ -24,27 +24,27 @@ def held_by_hdi(draws, truth, prob=0.95):
     return (ordered[first, item] <= truth) & (truth <= ordered[first + inside - 1, item])
 
 
-@pytest.mark.parametrize(("n", "seed"), SIZES)
-def test_dirichlet(calibration, n, seed):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize(("n", "random_seed"), SIZES)
+def test_dirichlet(calibration, n, random_seed):
+    rng = np.random.default_rng(random_seed)
     prior = np.array([0.3, 1.0, 2.0])
     truth = rng.dirichlet(prior, size=n)
     counts = np.stack([rng.multinomial(4, p) for p in truth])
-    tree = dirichlet(Labels.from_counts(counts), prior=prior.tolist(), draws=DRAWS, chains=1, seed=seed)
+    tree = dirichlet(Labels.from_counts(counts), prior=prior.tolist(), draws=DRAWS, chains=1, random_seed=random_seed)
     draws = tree["posterior"]["plausibility"].values[0]
     for k in range(3):
         calibration.uniform("dirichlet", f"plausibility {k}", (draws[:, :, k] < truth[:, k]).sum(axis=0), DRAWS + 1)
 
 
-@pytest.mark.parametrize(("n", "seed"), SIZES)
-def test_normal_inverse_gamma(calibration, n, seed):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize(("n", "random_seed"), SIZES)
+def test_normal_inverse_gamma(calibration, n, random_seed):
+    rng = np.random.default_rng(random_seed)
     prior = NormalInverseGammaPrior(mean=0.2, strength=0.7, shape=3.0, scale=2.0)
     variance = prior.scale / rng.standard_gamma(prior.shape, n)
     mean = prior.mean + np.sqrt(variance / prior.strength) * rng.standard_normal(n)
     ratings = mean[:, None] + np.sqrt(variance)[:, None] * rng.standard_normal((n, 3))
     wide = Ratings.from_matrix(ratings, scale=(-1000, 1000))
-    posterior = normal_inverse_gamma(wide, prior=prior, draws=DRAWS, chains=1, seed=seed)["posterior"]
+    posterior = normal_inverse_gamma(wide, prior=prior, draws=DRAWS, chains=1, random_seed=random_seed)["posterior"]
     for name, truth in (("mean", mean), ("variance", variance)):
         rank = (posterior[name].values[0] < truth).sum(axis=0)
         calibration.uniform("normal_inverse_gamma", name, rank, DRAWS + 1)
@@ -56,7 +56,7 @@ def test_intervals_of_closed_forms(calibration):
     rng, n = np.random.default_rng(7), 4000
     truth = rng.dirichlet([0.5, 0.5, 0.5], size=n)
     labels = Labels.from_counts(np.stack([rng.multinomial(5, p) for p in truth]))
-    draws = dirichlet(labels, prior=0.5, draws=4000, chains=1, seed=7)["posterior"]["plausibility"].values[0]
+    draws = dirichlet(labels, prior=0.5, draws=4000, chains=1, random_seed=7)["posterior"]["plausibility"].values[0]
     calibration.coverage("dirichlet", "plausibility 0", held_by_hdi(draws[:, :, 0], truth[:, 0]))
     prior = NormalInverseGammaPrior(mean=0.2, strength=0.7, shape=3.0, scale=2.0)
     variance = prior.scale / rng.standard_gamma(prior.shape, n)
@@ -64,19 +64,19 @@ def test_intervals_of_closed_forms(calibration):
     ratings = Ratings.from_matrix(
         mean[:, None] + np.sqrt(variance)[:, None] * rng.standard_normal((n, 3)), scale=(-1000, 1000)
     )
-    posterior = normal_inverse_gamma(ratings, prior=prior, draws=4000, chains=1, seed=7)["posterior"]
+    posterior = normal_inverse_gamma(ratings, prior=prior, draws=4000, chains=1, random_seed=7)["posterior"]
     for name, value in (("mean", mean), ("variance", variance)):
         calibration.coverage("normal_inverse_gamma", name, held_by_hdi(posterior[name].values[0], value))
 
 
-@pytest.mark.parametrize(("n", "seed"), SIZES)
-def test_prirn_draws_have_their_dirichlet_distribution(calibration, n, seed):
+@pytest.mark.parametrize(("n", "random_seed"), SIZES)
+def test_prirn_draws_have_their_dirichlet_distribution(calibration, n, random_seed):
     """PrIRN has no sampling model; its draws are ranked among exact ones of the same Dirichlet distribution."""
     rankings = Rankings.from_blocks([[[[0, 1], [2]], [[1]]]], labels=5)
-    tree = prirn(rankings, reliability=3.0, prior=0.3, draws=n, chains=1, seed=seed)
+    tree = prirn(rankings, reliability=3.0, prior=0.3, draws=n, chains=1, random_seed=random_seed)
     shape = tree["posterior_parameters"]["concentration"].values[0]
     drawn = tree["posterior"]["plausibility"].values[0, :, 0]
-    exact = dirichlet_distribution(shape).rvs((n, 49), random_state=seed)
+    exact = dirichlet_distribution(shape).rvs((n, 49), random_state=random_seed)
     for k in (0, 1, 4):
         rank = (exact[:, :, k] < drawn[:, k, None]).sum(axis=1)
         calibration.uniform("prirn", f"plausibility {k}", rank, 50)

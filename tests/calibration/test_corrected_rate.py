@@ -14,8 +14,8 @@ pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::UserWarning"
 def test_intervals_hold_the_rates(target, runs):
     """Three systems, two judges, 90 items with three votes; rates drawn anew in each run."""
     held = []
-    for seed in range(runs):
-        rng = np.random.default_rng([seed, 5])
+    for random_seed in range(runs):
+        rng = np.random.default_rng([random_seed, 5])
         system, rates = np.arange(600) % 3, rng.uniform(0.4, 0.9, 3)
         state = rng.random(600) < rates[system]
         if target == "share":
@@ -26,9 +26,17 @@ def test_intervals_hold_the_rates(target, runs):
         said = np.where(rng.random((600, 2)) < 0.8, state[:, None], ~state[:, None]).astype(int)
         votes = (rng.random((90, 3)) < share[:90, None]).astype(int)
         tree = corrected_rate(
-            Labels.from_matrix(said, labels=[0, 1]), Labels.from_matrix(votes, labels=[0, 1]),
-            system=dict(enumerate(system)), positive=1, target=target, draws=400, chains=1, tune=200, thin=1, seed=seed,
-        )  # fmt: skip
+            Labels.from_matrix(said, labels=[0, 1]),
+            Labels.from_matrix(votes, labels=[0, 1]),
+            system=dict(enumerate(system)),
+            positive=1,
+            target=target,
+            draws=400,
+            chains=1,
+            tune=200,
+            thin=1,
+            random_seed=random_seed,
+        )
         found = tree["derived"].to_dataset()
         held.append(np.mean((found["rate_lower"].values <= rates) & (rates <= found["rate_upper"].values)))
     # Nominal .95; 40 runs of three systems leave a standard error of about .025.

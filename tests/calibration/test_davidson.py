@@ -53,16 +53,16 @@ def drawn(variant, rng):
 
 
 @pytest.mark.filterwarnings("ignore:.*has not converged:UserWarning")
-@pytest.mark.parametrize(("n", "name", "seed"), SIZES)
-def test_ranks_of_the_truth_are_uniform(calibration, n, name, seed):
-    variant, rng = VARIANTS[name], np.random.default_rng(seed)
+@pytest.mark.parametrize(("n", "name", "random_seed"), SIZES)
+def test_ranks_of_the_truth_are_uniform(calibration, n, name, random_seed):
+    variant, rng = VARIANTS[name], np.random.default_rng(random_seed)
     ranks = []
     while len(ranks) < n:
         table, truth = drawn(variant, rng)
         games = Comparisons.from_long(table, annotator="who", item="what", covariates=["longer"])
         if games.models.size < MODELS or games.annotators.size < ANNOTATORS:
             continue  # whether all are seen does not depend on the parameters
-        tree = davidson(games, **variant, draws=DRAWS * THIN, chains=1, seed=len(ranks))
+        tree = davidson(games, **variant, draws=DRAWS * THIN, chains=1, random_seed=len(ranks))
         posterior = tree["posterior"].to_dataset().isel(chain=0, draw=slice(None, None, THIN))
         drawn_values = {key: posterior[key].values.reshape(DRAWS, -1)[:, 0] for key in truth}
         ranks.append([(drawn_values[key] < truth[key]).sum() for key in truth])

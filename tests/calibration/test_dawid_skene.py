@@ -46,7 +46,7 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
         truth["ambiguity"] = ambiguity
     crowd = crowd_labels(
         n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS, labels_per_item=3,
-        prevalence=prevalence.tolist(), confusion=confusion, ambiguity=ambiguity, seed=rng,
+        prevalence=prevalence.tolist(), confusion=confusion, ambiguity=ambiguity, random_seed=rng,
     )  # fmt: skip
     truth |= unknown | {"confusion 000": confusion[0, 0, 0], "accuracy 2": prevalence @ np.diag(confusion[2])}
     if variant == "mixed_membership":
@@ -60,9 +60,11 @@ def _equal_errors(right: np.ndarray) -> np.ndarray:
     return np.where(np.eye(N_LABELS, dtype=bool), right[..., None], wrong[..., None])
 
 
-def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
+def _draws(variant: str, labels: Labels, random_seed: int) -> dict[str, np.ndarray]:
     thin = THIN[variant]
-    tree = dawid_skene(labels, variant=variant, draws=DRAWS, chains=1, tune=20 * thin, thin=thin, seed=seed)
+    tree = dawid_skene(
+        labels, variant=variant, draws=DRAWS, chains=1, tune=20 * thin, thin=thin, random_seed=random_seed
+    )
     v = {name: values.values[0] for name, values in tree["posterior"].to_dataset().items()}
     drawn = {
         "prevalence 0": v["prevalence"][:, 0],
@@ -79,11 +81,11 @@ def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
     return drawn
 
 
-def _ranks(variant: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
+def _ranks(variant: str, replicates: int, random_seed: int) -> dict[str, np.ndarray]:
     """Rank the truth among draws."""
     ranks: dict[str, list[int]] = {}
     for replicate in range(replicates):
-        rng = np.random.default_rng([seed, replicate])
+        rng = np.random.default_rng([random_seed, replicate])
         labels, truth = _simulate(variant, rng)
         drawn = _draws(variant, labels, replicate)
         for parameter, value in truth.items():
@@ -95,12 +97,12 @@ def _ranks(variant: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("variant", "replicates", "seed"),
+    ("variant", "replicates", "random_seed"),
     [
         ("full", 120, 1), ("hierarchical", 80, 1), ("mixed_membership", 24, 1), ("one_coin", 40, 1),
         ("class_conditional", 40, 1), *(pytest.param(variant, 500, 2, marks=pytest.mark.slow) for variant in THIN),
     ],
 )  # fmt: skip
-def test_ranks_of_the_truth_are_uniform(variant, replicates, seed, calibration):
-    for name, ranks in _ranks(variant, replicates, seed).items():
+def test_ranks_of_the_truth_are_uniform(variant, replicates, random_seed, calibration):
+    for name, ranks in _ranks(variant, replicates, random_seed).items():
         calibration.uniform(f"dawid_skene, {variant}", name, ranks, DRAWS + 1)

@@ -25,16 +25,16 @@ def simulate(rng, n_items=25, n_groups=3, n_votes=4):
     return chance, own, rng.multinomial(n_votes, own)
 
 
-@pytest.mark.parametrize(("n", "seed"), SIZES)
+@pytest.mark.parametrize(("n", "random_seed"), SIZES)
 @pytest.mark.filterwarnings("ignore:the chains disagree")  # one short chain each
 @pytest.mark.filterwarnings("ignore:the votes of .* come from few annotators")  # by chance, in one set of hundreds
-def test_ranks_of_the_truth_are_uniform(calibration, n, seed):
-    rng = np.random.default_rng(seed)
+def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
+    rng = np.random.default_rng(random_seed)
     ranks, of_item = [], []
     for _ in range(n):
         chance, own, votes = simulate(rng)
         labels, members = labels_of(votes, "ghi")
-        tree = group_dirichlet(labels, groups=members, prior=PRIOR, draws=3 * DRAWS, chains=1, seed=rng)
+        tree = group_dirichlet(labels, groups=members, prior=PRIOR, draws=3 * DRAWS, chains=1, random_seed=rng)
         drawn = tree["posterior"].to_dataset().isel(chain=0, draw=slice(None, None, 3))
         ranks.append((drawn["apart"].values < chance).sum(axis=0))
         # Plausibilities of 0 and 1, exactly, are frequent: ties are broken at random.

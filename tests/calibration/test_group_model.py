@@ -13,9 +13,9 @@ SIZES = np.array([5, 20, 80, 300, 2000])
 GROUP = np.repeat(np.arange(SIZES.size), SIZES)
 
 
-def ranks_of_truth(n_simulations, seed):
+def ranks_of_truth(n_simulations, random_seed):
     """Draw shared parameters, group means and data from the model; return where each mean lies in its posterior."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     ranks = np.empty((n_simulations, SIZES.size))
     for s in range(n_simulations):
         location, between, within = rng.random(3)
@@ -31,17 +31,17 @@ def ranks_of_truth(n_simulations, seed):
 
 
 @pytest.mark.parametrize(
-    ("n_simulations", "seed"), [(8, 1), *(pytest.param(150, s, marks=pytest.mark.slow) for s in (2, 3))]
+    ("n_simulations", "random_seed"), [(8, 1), *(pytest.param(150, s, marks=pytest.mark.slow) for s in (2, 3))]
 )
-def test_group_means_are_covered(n_simulations, seed, calibration):
-    ranks = ranks_of_truth(n_simulations, seed)
+def test_group_means_are_covered(n_simulations, random_seed, calibration):
+    ranks = ranks_of_truth(n_simulations, random_seed)
     for g in range(SIZES.size):
         held = (ranks[:, g] > 0.025) & (ranks[:, g] < 0.975)
-        calibration.coverage("group_posterior", f"group of {SIZES[g]}, seed {seed}", held)
+        calibration.coverage("group_posterior", f"group of {SIZES[g]}, seed {random_seed}", held)
         assert kstest(ranks[:, g], "uniform").pvalue > 1e-3, SIZES[g]
         if n_simulations >= 100:
             calibration.uniform(
-                "group_posterior", f"group of {SIZES[g]}, seed {seed}", (400 * ranks[:, g]).round(), 401
+                "group_posterior", f"group of {SIZES[g]}, seed {random_seed}", (400 * ranks[:, g]).round(), 401
             )
 
 
@@ -68,7 +68,7 @@ def test_an_even_model_is_not_called_biased(sizes):
     called = looks_uneven = 0
     for _ in range(n):
         result = no_bias(rng, sizes)
-        called += bool(dispersion_null(result, permutations=199, seed=rng)["biased"][0])
+        called += bool(dispersion_null(result, permutations=199, random_seed=rng)["biased"][0])
         # The bare number: a spread of two points of accuracy between groups.
         looks_uneven += float(result["performance"].std("group")[0]) > 0.02
     assert called / n <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)

@@ -46,13 +46,13 @@ def simulated(rng, n_items=200, votes=4, n_labels=3):
     return Labels.from_counts(rng.multinomial(votes, truth)), models, truth
 
 
-@pytest.mark.parametrize(("n", "seed"), [(40, 1), pytest.param(500, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "random_seed"), [(40, 1), pytest.param(500, 2, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore:models .* not independent")
-def test_ranks_of_the_truth_are_uniform(calibration, n, seed):
+def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
     ranks = {"mean plausibility": [], "accuracy": []}
-    for stream in np.random.default_rng(seed).spawn(n):
+    for stream in np.random.default_rng(random_seed).spawn(n):
         labels, models, truth = simulated(stream)
-        tree = informed_dirichlet(labels, models, prior=PRIOR, draws=DRAWS, chains=1, seed=stream)
+        tree = informed_dirichlet(labels, models, prior=PRIOR, draws=DRAWS, chains=1, random_seed=stream)
         mean = tree["posterior"]["plausibility"].sel(category=0).mean("item").values.ravel()
         ranks["mean plausibility"].append((mean < truth[:, 0].mean()).sum())
         accuracy = top_k_accuracy(tree, models).values.ravel()

@@ -8,10 +8,10 @@ from bayesagree import Predictions, Ratings, informed_normal, score
 DRAWS, ITEMS = 99, 12
 
 
-@pytest.mark.parametrize(("n", "seed"), [(150, 1), pytest.param(3000, 2, marks=pytest.mark.slow)])
-def test_ranks_of_the_truth_are_uniform(calibration, n, seed):
+@pytest.mark.parametrize(("n", "random_seed"), [(150, 1), pytest.param(3000, 2, marks=pytest.mark.slow)])
+def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
     """Truth is an item's mean, and the RMSE of the model on all items."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     ranks = []
     for replication in range(n):
         z = rng.standard_normal(ITEMS)
@@ -24,7 +24,7 @@ def test_ranks_of_the_truth_are_uniform(calibration, n, seed):
         # The scale only sets units: here one unit, ratings anywhere.
         ratings = _unbounded(x)
         models = Predictions.from_numbers({"A": z})
-        tree = informed_normal(ratings, models, draws=DRAWS, chains=1, seed=replication)
+        tree = informed_normal(ratings, models, draws=DRAWS, chains=1, random_seed=replication)
         drawn = tree["posterior"]["mean"].values[0]
         rmse = score(tree, models, "rmse").values[0, :, 0]
         true = np.sqrt(np.mean((z - mean) ** 2))

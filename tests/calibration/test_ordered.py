@@ -9,10 +9,10 @@ from bayesagree import Labels, dawid_skene
 ITEMS, PEOPLE, LABELS, DRAWS = 20, 4, 4, 39
 
 
-@pytest.mark.parametrize(("n", "seed"), [(40, 1), pytest.param(1000, 2, marks=pytest.mark.slow)])
-def test_ranks_of_the_truth_are_uniform(calibration, n, seed):
+@pytest.mark.parametrize(("n", "random_seed"), [(40, 1), pytest.param(1000, 2, marks=pytest.mark.slow)])
+def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
     """With three tenths of the labels missing, and gold in half of the worlds."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     ranks: dict[str, list[int]] = {}
     for _ in range(n):
         mu = -1.0
@@ -26,7 +26,7 @@ def test_ranks_of_the_truth_are_uniform(calibration, n, seed):
         given = np.where(rng.random(z.shape) < 0.7, np.searchsorted(tau, z).astype(float), np.nan)
         gold = np.searchsorted(tau, mu * u[:5] + rng.standard_normal(5)).tolist() if rng.random() < 0.5 else []
         votes = Labels.from_matrix(given, labels=range(LABELS), ordered=True)
-        how = {"draws": DRAWS, "chains": 1, "tune": 300, "thin": 20, "seed": int(rng.integers(2**31))}
+        how = {"draws": DRAWS, "chains": 1, "tune": 300, "thin": 20, "random_seed": int(rng.integers(2**31))}
         drawn = dawid_skene(votes, variant="ordered", gold=dict(enumerate(gold)), **how)["posterior"].to_dataset()
         below = np.concatenate([np.zeros((ITEMS, 1)), ndtr(tau - mu * u[:, None]), np.ones((ITEMS, 1))], axis=1)
         truth = {

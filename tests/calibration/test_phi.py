@@ -29,12 +29,12 @@ CI_CELLS = [
 CI_REPETITIONS = 8
 
 
-def estimate(cell, seed):
+def estimate(cell, random_seed):
     """Return mean and interval of Phi on simulated ratings; infinite shape: every mean 1/2, uniform random answers."""
     means = 0.5 if np.isinf(cell.shape) else (cell.shape, cell.shape)
     problem = simulate.ratings(
         n_items=cell.items, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels or None, item_mean=means,
-        seed=seed,
+        random_seed=random_seed,
     )  # fmt: skip
     posterior = joint_posterior(prepare(problem.ratings, item_mean=cell.item_mean, likelihood="binned")).phi
     lower, upper = posterior.hdi()
@@ -61,7 +61,7 @@ def test_interval_covers_the_truth_in_a_few_cells():
 
 def test_flat_means_take_random_answers_for_agreement():
     """The paper's own bias (figure 3): three raters, flat item means."""
-    found = [estimate(Cell(0.0, np.inf, 3, 5, 1000, "flat"), seed) for seed in range(10)]
+    found = [estimate(Cell(0.0, np.inf, 3, 5, 1000, "flat"), random_seed) for random_seed in range(10)]
     assert all(lower > 0 for _, lower, _ in found)
 
 
@@ -78,7 +78,9 @@ def test_ranks_of_phi(item_mean, n, calibration):
             location, spread = rng.random(2)
             size = spread**-2 - 1
             means = (location * size, (1 - location) * size)
-        problem = simulate.ratings(n_items=8, ratings_per_item=4, phi=rng.uniform(-1, 1), item_mean=means, seed=rng)
+        problem = simulate.ratings(
+            n_items=8, ratings_per_item=4, phi=rng.uniform(-1, 1), item_mean=means, random_seed=rng
+        )
         posterior = joint_posterior(prepare(problem.ratings, item_mean=item_mean, likelihood="binned")).phi
         ranks[k] = min(999, int(1000 * (1 - posterior.prob_above(problem.phi))))
     calibration.uniform(f"common_agreement, {item_mean}", "phi", ranks, 1000)

@@ -18,9 +18,9 @@ from bayesagree.plausibility.calibration import (
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 
-def claims(n_items: int, eta: float, seed: int, offset: Sequence[float] = (0, 0, 0)) -> tuple[xr.DataTree, dict]:
+def claims(n_items: int, eta: float, random_seed: int, offset: Sequence[float] = (0, 0, 0)) -> tuple[xr.DataTree, dict]:
     """Return a posterior whose probabilities are right once raised to the power eta and weighed, and all gold."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     earned = rng.dirichlet([0.7, 0.4, 0.2], n_items)
     claimed = special.softmax((np.log(np.maximum(earned, 1e-9)) - offset) / eta, axis=1)
     truth = (np.cumsum(earned, axis=1) < rng.random((n_items, 1))).sum(axis=1)
@@ -34,8 +34,8 @@ def claims(n_items: int, eta: float, seed: int, offset: Sequence[float] = (0, 0,
 
 @pytest.mark.parametrize("eta", [0.2, 0.6, 1.0])
 def test_the_exponent_is_recovered_within_its_own_uncertainty(eta):
-    tree, gold = claims(2000, eta, seed=1)
-    exponent = calibrate(tree, {i: gold[i] for i in range(300)}, seed=2)["posterior"]["exponent"].values
+    tree, gold = claims(2000, eta, random_seed=1)
+    exponent = calibrate(tree, {i: gold[i] for i in range(300)}, random_seed=2)["posterior"]["exponent"].values
     assert abs(exponent.mean() - eta) < 4 * exponent.std()
     assert exponent.std() < 0.25 * eta
 
@@ -43,18 +43,18 @@ def test_the_exponent_is_recovered_within_its_own_uncertainty(eta):
 def test_the_exponent_covers_the_truth_as_often_as_it_says():
     """Equal-tailed 80 % intervals of eta drawn from its prior cover it in 80 % of 40 repetitions (binomial 4 sd)."""
     rng, inside = np.random.default_rng(3), 0
-    for seed in range(40):
+    for random_seed in range(40):
         eta = float(np.exp(rng.normal(-0.7, 1.0)))
-        tree, gold = claims(80, eta, seed=seed, offset=rng.normal(0, 0.5, 3).tolist())
-        low, high = np.quantile(calibrate(tree, gold, seed=seed)["posterior"]["exponent"], [0.1, 0.9])
+        tree, gold = claims(80, eta, random_seed=random_seed, offset=rng.normal(0, 0.5, 3).tolist())
+        low, high = np.quantile(calibrate(tree, gold, random_seed=random_seed)["posterior"]["exponent"], [0.1, 0.9])
         inside += low < eta < high
     assert abs(inside / 40 - 0.8) < 4 * np.sqrt(0.8 * 0.2 / 40)
 
 
 def test_offsets_of_labels_are_recovered_and_may_change_the_best_label():
-    tree, gold = claims(3000, 0.5, seed=8, offset=(0.8, -0.4, -0.4))
+    tree, gold = claims(3000, 0.5, random_seed=8, offset=(0.8, -0.4, -0.4))
     used, rest = {i: gold[i] for i in range(300)}, {i: gold[i] for i in range(300, 3000)}
-    calibrated = calibrate(tree, used, seed=1)
+    calibrated = calibrate(tree, used, random_seed=1)
     offset = calibrated["posterior"].to_dataset()["offset"].transpose("chain", "draw", "category").values.reshape(-1, 3)
     gain = offset[:, 0] - offset[:, 1]
     assert abs(gain.mean() - 1.2) < 4 * gain.std()
@@ -67,7 +67,7 @@ def test_parameters_have_their_posterior_means():
     """Two labels, thirty gold items: means and variances against quadrature over log eta and both offsets."""
     from arviz_stats.base.array import array_stats
 
-    tree, gold = claims(30, 0.4, seed=9)
+    tree, gold = claims(30, 0.4, random_seed=9)
     log_p = np.log(np.maximum(label_probability(tree).values[:, :2], 1e-12))
     codes = np.minimum(np.array([gold[i] for i in range(30)]), 1)
     axes = [np.linspace(-6, 3, 61), np.linspace(-2.4, 2.4, 33), np.linspace(-2.4, 2.4, 33)]
@@ -84,10 +84,10 @@ def test_parameters_have_their_posterior_means():
 
 
 def test_calibrated_confidence_meets_accuracy_on_other_items():
-    tree, gold = claims(4000, 0.4, seed=4)
+    tree, gold = claims(4000, 0.4, random_seed=4)
     used, rest = {i: gold[i] for i in range(200)}, {i: gold[i] for i in range(200, 4000)}
     before = calibration_scores(label_probability(tree), rest)
-    calibrated = calibrate(tree, used, seed=1)
+    calibrated = calibrate(tree, used, random_seed=1)
     after = calibration_scores(label_probability(calibrated), rest)
     assert float(before["gap"]) > 0.08
     mean = calibrated["posterior"]["mean_confidence"]
@@ -97,7 +97,7 @@ def test_calibrated_confidence_meets_accuracy_on_other_items():
 
 
 def test_reliability_diagram_counts_every_item_once():
-    tree, gold = claims(500, 0.5, seed=6)
+    tree, gold = claims(500, 0.5, random_seed=6)
     scores = calibration_scores(label_probability(tree), gold, bins=7)
     assert int(scores["n_items"].sum()) == 500
     used = scores["n_items"].values > 0
@@ -110,14 +110,14 @@ def test_reliability_diagram_counts_every_item_once():
 
 
 def test_inputs_that_cannot_calibrate_are_refused():
-    tree, _ = claims(20, 0.5, seed=7)
+    tree, _ = claims(20, 0.5, random_seed=7)
     with pytest.raises(InputError, match="gold is empty"):
         calibrate(tree, {})
     with pytest.raises(InputError, match="gold item 99"):
         calibrate(tree, {99: 0})
     with pytest.raises(InputError, match="label 7"):
         calibrate(tree, {0: 7})
-    crowd = crowd_labels(n_items=20, n_annotators=5, seed=1)
-    taught = dawid_skene(crowd.labels, gold={0: 1}, draws=20, chains=1, seed=1)
+    crowd = crowd_labels(n_items=20, n_annotators=5, random_seed=1)
+    taught = dawid_skene(crowd.labels, gold={0: 1}, draws=20, chains=1, random_seed=1)
     with pytest.raises(InputError, match="fitted with gold"):
         calibrate(taught, {1: 1})

@@ -11,7 +11,7 @@ import bayesagree as ba
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-SHORT = {"draws": 50, "chains": 2, "seed": 3}
+SHORT = {"draws": 50, "chains": 2, "random_seed": 3}
 OPTIONS = ("--draws", 50, "--chains", 2, "--seed", 3)
 
 
@@ -46,23 +46,23 @@ def features(folder, column):
 
 def test_agreement(document, folder, votes):
     found = document("agreement", "labels.csv", "--item-features", "items.csv", "--cluster", "page", "--seed", 2)
-    table = ba.agreement_table(votes, cluster=features(folder, "page"), seed=2)
+    table = ba.agreement_table(votes, cluster=features(folder, "page"), random_seed=2)
     same(found["agreement"], table, "coefficient", "estimate", "lower", "upper", "note")
 
 
 def test_agreement_of_ratings(document, ratings):
     words = ("ratings.csv", "--scale", "1,5", "--step", 1, "--level", "nominal", "--seed", 2)
     found = {row["coefficient"]: row for row in document("agreement", *words)["agreement"]}
-    phi = ba.common_agreement(ratings, seed=2)["agreement"].to_dataset()
+    phi = ba.common_agreement(ratings, random_seed=2)["agreement"].to_dataset()
     assert found["phi"]["estimate"] == float(phi["mean"])
-    table = ba.agreement_table(ratings, level="nominal", seed=2).set_index("coefficient")
+    table = ba.agreement_table(ratings, level="nominal", random_seed=2).set_index("coefficient")
     assert found["fleiss_kappa"]["estimate"] == table.loc["fleiss_kappa", "estimate"]
 
 
 def test_agreement_of_comparisons(document, folder):
     games = ba.read_annotations(folder / "games.csv")
     found = document("agreement", "games.csv", "--duplicates", "first")
-    same(found["agreement"], ba.agreement_table(games.to_labels("first"), seed=1), "coefficient", "estimate")
+    same(found["agreement"], ba.agreement_table(games.to_labels("first"), random_seed=1), "coefficient", "estimate")
 
 
 def test_plausibility(document, run, tmp_path, votes):
@@ -214,7 +214,7 @@ def test_judge_beside_ratings_and_rankings(document, tmp_path, kind):
     else:
         given = ba.Ratings.from_long(people, scale=(0, 2))
         models = ba.Predictions.from_labels({"gpt": judge.set_index("item")["rating"]})
-    expected = ba.alternative_annotator_test(given, models, seed=1)
+    expected = ba.alternative_annotator_test(given, models, random_seed=1)
     assert row["prob_passes"] == expected["prob_passes"].item()
 
 
@@ -245,7 +245,7 @@ def test_blind(document, folder, models):
     gold, labels = pd.read_csv(folder / "gold.csv"), pd.read_csv(folder / "models.csv")
     right = labels.merge(gold, on="item").eval("label_x == label_y").groupby(labels["model"]).mean()
     for row in found["methods"]:
-        em = blind_scores(models, method="em", metric=row["metric"], leave_one_out=True, seed=3)
+        em = blind_scores(models, method="em", metric=row["metric"], leave_one_out=True, random_seed=3)
         assert row["em"] == pytest.approx(em.sel(model=row["model"]).item())
         if row["metric"] == "accuracy":
             assert row["gold"] == pytest.approx(right[row["model"]])
@@ -255,20 +255,20 @@ def test_plan(document, votes):
     words = ("--n-items", "20,40", "--n-annotators", "2,3", "--metric", "alpha_nominal", "--target", 0.9, "--seed", 2)
     found = document("plan", "labels.csv", *words, "--cost", "1,2", "--replicates", 2)
     how = {"items": [20, 40], "annotators": [2, 3], "metric": "alpha_nominal", "target": 0.9, "cost": (1, 2)}
-    same(found["designs"], ba.plan(votes, **how, replicates=2, seed=2).to_dataframe().reset_index())
+    same(found["designs"], ba.plan(votes, **how, replicates=2, random_seed=2).to_dataframe().reset_index())
 
 
 @pytest.mark.parametrize("goal", ["decision", "metric", "certainty"])
 def test_next(document, votes, models, goal):
     given = () if goal == "certainty" else ("models.csv",)
     found = document("next", "labels.csv", *given, "-n", 5, "--goal", goal, "--plausibility", "dirichlet", "--seed", 2)
-    how = {"n": 5, "goal": goal, "plausibility": "dirichlet", "seed": 2}
+    how = {"n": 5, "goal": goal, "plausibility": "dirichlet", "random_seed": 2}
     same(found["items"], ba.annotate_next(votes, models if given else None, **how))
 
 
 def test_next_and_plan_of_comparisons(document, folder):
     games = ba.read_annotations(folder / "games.csv")
-    same(document("next", "games.csv", "-n", 2)["pairs"], ba.annotate_next(games, n=2, seed=1))
+    same(document("next", "games.csv", "-n", 2)["pairs"], ba.annotate_next(games, n=2, random_seed=1))
     assert document("plan", "games.csv")["comparisons"][0]["votes"] == 0
 
 

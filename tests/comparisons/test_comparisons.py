@@ -83,7 +83,7 @@ def test_unnamed_labels_lose_and_nobody_knows_the_order():
     assert found.to_long()["winner"].tolist() == ["left", "right", "left", "left", "left"]
     with pytest.raises(InputError, match="order='common', but nobody knows which model was shown first"):
         davidson(found, order="common")
-    assert "order" not in davidson(found, draws=10, chains=1, seed=1)["posterior"]
+    assert "order" not in davidson(found, draws=10, chains=1, random_seed=1)["posterior"]
 
 
 def test_agreement_of_annotators_on_pairs():
@@ -98,7 +98,9 @@ def test_agreement_of_annotators_on_pairs():
     assert games.to_labels().to_long()["label"].value_counts()["wins"] == (table["winner"] == "A").sum()
     wins = table.assign(won=table["winner"] == "A").pivot(index="prompt", columns="who", values="won")
     by_hand = Labels.from_matrix(wins.to_numpy())
-    ours, theirs = (agreement_table(found, seed=1).set_index("coefficient")["estimate"] for found in (games, by_hand))
+    ours, theirs = (
+        agreement_table(found, random_seed=1).set_index("coefficient")["estimate"] for found in (games, by_hand)
+    )
     assert ours["alpha_nominal"] == pytest.approx(theirs["alpha_nominal"])
     with pytest.raises(InputError, match="x"):
         Comparisons.from_long(table, annotator="who").to_labels()

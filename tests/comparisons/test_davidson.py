@@ -36,9 +36,9 @@ def food():
     return pd.DataFrame(rows, columns=["left", "right", "winner"])
 
 
-def crowd(seed=1, n=400, n_models=5, n_annotators=6):
+def crowd(random_seed=1, n=400, n_models=5, n_annotators=6):
     """Return comparisons by annotators who differ in all respects."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     strength, tie = rng.normal(size=n_models), rng.normal(size=n_annotators)
     order, slope = rng.normal(0.2, 0.5, n_annotators), np.exp(rng.normal(0, 0.5, n_annotators))
     left = rng.integers(0, n_models, n)
@@ -105,7 +105,7 @@ def test_maximum_likelihood_of_llmfao(public_data, likelihood, order, height, nu
 
 @pytest.fixture(scope="module")
 def food_posterior():
-    return davidson(Comparisons.from_long(food()), **COMMON, prior=PRIOR, draws=2000, seed=1)
+    return davidson(Comparisons.from_long(food()), **COMMON, prior=PRIOR, draws=2000, random_seed=1)
 
 
 @pytest.mark.long
@@ -165,7 +165,7 @@ def test_information_is_the_mean_curvature(form):
 
 def strengths(table, **options):
     found = Comparisons.from_long(table, **{k: options.pop(k) for k in ("annotator",) if k in options})
-    return davidson(found, **(COMMON | options), draws=60, chains=2, seed=3)["posterior"]["strength"]
+    return davidson(found, **(COMMON | options), draws=60, chains=2, random_seed=3)["posterior"]["strength"]
 
 
 @pytest.mark.long
@@ -187,13 +187,13 @@ def test_a_model_that_never_loses_has_a_finite_strength():
 
 def test_effects_are_chosen_by_held_out_comparisons():
     table = crowd(n=3000)
-    tree = davidson(Comparisons.from_long(table, annotator="who"), draws=50, chains=2, seed=1)
+    tree = davidson(Comparisons.from_long(table, annotator="who"), draws=50, chains=2, random_seed=1)
     settings = json.loads(tree.attrs["settings"])
     assert {name: settings[name] for name in ("ties", "order", "discrimination")} == dict.fromkeys(
         ("ties", "order", "discrimination"), "annotator"
     )
     assert tree["posterior"]["tie"].dims == ("chain", "draw", "annotator")
-    alike = davidson(Comparisons.from_long(table.query("winner != 'tie'")), draws=50, chains=2, seed=1)
+    alike = davidson(Comparisons.from_long(table.query("winner != 'tie'")), draws=50, chains=2, random_seed=1)
     assert json.loads(alike.attrs["settings"])["ties"] is None
     assert "tie" not in alike["posterior"]
 
@@ -201,7 +201,7 @@ def test_effects_are_chosen_by_held_out_comparisons():
 def test_components_are_warned_of():
     table = pd.DataFrame({"left": list("ACA"), "right": list("BDB"), "winner": list("ACB")})
     with pytest.warns(UserWarning, match="no comparison links the 2 components"):
-        tree = davidson(Comparisons.from_long(table), **COMMON, draws=10, chains=1, seed=1)
+        tree = davidson(Comparisons.from_long(table), **COMMON, draws=10, chains=1, random_seed=1)
     assert tree["components"]["component"].values.tolist() == [0, 0, 1, 1]
 
 
@@ -238,8 +238,8 @@ def test_density_and_variables_of_the_pymc_twin(form):
     derived = graph.compile_fn(
         graph.replace_rvs_by_values(graph.deterministics), inputs=graph.value_vars, mode=mode, on_unused_input="ignore"
     )
-    for seed in range(20):
-        point = np.random.default_rng(seed).normal(0, 0.5, density.size)
+    for random_seed in range(20):
+        point = np.random.default_rng(random_seed).normal(0, 0.5, density.size)
         values = {f"{name}_log__": point[density.place[name]][0] for name in density.scale_prior}
         for name, place in UNITS.items():
             if (part := point[density.place[place]]).size:
@@ -258,7 +258,7 @@ def test_means_of_the_plain_twin():
     rows, found = reference["data"]["rows"], reference["posterior"]
     words = [(*pair, word) for *pair, a, b, c in rows for word, n in zip(WINNERS, (a, b, c)) for _ in range(n)]
     games = Comparisons.from_long(pd.DataFrame(words, columns=["left", "right", "winner"]))
-    draws = davidson(games, **COMMON, prior=PRIOR, draws=4000, seed=1)["posterior"].to_dataset()
+    draws = davidson(games, **COMMON, prior=PRIOR, draws=4000, random_seed=1)["posterior"].to_dataset()
     over = ("chain", "draw")
     for name in ("strength", "tie", "order"):
         # Standard deviations are below .46, and 4000 effective draws of 16,000 are few: four errors.
@@ -270,7 +270,7 @@ def test_means_of_the_plain_twin():
 
 def test_item_effects_have_a_limit_and_no_chosen_discrimination():
     crowded = Comparisons.from_long(crowd(n=600), annotator="who", item="prompt")
-    settings = json.loads(davidson(crowded, item_effects=True, draws=10, chains=1, seed=1).attrs["settings"])
+    settings = json.loads(davidson(crowded, item_effects=True, draws=10, chains=1, random_seed=1).attrs["settings"])
     assert settings["discrimination"] is None
     many = crowd(n=3100).assign(prompt=range(3100))
     with pytest.raises(InputError, match=r"6200 strengths of a model on an item, more than 3000.*leave item_eff"):
@@ -296,7 +296,7 @@ def test_chains_that_disagree_are_warned_of(monkeypatch, discrimination, item_ef
     monkeypatch.setattr("bayesagree.comparisons.posterior.sample_nuts", apart)
     options = {"ties": "common", "order": "common", "discrimination": discrimination, "item_effects": item_effects}
     with pytest.warns(UserWarning, match=r"^strength has not converged \(r_hat up to .*\); raise draws=200") as said:
-        tree = davidson(games, **options, engine="nuts", draws=200, chains=3, seed=1)
+        tree = davidson(games, **options, engine="nuts", draws=200, chains=3, random_seed=1)
     both = discrimination is not None and item_effects
     assert str(said[0].message).endswith("or leave out discrimination or item_effects") == both
     assert f"{float(tree['diagnostics']['r_hat'].max()):.2f}, limit 1.1" in str(said[0].message)

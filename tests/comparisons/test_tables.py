@@ -14,7 +14,7 @@ from tests.comparisons.test_davidson import crowd, food
 @pytest.fixture(scope="module")
 def result():
     given = Comparisons.from_long(crowd(n=3000), annotator="who", covariates=["longer"])
-    return davidson(given, draws=300, chains=2, seed=1)
+    return davidson(given, draws=300, chains=2, random_seed=1)
 
 
 def test_leaderboard(result):
@@ -43,7 +43,7 @@ def test_effects(result):
 def test_places_of_rao_and_kupper():
     tree = davidson(
         Comparisons.from_long(food()), ties="common", order="common", likelihood="rao_kupper", draws=200, chains=1,
-        seed=1,
+        random_seed=1,
     )  # fmt: skip
     draws = tree["posterior"].to_dataset()
     eta, gamma = np.log1p(np.exp(draws["tie"])), draws["order"]

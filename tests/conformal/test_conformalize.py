@@ -53,13 +53,13 @@ def test_ranks_of_the_reference():
 def test_unambiguous_items_have_the_p_values_of_split_conformal_prediction():
     certain = np.eye(10)[np.random.default_rng(1).integers(0, 10, 200)]
     predictions = Predictions.from_scores({"A": certain})
-    sets = conformalize(cases.shares_of(certain), predictions, method="monte_carlo", seed=1)
+    sets = conformalize(cases.shares_of(certain), predictions, method="monte_carlo", random_seed=1)
     np.testing.assert_allclose(sets.p_values(predictions).values[0], np.where(certain == 1, 1, 1 / 201))
 
 
 @given(st.integers(1, 40), st.integers(1, 5), st.integers(0, 10_000), st.sampled_from([0.05, 0.1, 0.2, 0.5]))
-def test_the_threshold_is_that_of_its_plain_twin(n, n_labels, seed, alpha):
-    rng = np.random.default_rng(seed)
+def test_the_threshold_is_that_of_its_plain_twin(n, n_labels, random_seed, alpha):
+    rng = np.random.default_rng(random_seed)
     score = rng.integers(0, 12, (n, n_labels)) / 4.0  # many ties
     weight = rng.multinomial(3, np.full(n_labels, 1 / n_labels), n) / 3
     assert WeightedScores.of(score, weight, n).threshold(alpha) == cases.plain_threshold(score, weight, n, alpha)
@@ -69,14 +69,16 @@ def test_the_threshold_is_that_of_its_plain_twin(n, n_labels, seed, alpha):
 @pytest.mark.parametrize("score", [*SCORES, np.sqrt])
 def test_sets_are_the_labels_with_a_p_value_above_alpha(method, score):
     truth, predictions = cases.items(60)
-    sets = conformalize(truth, predictions, coverage=0.8, method=method, score=score, seed=1)
+    sets = conformalize(truth, predictions, coverage=0.8, method=method, score=score, random_seed=1)
     np.testing.assert_array_equal(sets.p_values(predictions) > 0.2 + 1e-9, sets.predict_set(predictions))
 
 
 def test_monte_carlo_approaches_the_exact_form():
     truth, predictions = cases.items(100)
     exact = conformalize(truth, predictions).p_values(predictions)
-    sampled = conformalize(truth, predictions, method="monte_carlo", repeats=20_000, seed=1).p_values(predictions)
+    sampled = conformalize(truth, predictions, method="monte_carlo", repeats=20_000, random_seed=1).p_values(
+        predictions
+    )
     # Each p-value is a sum of 100 item weights, each a share of 20 000 draws: its standard deviation is below 4e-4.
     assert float(np.abs(exact - sampled).max()) < 4.5 * 4e-4
 
@@ -102,7 +104,7 @@ def test_labels_their_shares_and_their_posterior_agree():
     of_votes = conformalize(votes, predictions)
     of_shares = conformalize(cases.shares_of(counts / 5), predictions)
     assert of_votes.threshold.equals(of_shares.threshold)
-    tree = ba.dirichlet(votes, prior=0.5, draws=500, seed=1)
+    tree = ba.dirichlet(votes, prior=0.5, draws=500, random_seed=1)
     of_posterior = conformalize(tree, predictions)
     closed = cases.shares_of((counts + 0.5) / 7)
     np.testing.assert_allclose(of_posterior.threshold, conformalize(closed, predictions).threshold)
@@ -193,7 +195,7 @@ def test_broken_truths_are_refused():
         conformalize(extra, predictions)
     votes = Labels.from_counts(np.ones((20, 4)))
     with pytest.raises(InputError, match="without top_labels="):
-        tree = ba.dirichlet(votes, top_labels=1, draws=2, seed=1)
+        tree = ba.dirichlet(votes, top_labels=1, draws=2, random_seed=1)
         del tree["posterior_parameters"]
         conformalize(tree, predictions)
 

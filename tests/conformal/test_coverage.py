@@ -38,7 +38,7 @@ def test_the_table_is_that_of_plain_sums():
 
 def test_the_mass_is_held_in_draws():
     votes = ba.Labels.from_counts([[3, 2], [5, 0]])
-    tree = ba.dirichlet(votes, draws=400, seed=1)
+    tree = ba.dirichlet(votes, draws=400, random_seed=1)
     sets = xr.DataArray(
         np.array([[[True, False], [True, False]]]), {"model": ["A"], "item": [0, 1], "category": [0, 1]},
         ("model", "item", "category"),
@@ -93,9 +93,9 @@ def test_sets_of_another_order_and_with_more_items():
 
 def test_folds_calibrate_each_other():
     truth, predictions = cases.items(101)
-    found = cross_sets(truth, predictions, folds=3, seed=5, coverage=0.8)
+    found = cross_sets(truth, predictions, folds=3, random_seed=5, coverage=0.8)
     assert found.dims == ("model", "item", "category")
-    assert found.equals(cross_sets(truth, predictions, folds=3, seed=5, coverage=0.8))
+    assert found.equals(cross_sets(truth, predictions, folds=3, random_seed=5, coverage=0.8))
     of_folds = np.random.SeedSequence(5).spawn(2)[0]
     fold = np.random.default_rng(of_folds).permutation(101) % 3
     for f in range(3):

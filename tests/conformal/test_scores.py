@@ -8,7 +8,7 @@ from bayesagree.conformal.scores import aps, margin, raps
 
 TABLES = st.integers(0, 10_000).map(
     # Sixths, so that labels tie.
-    lambda seed: np.random.default_rng(seed).multinomial(6, [0.3, 0.3, 0.2, 0.2], 5) / 6
+    lambda random_seed: np.random.default_rng(random_seed).multinomial(6, [0.3, 0.3, 0.2, 0.2], 5) / 6
 )
 
 

@@ -22,7 +22,7 @@ def stored(**variables):
         "diagnostics": {"r_hat": (("item",), WORST[:, 0]), "ess": (("item",), WORST[:, 1])},
         "constant_data": {"named": (("item", "category"), np.ones((130, 4)))},
     }
-    return result_tree(groups, coords, model="m", engine="e", seed=1, settings={})
+    return result_tree(groups, coords, model="m", engine="e", random_seed=1, settings={})
 
 
 def flat(values):

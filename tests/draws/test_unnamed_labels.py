@@ -16,7 +16,7 @@ MIXED = ba.Rankings.from_blocks([[[["a"], ["b", "c"]], [["b"]]], [[["c"]]], [[["
 def both_routes(rankings: ba.Rankings, draws: int, **options: Any) -> list[Any]:
     """Return a posterior with all plausibilities, and one that kept its best labels."""
     return [
-        ba.plackett_luce(rankings, unranked="lumped", draws=draws, seed=1, top_labels=top, **options)
+        ba.plackett_luce(rankings, unranked="lumped", draws=draws, random_seed=1, top_labels=top, **options)
         for top in (None, 3)
     ]
 
@@ -62,7 +62,7 @@ def test_a_trace_of_ones_own_feeds_certainty_metrics_and_plots(unranked: Any) ->
 
     with ba.plackett_luce_model(MIXED, unranked=unranked, shape=0.5):
         trace = pm.sample(1000, chains=2, cores=1, random_seed=1, progressbar=False, quiet=True)
-    ours = ba.plackett_luce(MIXED, unranked=unranked, shape=0.5, draws=2000, seed=1)
+    ours = ba.plackett_luce(MIXED, unranked=unranked, shape=0.5, draws=2000, random_seed=1)
     posterior = trace["posterior"].to_dataset()
     assert posterior["slot"].values[:4].tolist() == ["0: a", "0: b", "0: c", "0: unranked"]
     assert posterior["category"].values.tolist() == [*"abcdefgh", "unranked"]

@@ -19,16 +19,16 @@ from bayesagree.metrics import top_k_accuracy
 
 @pytest.fixture(scope="module")
 def crowd():
-    return simulate.labelled_test_set(n_items=150, seed=3)
+    return simulate.labelled_test_set(n_items=150, random_seed=3)
 
 
 def test_it_is_the_metrics_on_the_same_draws(crowd):
     tree = evaluate(
         crowd.labels, crowd.predictions, reliability=(0.5, 3), metrics=("top_1_accuracy", "average_overlap"),
-        draws=60, chains=2, seed=5,
+        draws=60, chains=2, random_seed=5,
     )  # fmt: skip
     for level in (0.5, 3):
-        kept = dirichlet(crowd.labels, reliability=level, draws=60, chains=2, seed=5, top_labels=3)
+        kept = dirichlet(crowd.labels, reliability=level, draws=60, chains=2, random_seed=5, top_labels=3)
         scores = tree["posterior"].to_dataset().sel(reliability=level)
         overlap = score(kept, crowd.predictions, "average_overlap_3")
         np.testing.assert_allclose(scores["average_overlap_3"], overlap, atol=1e-12)
@@ -41,13 +41,13 @@ def test_it_is_the_metrics_on_the_same_draws(crowd):
 
 @pytest.mark.long
 def test_bootstrap_adds_the_test_set_part(crowd):
-    tree = evaluate(crowd.labels, crowd.predictions, draws=4000, seed=2, items="bootstrap")
+    tree = evaluate(crowd.labels, crowd.predictions, draws=4000, random_seed=2, items="bootstrap")
     parts = tree["variance"]["top_1_accuracy"].isel(reliability=0)
     drawn = tree["posterior"]["top_1_accuracy"].isel(reliability=0)
     total = drawn.var(("chain", "draw"))
     # A variance of n normal draws has relative error sqrt(2 / n).
     assert (np.abs(parts.sel(part="total") / total - 1) < 4.5 * np.sqrt(2 / 16_000)).all()
-    fixed = evaluate(crowd.labels, crowd.predictions, draws=4000, seed=2)["posterior"]["top_1_accuracy"]
+    fixed = evaluate(crowd.labels, crowd.predictions, draws=4000, random_seed=2)["posterior"]["top_1_accuracy"]
     np.testing.assert_allclose(
         parts.sel(part="annotation"), fixed.isel(reliability=0).var(("chain", "draw")), rtol=1e-9
     )
@@ -58,16 +58,18 @@ def test_same_seed_same_draws_on_any_number_of_threads(crowd, monkeypatch):
     trees = []
     for threads in (1, 2):
         monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda n=threads: n)
-        trees.append(evaluate(crowd.labels, crowd.predictions, draws=20, seed=1, items="bootstrap"))
+        trees.append(evaluate(crowd.labels, crowd.predictions, draws=20, random_seed=1, items="bootstrap"))
     for group in ("posterior", "variance", "certainty"):
         assert trees[0][group].to_dataset().identical(trees[1][group].to_dataset())
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_the_better_model_wins(seed):
+@pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_the_better_model_wins(random_seed):
     """Recovery: a model with less noise than another is found to be better."""
-    crowd = simulate.labelled_test_set(n_items=300, noise=(1.0, 3.0), seed=seed)
-    result = compare(evaluate(crowd.labels, crowd.predictions, draws=250, seed=seed), metric="top_1_accuracy")
+    crowd = simulate.labelled_test_set(n_items=300, noise=(1.0, 3.0), random_seed=random_seed)
+    result = compare(
+        evaluate(crowd.labels, crowd.predictions, draws=250, random_seed=random_seed), metric="top_1_accuracy"
+    )
     assert float(result["prob_better"].sel(model="A", other_model="B")) > 0.99
     assert result["rank_probability"].sel(model="A", rank=1) > 0.99
 
@@ -105,7 +107,7 @@ def test_items_must_match():
 
 
 def test_compare_asks_for_a_reliability(crowd):
-    tree = evaluate(crowd.labels, crowd.predictions, draws=5, reliability=(1, 2), seed=1)
+    tree = evaluate(crowd.labels, crowd.predictions, draws=5, reliability=(1, 2), random_seed=1)
     with pytest.raises(InputError, match="there are 2 reliabilities"):
         compare(tree, metric="top_1_accuracy")
     with pytest.raises(InputError, match="reliability 3 was not computed"):
@@ -119,6 +121,6 @@ def test_the_test_set_part_of_few_items_is_the_variance_of_their_flat_dirichlet_
     """Four items whose truth is nearly certain: the score is a weighted mean of 1, 1, 0, 0."""
     labels = Labels.from_counts([[1000, 0], [1000, 0], [0, 1000], [0, 1000]])
     models = Predictions.from_labels({"A": [0, 0, 0, 0]}, labels=[0, 1])
-    tree = evaluate(labels, models, metrics=[metric], draws=20, seed=1, items="bootstrap")
+    tree = evaluate(labels, models, metrics=[metric], draws=20, random_seed=1, items="bootstrap")
     part = tree["variance"][metric].sel(part="test_set").item()
     assert part == pytest.approx(0.5 * 0.5 / (4 + 1), abs=within)

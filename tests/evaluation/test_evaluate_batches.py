@@ -34,8 +34,8 @@ def cut(data, ends):
 
 
 def test_scores_are_those_of_all_items(data):
-    whole = evaluate(*data, plausibility="dirichlet", metrics=METRICS, draws=1000, seed=1)
-    parts = evaluate(cut(data, [90, 120]), plausibility="dirichlet", metrics=METRICS, draws=1000, seed=2)
+    whole = evaluate(*data, plausibility="dirichlet", metrics=METRICS, draws=1000, random_seed=1)
+    parts = evaluate(cut(data, [90, 120]), plausibility="dirichlet", metrics=METRICS, draws=1000, random_seed=2)
     assert parts["posterior"].sizes == whole["posterior"].sizes
     for name in METRICS:
         one, other = (tree["posterior"][name].stack(sample=("chain", "draw")) for tree in (parts, whole))
@@ -53,14 +53,14 @@ def test_scores_are_those_of_all_items(data):
 def test_equal_batches_have_draws_of_their_own(data):
     votes, models = next(cut(data, [100]))
     pairs = iter([(votes, models)] * 2)
-    twice = evaluate(pairs, plausibility="dirichlet", draws=1000, seed=1)["posterior"]["top_1_accuracy"]
-    once = evaluate(votes, models, plausibility="dirichlet", draws=1000, seed=1)["posterior"]["top_1_accuracy"]
+    twice = evaluate(pairs, plausibility="dirichlet", draws=1000, random_seed=1)["posterior"]["top_1_accuracy"]
+    once = evaluate(votes, models, plausibility="dirichlet", draws=1000, random_seed=1)["posterior"]["top_1_accuracy"]
     ratio = twice.std(("chain", "draw")) / once.std(("chain", "draw"))
     np.testing.assert_allclose(ratio, np.sqrt(0.5), rtol=5 * 0.016)
 
 
 def test_the_first_batch_chooses_the_posterior_of_all(data):
-    how = {"draws": 50, "chains": 2, "seed": 1}
+    how = {"draws": 50, "chains": 2, "random_seed": 1}
     found = evaluate(cut(data, [280]), **how)
     named = evaluate(cut(data, [280]), plausibility="informed_dirichlet", **how)
     few = evaluate(cut(data, [20]), **how)
@@ -81,7 +81,7 @@ def test_the_first_batch_chooses_the_posterior_of_all(data):
 )
 def test_what_batches_cannot_do(data, options, message):
     with pytest.raises(InputError, match=message):
-        evaluate(cut(data, [100]), draws=10, seed=1, **options)
+        evaluate(cut(data, [100]), draws=10, random_seed=1, **options)
 
 
 def test_batches_that_differ_are_refused(data):
@@ -91,10 +91,10 @@ def test_batches_that_differ_are_refused(data):
         {"C": models.hard_labels()[0].tolist()}, items=votes.items.tolist(), labels=[0, 1, 2]
     )
     with pytest.raises(InputError, match="batch 1: the models are"):
-        evaluate(iter([batches[0], (votes, other)]), draws=10, seed=1)
+        evaluate(iter([batches[0], (votes, other)]), draws=10, random_seed=1)
     with pytest.raises(InputError, match="there is no batch"):
-        evaluate(iter([]), draws=10, seed=1)
+        evaluate(iter([]), draws=10, random_seed=1)
     with pytest.raises(InputError, match=r"batch 0: expected a pair \(annotations, predictions\), got Labels"):
-        evaluate(iter([votes]), draws=10, seed=1)
+        evaluate(iter([votes]), draws=10, random_seed=1)
     with pytest.raises(InputError, match="pass the predictions of the models"):
         evaluate(votes)

@@ -15,7 +15,7 @@ METRICS = [
 
 @pytest.fixture(scope="module")
 def case():
-    given = simulate.labelled_test_set(n_items=130, seed=3)
+    given = simulate.labelled_test_set(n_items=130, random_seed=3)
     p = np.exp(given.predictions.scores.astype(float))
     p /= p.sum(axis=-1, keepdims=True)
     names = {"items": given.labels.items.tolist(), "labels": given.labels.categories.tolist()}
@@ -28,8 +28,8 @@ def values(tree, name):
 
 def test_it_is_score_on_the_same_draws(case):
     labels, models = case
-    tree = evaluate(labels, models, plausibility="dirichlet", metrics=METRICS, draws=15, chains=2, seed=5)
-    truth = dirichlet(labels, draws=15, chains=2, seed=5)
+    tree = evaluate(labels, models, plausibility="dirichlet", metrics=METRICS, draws=15, chains=2, random_seed=5)
+    truth = dirichlet(labels, draws=15, chains=2, random_seed=5)
     for name in METRICS:
         known = score(truth, models, name)
         np.testing.assert_allclose(values(tree, known.name), known, atol=1e-12, err_msg=name)
@@ -37,13 +37,13 @@ def test_it_is_score_on_the_same_draws(case):
 
 def test_dawid_skene_is_scored_on_the_draws_of_the_chosen_variant(case):
     labels, models = case
-    how = {"draws": 15, "chains": 2, "seed": 5}
+    how = {"draws": 15, "chains": 2, "random_seed": 5}
     tree = evaluate(labels, models, plausibility="dawid_skene", metrics=["f1_macro", "kl"], truth_is="sampled", **how)
     truth = dawid_skene(labels, variant="auto", **how)
     made, drawn = settings_of(tree), settings_of(truth)
     assert {key: made[key] for key in CHOSEN} == {key: drawn[key] for key in CHOSEN}
     for name in ("f1_macro", "kl"):
-        known = score(truth, models, name, truth_is="sampled", seed=5)
+        known = score(truth, models, name, truth_is="sampled", random_seed=5)
         np.testing.assert_allclose(values(tree, name), known, atol=1e-12)
 
 
@@ -53,11 +53,19 @@ def test_slices_and_clusters_are_those_of_score(case):
     how = {"by": by, "cluster": cluster}
     names = ["f1_macro", "roc_auc_ovr", "total_variation"]
     tree = evaluate(
-        labels, models, plausibility="dirichlet", metrics=names, items="bootstrap", draws=15, chains=2, seed=5, **how
+        labels,
+        models,
+        plausibility="dirichlet",
+        metrics=names,
+        items="bootstrap",
+        draws=15,
+        chains=2,
+        random_seed=5,
+        **how,
     )
-    truth = dirichlet(labels, draws=15, chains=2, seed=5)
+    truth = dirichlet(labels, draws=15, chains=2, random_seed=5)
     for name in names:
-        known = score(truth, models, name, seed=5, **how)
+        known = score(truth, models, name, random_seed=5, **how)
         found = tree["slices"][name].squeeze("reliability", drop=True)
         assert found.dims == known.dims
         np.testing.assert_allclose(found, known, atol=1e-12, err_msg=name)
@@ -68,7 +76,7 @@ def test_slices_and_clusters_are_those_of_score(case):
 
 def test_compare_knows_where_lower_is_better(case):
     labels, models = case
-    tree = evaluate(labels, models, plausibility="dirichlet", metrics=["log_loss", "accuracy"], draws=50, seed=1)
+    tree = evaluate(labels, models, plausibility="dirichlet", metrics=["log_loss", "accuracy"], draws=50, random_seed=1)
     loss, right = compare(tree, metric="log_loss"), compare(tree, metric="accuracy")
     lowest = int(loss["score"].values.argmin())
     assert loss["rank_probability"].sel(rank=1).values.argmax() == lowest

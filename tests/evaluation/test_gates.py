@@ -14,7 +14,7 @@ MODELS = Predictions.from_labels({"new": [0, 0, 1, 1, 0] * 8, "mid": [0, 1, 1, 1
 
 @pytest.fixture(scope="module", params=["dirichlet", "informed_dirichlet"])
 def result(request):
-    return evaluate(LABELS, MODELS, plausibility=request.param, draws=200, chains=2, seed=3)
+    return evaluate(LABELS, MODELS, plausibility=request.param, draws=200, chains=2, random_seed=3)
 
 
 @pytest.mark.parametrize("margin", [-0.1, -0.05, 0.0, 0.05])
@@ -31,7 +31,7 @@ def test_probability_is_counted_on_the_posterior_that_all_models_share(result, m
 
 
 def test_margin_is_an_improvement_where_lower_is_better():
-    options = {"metric": "brier", "plausibility": "dirichlet", "draws": 50, "seed": 1}
+    options = {"metric": "brier", "plausibility": "dirichlet", "draws": 50, "random_seed": 1}
     scores = {"good": np.tile([[0.9, 0.1], [0.6, 0.4]], (20, 1)), "poor": np.tile([[0.1, 0.9], [0.4, 0.6]], (20, 1))}
     labels = Labels.from_counts([[3, 0], [2, 1]] * 20)
     models = Predictions.from_scores(scores, labels=[0, 1])

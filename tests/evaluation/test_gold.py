@@ -38,7 +38,7 @@ def case():
 @pytest.fixture(scope="module")
 def result(case):
     labels, models, _, some = case
-    return ba.evaluate(labels, models, gold=some, draws=250, seed=1, metrics=("accuracy", "f1_macro"))
+    return ba.evaluate(labels, models, gold=some, draws=250, random_seed=1, metrics=("accuracy", "f1_macro"))
 
 
 def test_votes_alone_prefer_their_copy_and_gold_the_model_equal_to_it(case, result):
@@ -65,7 +65,7 @@ def test_scores_on_gold_items_are_known_and_all_items_are_both_parts(case, resul
 
 def test_gold_of_all_items_gives_the_ordinary_score(case):
     labels, models, gold, _ = case
-    tree = ba.evaluate(labels, models, gold=gold, draws=50, seed=1)
+    tree = ba.evaluate(labels, models, gold=gold, draws=50, random_seed=1)
     right = (models.hard_labels() == list(gold.values())).mean(axis=1)
     np.testing.assert_allclose(tree["posterior"]["top_1_accuracy"].values - right, 0, atol=1e-12)
     assert "other_items" not in tree
@@ -75,14 +75,16 @@ def test_gold_of_all_items_gives_the_ordinary_score(case):
 @pytest.mark.long
 def test_intervals_of_the_other_items_hold_their_score():
     held = []
-    for seed in range(12):
-        rng = np.random.default_rng(100 + seed)
+    for random_seed in range(12):
+        rng = np.random.default_rng(100 + random_seed)
         labels, models, gold = wrong_crowd(rng)
         some = quarter(gold, rng)
         # No model is always right, so that no model gives the truth away.
         codes = models.hard_labels()
         models = ba.Predictions.from_labels({"vote": codes[1], "other": codes[2]}, labels=[0, 1, 2])
-        drawn = ba.evaluate(labels, models, gold=some, draws=100, seed=seed)["other_items"]["top_1_accuracy"]
+        drawn = ba.evaluate(labels, models, gold=some, draws=100, random_seed=random_seed)["other_items"][
+            "top_1_accuracy"
+        ]
         others = np.setdiff1d(np.arange(N), list(some))
         right = (models.hard_labels()[:, others] == [gold[i] for i in others]).mean(axis=1)
         for j in range(2):
@@ -95,7 +97,7 @@ def test_how_probably_the_vote_beats_gold():
     """Simulated: in draws of the truth the vote is right more often than gold, and a tie of the two counts half."""
     counts, gold = np.array([[5, 1], [2, 4], [3, 3], [1, 3], [6, 0]]), {0: "no", 1: "no", 2: "yes", 4: "no"}
     labels = ba.Labels.from_counts(counts, labels=["no", "yes"])
-    found = vote_against_gold(labels, gold, seed=1)
+    found = vote_against_gold(labels, gold, random_seed=1)
     rng = np.random.default_rng(2)
     # By hand: the vote is no, yes, either, no; gold is no, no, yes, no.
     yes = rng.beta(counts[:, 1] + 0.5, counts[:, 0] + 0.5, (200_000, 5)) > 0.5

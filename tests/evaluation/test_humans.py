@@ -20,7 +20,7 @@ def case():
 def test_scores_of_annotators_hold_what_is_true(case):
     best, votes, models = case
     labels = Labels.from_matrix(votes, annotators=["ann", "bob", "guess"])
-    table = human_baseline(labels, models, draws=100, chains=2, seed=1)
+    table = human_baseline(labels, models, draws=100, chains=2, random_seed=1)
     right = dict(zip(labels.annotators, (votes == best[:, None]).mean(axis=0)))
     right |= {"model": (models.hard_labels()[0] == best).mean(), "a person": (votes == best[:, None]).mean()}
     assert table.index[0] == "a person" and table.index[-2:].tolist() == ["guess", "model"]
@@ -34,7 +34,7 @@ def test_nobody_is_scored_by_their_own_vote(case):
     """A guesser among three voters would be right in nearly all items as a model of these votes."""
     _, votes, _ = case
     labels = Labels.from_counts(np.stack([(votes == k).sum(axis=1) for k in range(3)], axis=1))
-    table = human_baseline(labels, draws=100, chains=2, seed=1)
+    table = human_baseline(labels, draws=100, chains=2, random_seed=1)
     assert table.index.tolist() == ["a person"] and table["score"].iloc[0] < 0.75
 
 

@@ -9,12 +9,12 @@ from bayesagree._inference.results import settings_of
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.metrics import top_k_accuracy
 
-SHORT = {"draws": 40, "chains": 2, "seed": 1}
+SHORT = {"draws": 40, "chains": 2, "random_seed": 1}
 
 
 @pytest.fixture(scope="module")
 def test_set():
-    return labelled_test_set(n_items=200, per_item=3, n_labels=3, spread=0.5, seed=2)
+    return labelled_test_set(n_items=200, per_item=3, n_labels=3, spread=0.5, random_seed=2)
 
 
 @pytest.mark.parametrize("left_out", [None, ("A", "C")])
@@ -32,8 +32,8 @@ def test_scores_are_those_of_the_posterior_that_the_models_inform(test_set, left
 def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
     """Scored without its own output it was .10 too low here, and its interval never held its accuracy."""
     held, off = [], []
-    for seed in range(12):
-        rng = np.random.default_rng([7, seed])
+    for random_seed in range(12):
+        rng = np.random.default_rng([7, random_seed])
         share = rng.beta(0.6, 0.6, 300)
         seen = np.log(share / (1 - share))
         models = {
@@ -42,7 +42,9 @@ def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
         }
         votes = Labels.from_matrix((rng.random((300, 3)) < share[:, None]).astype(int))
         predictions = Predictions.from_labels({k: v.astype(int) for k, v in models.items()}, labels=[0, 1])
-        drawn = evaluate(votes, predictions, draws=100, seed=seed)["posterior"]["top_1_accuracy"].sel(model="good")
+        drawn = evaluate(votes, predictions, draws=100, random_seed=random_seed)["posterior"]["top_1_accuracy"].sel(
+            model="good"
+        )
         true = np.mean((share > 0.5) == models["good"])
         held.append(drawn.quantile(0.025) <= true <= drawn.quantile(0.975))
         off.append(float(drawn.mean()) - true)
@@ -62,7 +64,7 @@ def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
 )
 def test_the_share_of_the_prior_is_in_the_settings(counts, options, share):
     models = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
-    tree = evaluate(Labels.from_counts(counts), models, draws=5, chains=1, seed=1, **options)
+    tree = evaluate(Labels.from_counts(counts), models, draws=5, chains=1, random_seed=1, **options)
     assert settings_of(tree)["prior_share"] == pytest.approx(share)
 
 

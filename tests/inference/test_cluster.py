@@ -26,7 +26,7 @@ from bayesagree.datasets import load
 from bayesagree.datasets.simulate import labelled_test_set, noisy_models
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*items have not converged"), pytest.mark.cluster]
-FEW = {"draws": 20, "chains": 2, "seed": 3}
+FEW = {"draws": 20, "chains": 2, "random_seed": 3}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def client():
 @pytest.fixture(scope="module")
 def ddx(public_data):
     dataset = load("derm-ddx")
-    return dataset.annotations, noisy_models(dataset.annotations, n_models=2, seed=1)
+    return dataset.annotations, noisy_models(dataset.annotations, n_models=2, random_seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def pictures(public_data):
 
 @pytest.fixture(scope="module")
 def crowd():
-    return labelled_test_set(n_items=700, seed=3)
+    return labelled_test_set(n_items=700, random_seed=3)
 
 
 @pytest.mark.parametrize("plausibility", ["prirn", "plackett_luce"])
@@ -72,14 +72,14 @@ def test_derm_ddx(client, ddx, plausibility):
 
 
 def test_cifar10h(client, pictures):
-    models = noisy_models(pictures, n_models=2, seed=1)
+    models = noisy_models(pictures, n_models=2, random_seed=1)
     for options in ({}, {"items": "bootstrap"}):
         here, there = (evaluate(pictures, models, client=c, **options, **FEW) for c in (None, client))
         assert there.identical(here)
     assert dirichlet(pictures, client=client, **FEW).identical(dirichlet(pictures, **FEW))
 
 
-@pytest.mark.parametrize("options", [{"engine": "em", "restarts": 3, "seed": 1}, {"tune": 20, **FEW}])
+@pytest.mark.parametrize("options", [{"engine": "em", "restarts": 3, "random_seed": 1}, {"tune": 20, **FEW}])
 def test_dawid_skene(client, crowd, options):
     assert dawid_skene(crowd.labels, client=client, **options).identical(dawid_skene(crowd.labels, **options))
 
@@ -117,9 +117,9 @@ def test_errors_of_the_worker_arrive(client):
     labels = Labels.from_counts(np.ones((200, 2), int))
     models = Predictions.from_labels({"A": [0] * 200}, labels=[0, 1])
     with pytest.raises(InputError, match="kill=yes"):
-        evaluate(labels, models, client=client, seed=1, progress=_refuse)
+        evaluate(labels, models, client=client, random_seed=1, progress=_refuse)
     with pytest.raises(InputError, match=r"client='tcp://here' is not a Dask client: install the extra scale"):
-        evaluate(labels, models, client="tcp://here", seed=1)
+        evaluate(labels, models, client="tcp://here", random_seed=1)
     with pytest.raises(InputError, match="not for engine='nuts'"):
         dirichlet(labels, engine="nuts", client=client)
 

@@ -83,7 +83,7 @@ def test_every_agreement_model_has_a_prior_predictive(kind, means):
 def test_prior_predictive_is_that_of_the_numpy_route(item_mean):
     """Shares of the levels, and of pairs of ratings of one item that are equal."""
     ours = prior_draws(common_agreement_model(LEVELS, item_mean=item_mean))[1]["rating"].values
-    tree = prior_predictive(LEVELS, plausibility="common_agreement", item_mean=item_mean, draws=DRAWS, seed=2)
+    tree = prior_predictive(LEVELS, plausibility="common_agreement", item_mean=item_mean, draws=DRAWS, random_seed=2)
     other = tree["prior_predictive"]["rating"].values[0]
     for k in range(1, 6):
         assert_share((ours == k).mean(axis=0), (other == k).mean(axis=0), DRAWS / 2)

@@ -55,7 +55,7 @@ def logs(tmp_path_factory):
 def test_accuracy_against_votes_is_that_of_evaluate(logs):
     votes = ba.Labels.from_counts([[vote.count("no"), vote.count("yes")] for vote in VOTES], labels=["no", "yes"])
     models = ba.Predictions.from_labels({"model": ["yes"] * 20}, labels=["no", "yes"])
-    expected = ba.evaluate(votes, models, metrics=("top_1_accuracy",), draws=1000, seed=0)["posterior"][
+    expected = ba.evaluate(votes, models, metrics=("top_1_accuracy",), draws=1000, random_seed=0)["posterior"][
         "top_1_accuracy"
     ]
     found = logs["words"]["values"]
@@ -74,7 +74,7 @@ def test_on_task_end_writes_the_report_beside_the_log_of_the_metric_alone(logs):
 def test_rate_is_corrected_by_people(logs):
     judge = ba.Labels.from_matrix(PASSED[:, None].tolist(), labels=[False, True])
     people = ba.Labels.from_matrix(PEOPLE[:60, None].tolist(), items=range(60), labels=[False, True])
-    expected = ba.corrected_rate(judge, people, positive=True, seed=0)["posterior"]["rate"]
+    expected = ba.corrected_rate(judge, people, positive=True, random_seed=0)["posterior"]["rate"]
     found = logs["rates"]["values"]
     assert found["raw"] == pytest.approx(PASSED.mean())
     assert found["rate"] == pytest.approx(float(expected.mean()), abs=1e-12)

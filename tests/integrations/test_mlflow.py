@@ -101,7 +101,7 @@ def test_result_is_logged_with_intervals_table_and_report(mlflow, store, tmp_pat
 
     votes = ba.Labels.from_counts(np.array([[3, 0], [0, 3], [2, 1]] * 4))
     models = ba.Predictions.from_labels({"A (v1)": [0, 1, 1] * 4, "B": [1, 1, 1] * 4})
-    result = ba.evaluate(votes, models, metrics=("top_1_accuracy",), plausibility="dirichlet", draws=200, seed=1)
+    result = ba.evaluate(votes, models, metrics=("top_1_accuracy",), plausibility="dirichlet", draws=200, random_seed=1)
     page = tmp_path / "report.html"
     page.write_text("<p>report", encoding="utf-8")
     with mlflow.start_run() as run:

@@ -174,12 +174,12 @@ def test_changed_files_are_read_or_refused(tmp_path, name, n, first):
     path, separator = MADE[name](tmp_path, _exports.votes(12, 3)), TABLES.get(name, "-")
     content, wrong = path.read_bytes(), {}
     assert outcome(path, content, separator) in ("read", "same")
-    for seed in range(first, first + n):
-        data = changed(content, random.Random(seed))
+    for random_seed in range(first, first + n):
+        data = changed(content, random.Random(random_seed))
         path.write_bytes(data)
         signal.setitimer(signal.ITIMER_PROF, SECONDS)  # the signal ends the process
         found = outcome(path, data, separator)
         signal.setitimer(signal.ITIMER_PROF, 0)
         if found not in ("sentence", "read", "same"):
-            wrong[seed] = found
+            wrong[random_seed] = found
     assert not wrong, f"{len(wrong)} of {n}: {dict([*wrong.items()][:12])}"

@@ -23,7 +23,7 @@ def test_tables_come_back(tmp_path, ending):
 
 
 def test_a_result_is_summarised_with_its_intervals(tmp_path):
-    tree = ba.dirichlet(VOTES, draws=200, seed=1)
+    tree = ba.dirichlet(VOTES, draws=200, random_seed=1)
     ba.write_table(tree, tmp_path / "t.csv", ci_prob=0.9)
     table = io.read_table(tmp_path / "t.csv").set_index(["item", "category"])
     plausibility = tree["posterior"]["plausibility"]

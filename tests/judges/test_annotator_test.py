@@ -42,9 +42,9 @@ def test_the_posterior_passes_where_few_annotators_keep_the_exact_test_from_it()
         assert one["lower"] < cell["advantage_probability"] < one["upper"]
 
 
-def crowd(seed=1, n=60):
+def crowd(random_seed=1, n=60):
     """Four people and a judge of known quality, some labels missing."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     truth = rng.integers(0, 3, n)
     wrong = rng.random((n, 5)) < [0.2, 0.25, 0.3, 0.2, 0.15]
     said = np.where(wrong, rng.integers(0, 3, (n, 5)), truth[:, None]).astype(object)
@@ -82,7 +82,7 @@ def test_winning_shares_are_those_of_the_definition(kind):
         given = Labels.from_matrix(people, labels=[0, 1, 2])
     else:
         given = Ratings.from_matrix(np.where(people == None, np.nan, people).astype(float), scale=(0, 2), step=1)  # noqa: E711
-    found = alternative_annotator_test(given, judges, seed=1, min_items=10)
+    found = alternative_annotator_test(given, judges, random_seed=1, min_items=10)
     expected = plain(people, judge, equal if kind == "labels" else closeness)
     np.testing.assert_allclose(found["judge_wins"].values[0], expected[0])
     np.testing.assert_allclose(found["annotator_wins"].values[0], expected[1])
@@ -106,7 +106,7 @@ def test_rankings_are_compared_pair_by_pair():
     scores = rng.random((40, 4))
     people = Rankings.from_blocks(cases, labels=4, annotators=[["a", "b", "c"]] * 40)
     judges = Predictions.from_scores({"judge": scores})
-    found = alternative_annotator_test(people, judges, seed=1)
+    found = alternative_annotator_test(people, judges, random_seed=1)
     wins = np.zeros((2, 3))
     for case, of_judge in zip(cases, scores):
         by_judge = [[int(k)] for k in np.argsort(-of_judge)]
@@ -119,8 +119,8 @@ def test_rankings_are_compared_pair_by_pair():
 
 
 def test_false_discovery_rate_is_that_of_scipy():
-    for seed in range(20):
-        p_values = np.random.default_rng(seed).beta(0.3, 2, 8)
+    for random_seed in range(20):
+        p_values = np.random.default_rng(random_seed).beta(0.3, 2, 8)
         expected = sp.stats.false_discovery_control(p_values, method="by") <= 0.05
         assert (benjamini_yekutieli(p_values) == expected).all()
 
@@ -150,8 +150,8 @@ def test_input_is_refused_with_a_way_out():
 def test_proposals_are_where_the_posterior_is(people, items):
     # The more annotators may differ, the wider their mean is: a normal approximation of both together had one of a
     # thousand proposals there, and the same few points were drawn again and again.
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
+    for random_seed in range(5):
+        rng = np.random.default_rng(random_seed)
         counts = rng.multinomial(items, (0.34, 0.26, 0.4), people)
         drawn = win_draws(counts, 1000, rng)[1]
         assert np.isfinite(drawn).all()

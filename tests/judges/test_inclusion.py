@@ -32,7 +32,7 @@ def test_the_posterior_needs_the_probabilities_of_chosen_items():
     seen = np.flatnonzero(world.random(3000) < np.array(list(inclusion.values())))
     verdicts = Labels.from_matrix(world.integers(0, 2, (3000, 1)), annotators=["useless"], labels=[0, 1])
     people = Labels.from_matrix(good[seen, None].astype(int), items=seen.tolist(), labels=[0, 1])
-    few = {"positive": 1, "draws": 300, "chains": 2, "seed": 1}
+    few = {"positive": 1, "draws": 300, "chains": 2, "random_seed": 1}
     blind = corrected_rate(verdicts, people, **few)["derived"].to_dataset()
     knowing = corrected_rate(verdicts, people, inclusion=inclusion, **few)
     derived, checks = knowing["derived"].to_dataset(), knowing["checks"].to_dataset()

@@ -8,9 +8,9 @@ from bayesagree.judges import effective_judges
 from bayesagree.judges.independence import worth_of
 
 
-def panel(n=4000, seed=1):
+def panel(n=4000, random_seed=1):
     """Return truth and four judges who err on a fifth of the items, three of them together half of the time."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     truth = rng.integers(0, 2, n)
     together, shared = rng.random(n) < 0.5, rng.random(n) < 0.2
     wrong = rng.random((n, 4)) < 0.2
@@ -26,7 +26,7 @@ def test_published_numbers_of_effective_judges(judges, correlation, worth):
 def test_gold_gives_the_correlations_of_errors():
     truth, said = panel()
     judges = Labels.from_matrix(said, annotators=list("abcd"), labels=[0, 1])
-    tree = effective_judges(judges, dict(enumerate(truth)), draws=300, chains=2, seed=1)
+    tree = effective_judges(judges, dict(enumerate(truth)), draws=300, chains=2, random_seed=1)
     expected = np.corrcoef((said != truth[:, None]).T)
     found = tree["posterior"]["correlation"].mean(("chain", "draw")).values
     np.testing.assert_allclose(found, expected, atol=0.01)
@@ -42,11 +42,11 @@ def test_a_posterior_of_people_gives_them_without_gold():
     people = Labels.from_matrix(votes, labels=[0, 1])
     # The probability of the truth given votes that are right four times in five.
     odds = (2 * votes - 1).sum(axis=1) * np.log(4)
-    posterior = dirichlet(people, draws=2, chains=1, seed=1)
+    posterior = dirichlet(people, draws=2, chains=1, random_seed=1)
     certain = 1 / (1 + np.exp(-odds))
     posterior["posterior"]["plausibility"][:] = np.stack([1 - certain, certain], axis=1)
     judges = Predictions.from_labels(dict(zip("abcd", said.T)), labels=[0, 1])
-    tree = effective_judges(judges, posterior, draws=100, chains=2, seed=1)
+    tree = effective_judges(judges, posterior, draws=100, chains=2, random_seed=1)
     found = tree["posterior"]["correlation"].mean(("chain", "draw")).values
     np.testing.assert_allclose(found, np.corrcoef((said != truth[:, None]).T), atol=0.06)
 
@@ -57,7 +57,7 @@ def test_few_errors_leave_the_number_open():
     wrong[[0, 1, 2], [0, 1, 2]] = 1
     judges = Labels.from_matrix(wrong, labels=[0, 1])
     with pytest.warns(UserWarning, match="err on fewer than 5 items"):
-        drawn = effective_judges(judges, dict.fromkeys(range(50), 0), seed=1)["posterior"]["n_effective"]
+        drawn = effective_judges(judges, dict.fromkeys(range(50), 0), random_seed=1)["posterior"]["n_effective"]
     assert drawn.quantile(0.05) < 2
     assert drawn.quantile(0.95) > 3
 

@@ -20,9 +20,9 @@ REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())
 pytestmark = pytest.mark.filterwarnings("ignore:people labelled fewer", "ignore:rates of")
 
 
-def data(seed=3, n=240, asked=90, votes=3, judges=2) -> tuple[Labels, Labels, dict[int, str]]:
+def data(random_seed=3, n=240, asked=90, votes=3, judges=2) -> tuple[Labels, Labels, dict[int, str]]:
     """Three systems, judges who are right four times in five, votes of people on some items."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     good = rng.random(n) < np.array([0.5, 0.65, 0.8])[np.arange(n) % 3]
     said = np.where(rng.random((n, judges)) < 0.8, good[:, None], ~good[:, None]).astype(int)
     share = np.where(good, 0.85, 0.2)[:asked, None]
@@ -90,7 +90,7 @@ def test_same_posterior_as_the_plain_model():
     positive = np.array(known["positive"])
     people = Labels.from_counts(np.column_stack([3 - positive, positive]), labels=[0, 1])
     systems = {i: str(s) for i, s in enumerate(known["system"])}
-    tree = corrected_rate(verdicts, people, system=systems, positive=1, draws=1500, seed=1)
+    tree = corrected_rate(verdicts, people, system=systems, positive=1, draws=1500, random_seed=1)
     posterior = tree["posterior"].to_dataset()
     for name in ("rate", "intercept", "slope", "vote_correlation"):
         expected = REFERENCE["posterior"][name]
@@ -113,8 +113,8 @@ def test_same_seed_same_draws_in_any_order_of_rows():
     })  # fmt: skip
     shuffled = Labels.from_long(table.sample(frac=1, random_state=1), labels=[0, 1])
     by = {"length": {i: "long" if i % 4 else "short" for i in systems}}
-    first = corrected_rate(verdicts, people, system=systems, by=by, seed=5, **FEW)
-    second = corrected_rate(shuffled, people, system=dict(reversed(systems.items())), by=by, seed=5, **FEW)
+    first = corrected_rate(verdicts, people, system=systems, by=by, random_seed=5, **FEW)
+    second = corrected_rate(shuffled, people, system=dict(reversed(systems.items())), by=by, random_seed=5, **FEW)
     np.testing.assert_array_equal(first["posterior"]["rate"], second["posterior"]["rate"])
 
 
@@ -124,7 +124,8 @@ def test_a_perfect_judge_is_believed_and_a_useless_one_is_not():
     people = Labels.from_matrix(good[:200, None], labels=[0, 1])
     perfect, useless = (Labels.from_matrix(v[:, None], annotators=["j"]) for v in (good, rng.integers(0, 2, 3000)))
     by_perfect, by_useless = (
-        corrected_rate(judge, people, seed=1, **(FEW | {"draws": 400}))["derived"] for judge in (perfect, useless)
+        corrected_rate(judge, people, random_seed=1, **(FEW | {"draws": 400}))["derived"]
+        for judge in (perfect, useless)
     )
     assert float(by_perfect["saving"][0]) > 3
     assert float(by_useless["saving"][0]) == pytest.approx(1, abs=0.3)
@@ -133,7 +134,7 @@ def test_a_perfect_judge_is_believed_and_a_useless_one_is_not():
 
 def test_shares_agree_with_prediction_powered_inference_on_much_data():
     verdicts, people, _ = data(n=6000, asked=1500, judges=1)
-    tree = corrected_rate(verdicts, people, seed=1, **(FEW | {"draws": 500}))
+    tree = corrected_rate(verdicts, people, random_seed=1, **(FEW | {"draws": 500}))
     checks, derived = tree["checks"].to_dataset(), tree["derived"].to_dataset()
     assert derived["rate_mean"].item() == pytest.approx(checks["ppi"].item(), abs=0.006)
     width = (derived["rate_upper"] - derived["rate_lower"]).item()
@@ -153,7 +154,9 @@ def test_ten_judges_who_err_together_mix():
     seen = np.where(rng.random((500, 3)) < 0.85, good[:500, None], ~good[:500, None])
     judges, people = (Labels.from_matrix(v.astype(int), labels=[0, 1]) for v in (said, seen))
     systems = {i: f"s{s}" for i, s in enumerate(system)}
-    tree = corrected_rate(judges, people, system=systems, positive=1, target="truth", draws=250, tune=200, seed=1)
+    tree = corrected_rate(
+        judges, people, system=systems, positive=1, target="truth", draws=250, tune=200, random_seed=1
+    )
     assert (tree["diagnostics"]["r_hat"] < 1.05).all()
     for name in ("people_sensitivity", "people_specificity"):
         draws = tree["posterior"][name].values
@@ -162,7 +165,7 @@ def test_ten_judges_who_err_together_mix():
     assert (np.abs(found["rate_mean"] - rates) < 0.06).all()  # four posterior standard deviations
 
 
-SHORT: Any = {"draws": 200, "chains": 1, "tune": 200, "thin": 1, "seed": 1}
+SHORT: Any = {"draws": 200, "chains": 1, "tune": 200, "thin": 1, "random_seed": 1}
 
 
 def test_sensitivity_and_false_positive_rate_are_equal_where_verdicts_tell_nothing():

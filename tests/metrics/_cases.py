@@ -46,7 +46,7 @@ def labels_case(n_labels: int, n_items: int, kind: str) -> Case:
     if kind == "ties":
         p = rng.integers(1, 3, p.shape).astype(float)
         p /= p.sum(axis=-1, keepdims=True)
-    truth = dirichlet(votes, draws=2, chains=1, seed=1)
+    truth = dirichlet(votes, draws=2, chains=1, random_seed=1)
     return Case(truth, soft(p), truth["posterior"]["plausibility"].values[0], p)
 
 
@@ -62,7 +62,7 @@ def numbers_case() -> Case:
     rng = np.random.default_rng(5)
     mean = rng.normal(50, 1, 70)  # spread over two blocks of items, far from 0
     ratings = Ratings.from_matrix(mean[:, None] + rng.normal(0, 0.7, (70, 3)), scale=(0, 100))
-    truth = normal_inverse_gamma(ratings, draws=2, chains=1, seed=1)
+    truth = normal_inverse_gamma(ratings, draws=2, chains=1, random_seed=1)
     samples = mean[:, None] + rng.normal(0, 0.5, (N_MODELS, 70, 1)) + rng.normal(0, 0.4, (N_MODELS, 70, 41))
     return Case(truth, numbers(samples), truth["posterior"]["mean"].values[0], samples)
 

@@ -31,9 +31,9 @@ def estimate(plausibility, items=None, categories=None):
     return xr.DataArray(values, dims=("item", "category"), coords=coords)
 
 
-def random_case(seed, n_draws=6, n_items=12, n_labels=3, n_models=2, ties=False):
+def random_case(random_seed, n_draws=6, n_items=12, n_labels=3, n_models=2, ties=False):
     """True labels (draw, item), and probabilities (model, item, category), rounded to make ties."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     truth = rng.integers(0, n_labels, (n_draws, n_items))
     p = rng.dirichlet(np.ones(n_labels), (n_models, n_items))
     if ties:

@@ -23,7 +23,7 @@ def shares():
     ],
 )
 def test_expectation_over_labels(shares, metric, truth_is, expected):
-    found = human_ceiling(posterior(shares), metric, truth_is=truth_is, seed=3)
+    found = human_ceiling(posterior(shares), metric, truth_is=truth_is, random_seed=3)
     gap = found.values[..., 0] - expected(shares).mean(axis=-1)
     assert abs(gap.mean()) < 5 * gap.std() / np.sqrt(gap.size)
 
@@ -35,9 +35,9 @@ def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
     from bayesagree.metrics.registry import Metric
 
     tree, metric = posterior(shares[:, :5]), Metric.named("f1_macro")
-    draws = draws_for(metric, tree, truth_is="top", threshold=None, thin=1, seed=3, plausibility=True)
+    draws = draws_for(metric, tree, truth_is="top", threshold=None, thin=1, random_seed=3, plausibility=True)
     said = AnotherAnnotator([metric], draws.labels, 3).labels(next(draws.blocks))
-    found = human_ceiling(tree, "f1_macro", seed=3).values.ravel()
+    found = human_ceiling(tree, "f1_macro", random_seed=3).values.ravel()
     for s in range(10):
         one = posterior(shares[s // 5, s % 5][None, None])
         model = Predictions.from_labels({"m": said[:, s]}, labels=[0, 1, 2])
@@ -45,12 +45,14 @@ def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
 
 
 def test_evaluate_gives_the_line():
-    given = simulate.labelled_test_set(seed=1)
-    how = {"metrics": ["f1_macro", "accuracy"], "draws": 50, "seed": 1, "another_annotator": True}
+    given = simulate.labelled_test_set(random_seed=1)
+    how = {"metrics": ["f1_macro", "accuracy"], "draws": 50, "random_seed": 1, "another_annotator": True}
     how["plausibility"] = "dirichlet"
     tree = evaluate(given.labels, given.predictions, **how)
     line = tree["posterior"]["f1_macro"].sel(model=ANOTHER_ANNOTATOR).squeeze("reliability")
-    expected = human_ceiling(dirichlet(given.labels, draws=50, seed=1), "f1_macro", seed=1).squeeze("model")
+    expected = human_ceiling(dirichlet(given.labels, draws=50, random_seed=1), "f1_macro", random_seed=1).squeeze(
+        "model"
+    )
     np.testing.assert_allclose(line, expected, atol=1e-12)
     assert ANOTHER_ANNOTATOR in compare(tree, metric="accuracy")["model"].values
     weighted = evaluate(given.labels, given.predictions, items="bootstrap", **how)
@@ -62,4 +64,4 @@ def test_evaluate_gives_the_line():
 def test_orders_are_refused():
     for metric in ("set_2_accuracy", "roc_auc_ovr"):
         with pytest.raises(InputError, match="one label"):
-            human_ceiling(dirichlet(Labels.from_counts([[3, 1, 0]]), draws=5, seed=1), metric)
+            human_ceiling(dirichlet(Labels.from_counts([[3, 1, 0]]), draws=5, random_seed=1), metric)

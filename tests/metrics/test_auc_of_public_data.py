@@ -35,9 +35,9 @@ def swap_error(areas, gold):
 )
 def test_ranking_models_without_gold(name, dgt_at_most, pgt_within):
     dataset = load(name)
-    gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", seed=0, multiclass="one_vs_rest")
+    gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", random_seed=0, multiclass="one_vs_rest")
     dgt, pgt = (
-        auc(dataset.annotations, dataset.predictions, method=m, seed=1, multiclass="one_vs_rest")
+        auc(dataset.annotations, dataset.predictions, method=m, random_seed=1, multiclass="one_vs_rest")
         for m in ("dgt", "pgt")
     )
     assert swap_error(dgt, gold) <= dgt_at_most
@@ -47,6 +47,6 @@ def test_ranking_models_without_gold(name, dgt_at_most, pgt_within):
 def test_best_model_of_each_set_by_hand_till():
     for name, best in (("cifar10h", "densenet_bc_190_40"), ("chaosnli-snli", "roberta_base_2")):
         dataset = load(name)
-        gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", seed=0, multiclass="hand_till")
-        crowd = auc(dataset.annotations, dataset.predictions, method="dgt", seed=0, multiclass="hand_till")
+        gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", random_seed=0, multiclass="hand_till")
+        crowd = auc(dataset.annotations, dataset.predictions, method="dgt", random_seed=0, multiclass="hand_till")
         assert gold.idxmax().item() == crowd.idxmax().item() == best

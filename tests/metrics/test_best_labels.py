@@ -54,7 +54,7 @@ def crowd():
 
 def test_mean_over_draws_equals_the_sum_of_exact_certainties(crowd):
     labels, predictions = crowd
-    tree = dirichlet(labels, draws=4000, seed=1, top_labels=1)
+    tree = dirichlet(labels, draws=4000, random_seed=1, top_labels=1)
     for k in (1, 3, 6):
         draws = top_k_accuracy(tree, predictions, k=k)
         exact = expected_top_k_accuracy(tree, predictions, k=k)

@@ -30,8 +30,8 @@ def brute_weighted(scores, positive, negative):
 def problems(draw):
     """Scores and a truth, both with ties."""
     n, models = draw(st.integers(2, 150)), draw(st.integers(1, 4))
-    seed = draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
+    random_seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(random_seed)
     levels = [draw(st.integers(1, 2 * n)) for _ in range(2)]
     scores, truth = rng.integers(0, levels[0], (models, n)), rng.integers(0, levels[1], n)
     return scores / 7, truth / 3, rng

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*(items without labels|annotato
 @pytest.fixture(scope="module")
 def problem():
     """One problem with every oddity: unlabelled items, tied votes, annotators with one kind of label."""
-    return crowdsourced_binary(n_items=150, n_models=4, labels_per_item=3, labels_per_annotator=6, seed=5)
+    return crowdsourced_binary(n_items=150, n_models=4, labels_per_item=3, labels_per_annotator=6, random_seed=5)
 
 
 def matrix_of(problem):
@@ -64,13 +64,13 @@ def test_dgt_throws_one_coin_per_tie_for_all_models_or_one_per_model():
     labels = Labels.from_counts([[1, 1]] * 30 + [[2, 0], [0, 2]], labels=[0, 1])
     same = {f"m{k}": np.column_stack([np.arange(32), -np.arange(32)]).astype(float) for k in range(6)}
     predictions = Predictions.from_scores(same, labels=[0, 1])
-    assert np.ptp(auc(labels, predictions, method="dgt", seed=1).values) == 0
-    assert np.ptp(auc(labels, predictions, method="dgt", ties="redrawn", seed=1).values) > 0
-    coins = [float(auc(labels, predictions, method="dgt", seed=s)[0]) for s in range(40)]
+    assert np.ptp(auc(labels, predictions, method="dgt", random_seed=1).values) == 0
+    assert np.ptp(auc(labels, predictions, method="dgt", ties="redrawn", random_seed=1).values) > 0
+    coins = [float(auc(labels, predictions, method="dgt", random_seed=s)[0]) for s in range(40)]
     spread = np.std(coins)
     assert 0.02 < spread < 0.3  # a coin is thrown, and moves the area of 32 items by about one standard error
     np.testing.assert_array_equal(
-        auc(labels, predictions, method="dgt", seed=3), auc(labels, predictions, method="dgt", seed=3)
+        auc(labels, predictions, method="dgt", random_seed=3), auc(labels, predictions, method="dgt", random_seed=3)
     )
 
 
@@ -127,9 +127,9 @@ def test_hand_till_of_known_labels_equals_sklearn():
     labels = Labels.from_matrix(truth[:, None], labels=range(4))
     predictions = Predictions.from_scores({"A": scores})
     for method in ("dgt", "sgt"):
-        found = auc(labels, predictions, method=method, seed=0, multiclass="hand_till")
+        found = auc(labels, predictions, method=method, random_seed=0, multiclass="hand_till")
         assert found.item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovo"), abs=1e-12)
-        found = auc(labels, predictions, method=method, seed=0, multiclass="one_vs_rest")
+        found = auc(labels, predictions, method=method, random_seed=0, multiclass="one_vs_rest")
         assert found.mean().item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr"), abs=1e-12)
 
 
@@ -149,11 +149,11 @@ def test_an_area_that_does_not_exist_is_nan_with_its_cause():
     predictions = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
     for method in ("dgt", "pgt"):
         with pytest.warns(UserWarning, match="no AUC: nobody used both labels"):
-            assert np.isnan(auc(labels, predictions, method=method, seed=0)).all()
+            assert np.isnan(auc(labels, predictions, method=method, random_seed=0)).all()
 
 
 def test_generator_has_the_moments_of_the_paper():
-    problem = crowdsourced_binary(n_items=4000, n_models=3, labels_per_item=20, labels_per_annotator=40, seed=11)
+    problem = crowdsourced_binary(n_items=4000, n_models=3, labels_per_item=20, labels_per_annotator=40, random_seed=11)
     n = problem.positive.size
     assert problem.tpr.size == 2000
     assert abs(n - 80_000) < 4 * np.sqrt(80_000)

@@ -30,9 +30,9 @@ def test_spearman_with_weights_is_that_of_repeated_items():
 
 
 def test_a_sampled_truth_is_one_more_rating():
-    truth = normal_inverse_gamma(RATINGS, draws=2000, seed=1)
+    truth = normal_inverse_gamma(RATINGS, draws=2000, random_seed=1)
     posterior = truth["posterior"].to_dataset()
-    found = score(truth, MODELS, "rmse", truth_is="sampled", seed=1)
+    found = score(truth, MODELS, "rmse", truth_is="sampled", random_seed=1)
     squared = (posterior["mean"].values[..., None] - MODELS.points().T[None, None]) ** 2
     expected = squared.mean(axis=(0, 1, 2)) + posterior["variance"].values.mean()
     np.testing.assert_allclose((found**2).mean(("chain", "draw")), expected, rtol=0.01)
@@ -40,7 +40,7 @@ def test_a_sampled_truth_is_one_more_rating():
 
 def test_nearest_to_zero_is_the_better_bias():
     models = Predictions.from_numbers({"low": TRUTH - 2, "near": TRUTH + 0.1, "high": TRUTH + 1})
-    found = compare(evaluate(RATINGS, models, metrics=["bias"], draws=50, seed=1), metric="bias")
+    found = compare(evaluate(RATINGS, models, metrics=["bias"], draws=50, random_seed=1), metric="bias")
     assert found["rank_probability"].values.argmax(axis=1).tolist() == [2, 0, 1]
 
 

@@ -31,10 +31,10 @@ def assert_same_mean(ours, theirs):
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * error
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_plausible_truths_equal_a_plain_sampler(seed):
-    tree = auc_posterior(*containers(), reliability=2.0, draws=2000, seed=seed)
-    rng = np.random.default_rng(seed + 100)
+@pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_plausible_truths_equal_a_plain_sampler(random_seed):
+    tree = auc_posterior(*containers(), reliability=2.0, draws=2000, random_seed=random_seed)
+    rng = np.random.default_rng(random_seed + 100)
     truths = rng.beta(2 * COUNTS[:, 1] + 0.5, 2 * COUNTS[:, 0] + 0.5, (8000, 6))
     for m, name in enumerate("AB"):
         plain = np.array([concordance(SCORES[m], truth) for truth in truths])
@@ -43,14 +43,14 @@ def test_plausible_truths_equal_a_plain_sampler(seed):
         assert_same_mean(ours**2, plain**2)
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_plausible_truths_equal_the_exact_reference(seed):
+@pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_plausible_truths_equal_the_exact_reference(random_seed):
     reference = json.loads((ROOT / "models" / "auc_plausible_truth.json").read_text())
     data, exact = reference["data"], reference["posterior"]
     scores = {m: np.column_stack([1 - np.array(q), q]) for m, q in data["scores"].items()}
     labels = Labels.from_counts(data["counts"], labels=[0, 1])
     predictions = Predictions.from_scores(scores, labels=[0, 1])
-    tree = auc_posterior(labels, predictions, prior=data["prior"], reliability=1, draws=5000, seed=seed)
+    tree = auc_posterior(labels, predictions, prior=data["prior"], reliability=1, draws=5000, random_seed=random_seed)
     draws = tree["posterior/auc"].stack(sample=("chain", "draw"))
     n = draws.sizes["sample"]
     for model in "ABC":
@@ -67,17 +67,17 @@ def test_plausible_truths_equal_the_exact_reference(seed):
 def test_draws_are_shared_by_the_models():
     labels, predictions = containers()
     twins = Predictions.from_scores({m: predictions.scores[0] for m in "XY"}, labels=[0, 1])
-    auc = auc_posterior(labels, twins, draws=50, seed=1)["posterior/auc"]
+    auc = auc_posterior(labels, twins, draws=50, random_seed=1)["posterior/auc"]
     np.testing.assert_array_equal(auc.sel(model="X"), auc.sel(model="Y"))
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_label_level_equals_a_plain_dirichlet_process(seed):
+@pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_label_level_equals_a_plain_dirichlet_process(random_seed):
     """Items, and pseudo-items one by one: 40 of chance on the score of an item, one on top, one at the bottom."""
-    tree = auc_posterior(*containers(), truth_is="labels", draws=2000, seed=seed)
+    tree = auc_posterior(*containers(), truth_is="labels", draws=2000, random_seed=random_seed)
     share = COUNTS[:, 1] / COUNTS.sum(axis=1)
     chance = 0.25 + 0.5 * (COUNTS[:, 1].sum() + 1) / (COUNTS.sum() + 2)
-    rng = np.random.default_rng(seed + 100)
+    rng = np.random.default_rng(random_seed + 100)
     mass = rng.gamma(1.0, size=(8000, 6))
     positive, negative = np.zeros((8000, 8)), np.zeros((8000, 8))
     positive[:, :6], negative[:, :6] = mass * share, mass * (1 - share)
@@ -115,9 +115,11 @@ def test_ceiling_is_the_area_of_the_true_probabilities(a, b):
 
 def test_ceiling_is_found_in_data():
     problem = crowdsourced_binary(
-        n_models=1, labels_per_item=9, labels_per_annotator=3, mean_tpr=0.9, mean_fpr=0.1, seed=2
+        n_models=1, labels_per_item=9, labels_per_annotator=3, mean_tpr=0.9, mean_fpr=0.1, random_seed=2
     )
-    posterior = auc_posterior(problem.labels, problem.predictions, truth_is="labels", draws=250, seed=2)["posterior"]
+    posterior = auc_posterior(problem.labels, problem.predictions, truth_is="labels", draws=250, random_seed=2)[
+        "posterior"
+    ]
     share = 0.1 + 0.8 * problem.plausibility
     distance = np.abs(share[:, None] - share).mean()
     expected = 0.5 + distance / (4 * share.mean() * (1 - share.mean()))
@@ -129,7 +131,7 @@ def test_ceiling_is_found_in_data():
 def test_five_annotators_to_resample_are_warned_of_and_six_are_not():
     matrix = np.random.default_rng(5).integers(2, size=(6, 6))
     few, enough = Labels.from_matrix(matrix[:, :5]), Labels.from_matrix(matrix)
-    how = {"truth_is": "labels", "resample": ("item", "annotator"), "draws": 5, "seed": 1}
+    how = {"truth_is": "labels", "resample": ("item", "annotator"), "draws": 5, "random_seed": 1}
     with pytest.warns(UserWarning, match=r"^5 annotators tell little .*\.88 to \.90"):
         auc_posterior(few, containers()[1], **how)
     auc_posterior(enough, containers()[1], **how)
@@ -150,12 +152,14 @@ def test_what_labels_do_not_determine_is_nan_with_its_cause():
     _, predictions = containers()
     one_each = Labels.from_counts(np.eye(2, dtype=int)[[0, 1, 0, 1, 0, 1]], labels=[0, 1])
     with pytest.warns(UserWarning, match="no ceiling"):
-        posterior = auc_posterior(one_each, predictions, truth_is="labels", draws=5, seed=1)["posterior"]
+        posterior = auc_posterior(one_each, predictions, truth_is="labels", draws=5, random_seed=1)["posterior"]
     assert np.isnan(posterior["ceiling"]).all()
     assert np.isfinite(posterior["auc"]).all()
     same = Labels.from_counts([[2, 0]] * 6, labels=[0, 1])
     with pytest.warns(UserWarning, match="all labels are of one kind"):
-        assert np.isnan(auc_posterior(same, predictions, truth_is="labels", draws=5, seed=1)["posterior/auc"]).all()
+        assert np.isnan(
+            auc_posterior(same, predictions, truth_is="labels", draws=5, random_seed=1)["posterior/auc"]
+        ).all()
 
 
 def test_ceiling_of_few_items_takes_pairs_of_different_items_only():

@@ -58,7 +58,13 @@ def test_an_item_of_weight_two_is_two_items(pattern):
     times = np.random.default_rng(4).integers(1, 4, every.size)
 
     def block(items):
-        how = {"truth_is": "top", "threshold": None, "thin": 1, "seed": 1, "numeric": metric.record.needs == "numbers"}
+        how = {
+            "truth_is": "top",
+            "threshold": None,
+            "thin": 1,
+            "random_seed": 1,
+            "numeric": metric.record.needs == "numbers",
+        }
         return draws_for(metric, picked(case.truth, items), **how).read(slice(0, items.size))
 
     scorer = Scorer(predicted(case, every, [0, 1]), [metric])
@@ -116,9 +122,9 @@ def test_score_is_the_mean_over_the_items(pattern):
 
 
 @settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_metrics_scored_together_are_those_scored_alone(seed):
-    rng = np.random.default_rng(seed)
+@given(random_seed=st.integers(0, 2**32 - 1))
+def test_metrics_scored_together_are_those_scored_alone(random_seed):
+    rng = np.random.default_rng(random_seed)
     case = case_of(METRICS["accuracy"])
     names = [
         name_of(METRICS[pattern]) for pattern in rng.choice([*MEANS, "f{}_macro", "roc_auc_ovo"], 4, replace=False)

@@ -17,7 +17,7 @@ VOTED, ITEMS = 150, 600
 
 @pytest.fixture(scope="module")
 def test_set():
-    given = labelled_test_set(n_items=ITEMS, per_item=3, n_labels=3, spread=0.5, noise=(0.8, 1.2, 2.0), seed=4)
+    given = labelled_test_set(n_items=ITEMS, per_item=3, n_labels=3, spread=0.5, noise=(0.8, 1.2, 2.0), random_seed=4)
     probability = softmax(given.predictions.scores, axis=2)
     return replace(given, predictions=Predictions.from_scores(dict(zip("ABC", probability))))
 
@@ -40,7 +40,7 @@ def on_voted(predictions):
 
 
 def test_score_and_error_are_those_of_the_closed_form(test_set, voted, proxy):
-    powered = score(voted, test_set.predictions, "agreement", proxy=proxy, seed=2)
+    powered = score(voted, test_set.predictions, "agreement", proxy=proxy, random_seed=2)
     shares = voted.counts() / voted.counts().sum(axis=1, keepdims=True)
     said = test_set.predictions.hard_labels()
     for j in range(3):
@@ -70,7 +70,7 @@ def test_any_proxy_leaves_the_score_right_on_average(test_set):
     found, sd = [], []
     for _ in range(200):
         chosen = np.isin(labels.item_index, rng.permutation(ITEMS)[:VOTED])
-        drawn = score(labels.select(chosen), predictions, "agreement", proxy=wrong, seed=rng)
+        drawn = score(labels.select(chosen), predictions, "agreement", proxy=wrong, random_seed=rng)
         found.append(drawn.mean(("chain", "draw")).values)
         sd.append(drawn.std(("chain", "draw")).values)
     error = np.std(found, axis=0) / np.sqrt(len(found))
@@ -81,8 +81,8 @@ def test_any_proxy_leaves_the_score_right_on_average(test_set):
 
 @pytest.mark.parametrize("metric", ["cross_entropy", "soft_brier"])
 def test_metrics_of_probabilities_are_powered(test_set, voted, proxy, metric):
-    powered = score(voted, test_set.predictions, metric, proxy=proxy, seed=1)
-    alone = score(voted, on_voted(test_set.predictions), metric, seed=1)
+    powered = score(voted, test_set.predictions, metric, proxy=proxy, random_seed=1)
+    alone = score(voted, on_voted(test_set.predictions), metric, random_seed=1)
     whole = unbiased_terms(Metric.named(metric), test_set.labels, test_set.predictions).mean(axis=1)
     sd = powered.std(("chain", "draw"))
     np.testing.assert_array_less(np.abs(powered.mean(("chain", "draw")) - whole), 4 * sd)
@@ -92,7 +92,7 @@ def test_metrics_of_probabilities_are_powered(test_set, voted, proxy, metric):
 def test_slices_without_items_to_add_keep_their_votes(test_set, voted, proxy):
     part = np.where(np.arange(ITEMS) < VOTED, "voted", "others")
     with pytest.warns(UserWarning, match="agreement does not exist"):
-        by = score(voted, test_set.predictions, "agreement", proxy=proxy, by=part, seed=1)
+        by = score(voted, test_set.predictions, "agreement", proxy=proxy, by=part, random_seed=1)
     terms = unbiased_terms(Metric.named("agreement"), voted, on_voted(test_set.predictions)).mean(axis=1)
     inside = by.sel(slice="voted", side="slice").mean(("chain", "draw"))
     np.testing.assert_allclose(inside, terms, atol=0.005)
@@ -104,6 +104,6 @@ def test_a_proxy_that_cannot_be_meant_is_refused(test_set, voted, proxy):
     with pytest.raises(InputError, match="items of the point estimate are not the same set"):
         score(voted, predictions, "agreement", proxy=proxy.isel(item=slice(10)))
     with pytest.raises(InputError, match="goes with Labels"):
-        score(dirichlet(voted, draws=10, seed=1), on_voted(predictions), "agreement", proxy=proxy)
+        score(dirichlet(voted, draws=10, random_seed=1), on_voted(predictions), "agreement", proxy=proxy)
     with pytest.raises(InputError, match="point estimate has dims"):
         score(voted, predictions, "agreement", proxy=proxy.rename(item="case"))

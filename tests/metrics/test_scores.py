@@ -117,7 +117,7 @@ def test_votes_without_an_unbiased_form_are_refused():
         with pytest.raises(InputError, match="no unbiased form"):
             score(votes, given, name)
     with pytest.warns(UserWarning, match="too few votes"):
-        score(Labels.from_counts([[1, 0], [1, 2]]), given, "soft_brier", seed=1)
+        score(Labels.from_counts([[1, 0], [1, 2]]), given, "soft_brier", random_seed=1)
 
 
 def test_plug_ins_warn():
@@ -154,11 +154,13 @@ def test_missing_predictions_are_refused_left_out_or_wrong(kind):
     predicted[5] = "no"
     models = Predictions.from_labels({"A": predicted, "B": ["no", "yes"] * 10}, labels=["no", "yes"])
     share = xr.DataArray(counts / 9, {"item": votes.items, "category": votes.categories}, ("item", "category"))
-    truth = {"draws": dirichlet(votes, draws=50, seed=1), "labels": votes, "estimate": share}[kind]
+    truth = {"draws": dirichlet(votes, draws=50, random_seed=1), "labels": votes, "estimate": share}[kind]
     metric = "agreement" if kind == "labels" else "top_1_accuracy"
     with pytest.raises(InputError, match="model 'A' has no prediction for 2 of 20 items: 0, 3"):
         score(truth, models, metric)
-    mean = {m: score(truth, models, metric, missing=m, seed=1).mean(("chain", "draw")) for m in ("skip", "wrong")}
+    mean = {
+        m: score(truth, models, metric, missing=m, random_seed=1).mean(("chain", "draw")) for m in ("skip", "wrong")
+    }
     # Items are weighted at random where votes are scored: 4,000 draws of a mean of 20.
     close = {"abs": 0.005 if kind != "draws" else 0.01}
     assert mean["skip"].sel(model="A").item() == pytest.approx(17 / 18, **close)
@@ -168,12 +170,12 @@ def test_missing_predictions_are_refused_left_out_or_wrong(kind):
 
 @pytest.fixture(scope="module")
 def case():
-    return simulate.labelled_test_set(seed=1)
+    return simulate.labelled_test_set(random_seed=1)
 
 
 @pytest.fixture(scope="module")
 def truth(case):
-    return dirichlet(case.labels, draws=50, seed=1)
+    return dirichlet(case.labels, draws=50, random_seed=1)
 
 
 def test_functions_see_the_same_draws(case, truth):
@@ -188,13 +190,13 @@ def test_functions_see_the_same_draws(case, truth):
 
 
 def test_a_sampled_truth_is_another_annotator(case):
-    tree = dirichlet(case.labels, draws=500, seed=1)
-    sampled = score(tree, case.predictions, "accuracy", truth_is="sampled", seed=2)
+    tree = dirichlet(case.labels, draws=500, random_seed=1)
+    sampled = score(tree, case.predictions, "accuracy", truth_is="sampled", random_seed=2)
     expected = score(tree, case.predictions, "agreement")
     gap = (sampled - expected).mean(("chain", "draw"))
     error = (sampled - expected).std() / np.sqrt(2000)
     assert (np.abs(gap) < 5 * error).all()
-    again = score(tree, case.predictions, "accuracy", truth_is="sampled", seed=2)
+    again = score(tree, case.predictions, "accuracy", truth_is="sampled", random_seed=2)
     np.testing.assert_array_equal(sampled, again)
     with pytest.raises(InputError, match="one label"):
         score(tree, case.predictions, "set_2_accuracy", truth_is="sampled")
@@ -224,13 +226,14 @@ def test_clusters_are_resampled_as_a_whole(case, truth):
     pairs = {item: item // 10 for item in case.labels.items.tolist()}
     # Ten copies of one item are one item: the spread is that of a tenth of the items.
     spread = [
-        score(truth, case.predictions, "accuracy", cluster=c, seed=1).std(("chain", "draw")) for c in (alone, pairs)
+        score(truth, case.predictions, "accuracy", cluster=c, random_seed=1).std(("chain", "draw"))
+        for c in (alone, pairs)
     ]
     assert (spread[1] > 0).all()
-    weighted = score(truth, case.predictions, "roc_auc_ovr", cluster=pairs, seed=1)
+    weighted = score(truth, case.predictions, "roc_auc_ovr", cluster=pairs, random_seed=1)
     plain = score(truth, case.predictions, "roc_auc_ovr")
     assert (weighted.std(("chain", "draw")) > plain.std(("chain", "draw"))).all()
-    function = score(truth, case.predictions, sk.accuracy_score, cluster=alone, seed=1)
+    function = score(truth, case.predictions, sk.accuracy_score, cluster=alone, random_seed=1)
     np.testing.assert_allclose(function.std(("chain", "draw")), spread[0], rtol=0.35)
 
 

@@ -15,7 +15,7 @@ def case():
     p = 1 / (1 + np.exp(-3 * x["x"].to_numpy()))
     votes = Labels.from_counts(rng.multinomial(5, np.c_[1 - p, p]), items=x.index.tolist(), labels=["no", "yes"])
     majority = pd.Series(votes.categories[votes.counts().argmax(axis=1)], index=x.index)
-    return x, majority, dirichlet(votes, draws=100, seed=1)
+    return x, majority, dirichlet(votes, draws=100, random_seed=1)
 
 
 def test_it_is_the_mean_of_the_score(case):
@@ -28,7 +28,9 @@ def test_it_is_the_mean_of_the_score(case):
         assert make_scorer(metric, truth)(model, x, majority) == pytest.approx(expected)
     low = make_scorer("accuracy", truth, statistic="lower")(model, x, majority)
     assert low < make_scorer("accuracy", truth)(model, x, majority)
-    best = dirichlet(Labels.from_counts([[1, 2]], items=["i1"], labels=["no", "yes"]), draws=9, top_labels=1, seed=1)
+    best = dirichlet(
+        Labels.from_counts([[1, 2]], items=["i1"], labels=["no", "yes"]), draws=9, top_labels=1, random_seed=1
+    )
     assert 0 <= make_scorer("accuracy", best)(model, x.loc[["i1"]]) <= 1
 
 
@@ -56,12 +58,12 @@ def test_votes_follow_the_folds(case):
     x, majority, _ = case
     votes = np.random.default_rng(3).multinomial(5, [0.4, 0.6], size=80)
     with config_context(enable_metadata_routing=True):
-        scorer = make_scorer("accuracy", labels=["no", "yes"], seed=1).set_score_request(votes=True)
+        scorer = make_scorer("accuracy", labels=["no", "yes"], random_seed=1).set_score_request(votes=True)
         options = {"cv": KFold(4), "params": {"votes": votes}, "return_estimator": True, "return_indices": True}
         found = cross_validate(LogisticRegression(), x, majority, scoring=scorer, **options)
         search = GridSearchCV(LogisticRegression(), {"C": [1e-6, 1.0]}, scoring=scorer, cv=4)
         assert set(search.fit(x, majority, votes=votes).best_params_) == {"C"}
     for value, model, rows in zip(found["test_score"], found["estimator"], found["indices"]["test"]):
-        truth = dirichlet(Labels.from_counts(votes[rows], labels=["no", "yes"]), seed=1)
+        truth = dirichlet(Labels.from_counts(votes[rows], labels=["no", "yes"]), random_seed=1)
         given = Predictions.from_estimators({"m": model}, x.iloc[rows].reset_index(drop=True), labels=["no", "yes"])
-        assert value == pytest.approx(score(truth, given, "accuracy", seed=1).mean().item())
+        assert value == pytest.approx(score(truth, given, "accuracy", random_seed=1).mean().item())

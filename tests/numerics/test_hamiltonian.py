@@ -10,8 +10,8 @@ from bayesagree.draws.convergence import diagnostics
 
 def chains(density, units, n=4, draws=1000):
     found = []
-    for seed in range(n):
-        rng = np.random.default_rng(seed)
+    for random_seed in range(n):
+        rng = np.random.default_rng(random_seed)
         start = units @ rng.standard_normal(len(units))
         chain = Chain(density, start, units, rng, shortest=1.0, longest=4.0)
         chain.adapt(100)
@@ -63,10 +63,10 @@ def two_modes(x):
     return float(np.logaddexp.reduce(parts)), -(weight / SCALES) @ away
 
 
-def between_modes(seed):
+def between_modes(random_seed):
     started = []
     for mode in (0, 0, 1, 1):
-        rng = np.random.default_rng([seed, len(started)])
+        rng = np.random.default_rng([random_seed, len(started)])
         start = CENTRES[mode] + 0.1 * rng.standard_normal(2)
         started.append(Chain(two_modes, start, np.eye(2), rng, shortest=1.0, longest=2.2, centre=np.zeros(2)))
         started[-1].adapt(20)

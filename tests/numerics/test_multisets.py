@@ -19,9 +19,9 @@ def numbered(items):
 
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 10**6), st.sampled_from([np.int8, np.int32, np.int64]))
-def test_equal_multisets_have_one_number(seed, dtype):
+def test_equal_multisets_have_one_number(random_seed, dtype):
     """Items of any size, also none, with missing codes (-1), which do not count."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     start = np.concatenate([[0], np.cumsum(rng.integers(0, 5, rng.integers(1, 60)))])
     code = rng.integers(-1, 3, start[-1]).astype(dtype)
     group = rng.integers(0, 3, start.size - 1)

@@ -20,12 +20,16 @@ def crowd(rng, n_items, n_votes):
 def test_widths_of_kappa_are_those_of_real_studies():
     rng = np.random.default_rng(1)
     _, pilot = crowd(rng, 300, 4)
-    found = plan(pilot, items=[100, 400], annotators=[2, 6], metric="fleiss_kappa", replicates=8, seed=1)["width"]
+    found = plan(pilot, items=[100, 400], annotators=[2, 6], metric="fleiss_kappa", replicates=8, random_seed=1)[
+        "width"
+    ]
     for n_items in (100, 400):
         for n_votes in (2, 6):
             widths = []
-            for seed in range(10):
-                table = agreement_table(crowd(rng, n_items, n_votes)[1], seed=seed).set_index("coefficient")
+            for random_seed in range(10):
+                table = agreement_table(crowd(rng, n_items, n_votes)[1], random_seed=random_seed).set_index(
+                    "coefficient"
+                )
                 row = table.loc["fleiss_kappa"]
                 widths.append(row["upper"] - row["lower"])
             assert found.sel(items=n_items, annotators=n_votes) == pytest.approx(np.mean(widths), rel=0.2)
@@ -97,14 +101,14 @@ def test_more_items_narrow_and_cost_more():
         "study_draws": 50,
         "plausibility": "dirichlet",
     }
-    found = plan(pilot, models, **options, cost=(2, 0.5), target=0.2, seed=3)
+    found = plan(pilot, models, **options, cost=(2, 0.5), target=0.2, random_seed=3)
     assert (found["width"].sel(items=200) < found["width"].sel(items=50)).all()
     assert found["cost"].values.tolist() == [[150, 200], [600, 800]]
     assert (found["prob_right"] >= 0.5).all()
     chosen = found.sel(items=found.attrs["best_items"], annotators=found.attrs["best_annotators"])
     assert chosen["width"] <= 0.2
     assert chosen["cost"] == found["cost"].where(found["width"] <= 0.2).min()
-    again = plan(pilot, models, **options, cost=(2, 0.5), target=0.2, seed=3)
+    again = plan(pilot, models, **options, cost=(2, 0.5), target=0.2, random_seed=3)
     assert found.identical(again)
 
 
@@ -119,7 +123,7 @@ def test_what_cannot_be_planned_is_refused():
     with pytest.raises(InputError, match="a pilot of one item does not tell how items differ"):
         plan(Labels.from_counts([[2, 1]]), items=[10], annotators=[3], metric="fleiss_kappa")
     with pytest.raises(InputError, match="plan for them with Labels, such as rating >= 3"):
-        plan(ratings(n_items=5, seed=1).ratings, Predictions.from_labels({"A": [0]}), items=[10], annotators=[3])
+        plan(ratings(n_items=5, random_seed=1).ratings, Predictions.from_labels({"A": [0]}), items=[10], annotators=[3])
 
 
 def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst():
@@ -130,4 +134,4 @@ def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst():
     scores = {"A": good[0], "B": good[1], "bad": 1 - truth}
     models = Predictions.from_scores({name: s / s.sum(axis=1, keepdims=True) for name, s in scores.items()})
     options = {"items": [60], "annotators": [3], "replicates": 3, "study_draws": 50, "plausibility": "dirichlet"}
-    assert 0.3 < plan(pilot, models, seed=1, **options)["prob_right"].item() < 0.9
+    assert 0.3 < plan(pilot, models, random_seed=1, **options)["prob_right"].item() < 0.9

@@ -26,7 +26,7 @@ def by_draws(counts, score):
 
 
 def test_gain_of_a_decision_is_the_drop_of_the_variance():
-    found = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, seed=1).set_index("item")["gain"]
+    found = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, random_seed=1).set_index("item")["gain"]
     predicted = MODELS.hard_labels()
     for item, counts in enumerate(VOTES):
         a, b = predicted[:, item]
@@ -36,7 +36,9 @@ def test_gain_of_a_decision_is_the_drop_of_the_variance():
 
 
 def test_gain_of_a_metric_is_the_mean_over_models():
-    found = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, goal="metric", seed=1).set_index("item")["gain"]
+    found = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, goal="metric", random_seed=1).set_index("item")[
+        "gain"
+    ]
     for item, counts in enumerate(VOTES):
         gains = [by_draws(counts, lambda top, a=a: (top == a).astype(float)) for a in MODELS.hard_labels()[:, item]]
         assert found[item] == pytest.approx(np.mean(gains), abs=0.006)
@@ -53,7 +55,7 @@ def test_gain_of_certainty_is_that_of_the_fewest_votes_that_can_change_the_answe
         chance = [sp.stats.dirichlet_multinomial.pmf(case, shape, votes) for case in cases]
         return np.dot(chance, argmax_probabilities(shape + np.array(cases)).max(axis=1))
 
-    row = annotate_next(Labels.from_counts([counts]), n=1, seed=1).iloc[0]
+    row = annotate_next(Labels.from_counts([counts]), n=1, random_seed=1).iloc[0]
     fewest = next(m for m in range(1, 9) if expected(m) > now + 1e-9)
     assert row["votes"] == fewest
     assert row["gain"] == pytest.approx((expected(fewest) - now) / fewest, abs=1e-9)
@@ -64,9 +66,9 @@ def test_a_goal_without_its_models_is_refused():
         annotate_next(Labels.from_counts(VOTES), n=1, goal="decision")
 
 
-def study(seed, n_items=300, n_votes=2):
+def study(random_seed, n_items=300, n_votes=2):
     """Votes on items of the default prior, and two models that differ on a third of them."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     truth = rng.dirichlet(np.full(3, 1 / 3), n_items)
     first = np.where(rng.random(n_items) < 0.8, truth.argmax(axis=1), rng.integers(3, size=n_items))
     second = np.where(rng.random(n_items) < 0.67, first, rng.integers(3, size=n_items))
@@ -75,14 +77,14 @@ def study(seed, n_items=300, n_votes=2):
 
 
 def test_probability_is_the_rate_of_right_choices_after_votes_that_are_drawn():
-    seed = 1
-    labels, models = study(seed)
+    random_seed = 1
+    labels, models = study(random_seed)
     n, repeats = 40, 400
     found = value_of_votes(labels, models, plausibility="dirichlet")
     order = found.attrs["models"]
     picked = models.hard_labels()[[list(models.models).index(name) for name in order]]
-    items = annotate_next(labels, models, n=n, plausibility="dirichlet", seed=1)["item"].to_numpy()
-    shape, rng = labels.counts() + 1 / 3, np.random.default_rng(seed + 100)
+    items = annotate_next(labels, models, n=n, plausibility="dirichlet", random_seed=1)["item"].to_numpy()
+    shape, rng = labels.counts() + 1 / 3, np.random.default_rng(random_seed + 100)
 
     def lead(top):
         return (
@@ -125,9 +127,13 @@ def test_one_model_is_refused():
 def test_draws_of_a_posterior_give_the_gains_of_its_formula(goal):
     labels = Labels.from_counts(VOTES)
     # A trace that knows no formula: nothing but the draws.
-    truth = xr.DataTree.from_dict({"posterior": dirichlet(labels, draws=20_000, seed=3)["posterior"].to_dataset()})
+    truth = xr.DataTree.from_dict(
+        {"posterior": dirichlet(labels, draws=20_000, random_seed=3)["posterior"].to_dataset()}
+    )
     exact, drawn = (
-        annotate_next(labels, MODELS, n=5, goal=goal, plausibility=posterior, seed=1).set_index("item").loc[range(5)]
+        annotate_next(labels, MODELS, n=5, goal=goal, plausibility=posterior, random_seed=1)
+        .set_index("item")
+        .loc[range(5)]
         for posterior in ("dirichlet", truth)
     )
     # Five Monte-Carlo errors of a gain from 80,000 draws: a mean of conditional means, each with an sd below 1 / 4.
@@ -140,14 +146,14 @@ def test_draws_of_a_posterior_give_the_gains_of_its_formula(goal):
 @pytest.mark.long
 def test_predictions_inform_the_next_label_by_default():
     labels, models = study(5, n_items=100)
-    found = annotate_next(labels, models, n=20, seed=1)
-    asked = annotate_next(labels, models, n=20, plausibility="informed_dirichlet", seed=1)
+    found = annotate_next(labels, models, n=20, random_seed=1)
+    asked = annotate_next(labels, models, n=20, plausibility="informed_dirichlet", random_seed=1)
     assert found["item"].tolist() == asked["item"].tolist()
     differ = models.hard_labels()[0] != models.hard_labels()[1]
     assert differ[found["item"]].all()
-    worth = value_of_votes(labels, models, seed=1)
+    worth = value_of_votes(labels, models, random_seed=1)
     # What is open today is the spread of the difference under the posterior that every model informs.
-    tree = evaluate(labels, models, seed=1)["posterior"]["top_1_accuracy"].values.reshape(-1, 2)
+    tree = evaluate(labels, models, random_seed=1)["posterior"]["top_1_accuracy"].values.reshape(-1, 2)
     assert worth["sd"].iloc[0] == pytest.approx((tree[:, 0] - tree[:, 1]).std(), rel=0.1)
 
 
@@ -155,6 +161,6 @@ def test_missing_predictions_are_refused_or_left_out():
     labels = Labels.from_counts(VOTES)
     models = Predictions.from_labels({"A": [0, 0, 1, None, 1], "B": [0, 1, 1, 0, 2]}, labels=[0, 1, 2])
     with pytest.raises(InputError, match="'A' has no prediction for 1 of 5 items: 3"):
-        annotate_next(labels, models, n=5, seed=1)
-    assert 3 not in annotate_next(labels, models, n=5, missing="skip", seed=1)["item"].tolist()
-    assert annotate_next(labels, models, n=5, missing="wrong", seed=1)["item"].size == 5
+        annotate_next(labels, models, n=5, random_seed=1)
+    assert 3 not in annotate_next(labels, models, n=5, missing="skip", random_seed=1)["item"].tolist()
+    assert annotate_next(labels, models, n=5, missing="wrong", random_seed=1)["item"].size == 5

@@ -12,8 +12,8 @@ from bayesagree.planning._pairs import Pairs
 NAMES = np.array(list("ABCD"))
 
 
-def games(n=60, seed=1):
-    rng = np.random.default_rng(seed)
+def games(n=60, random_seed=1):
+    rng = np.random.default_rng(random_seed)
     left = rng.integers(0, 4, n)
     right = (left + rng.integers(1, 4, n)) % 4
     half = (np.array([1.0, 0.9, 0.0, -1.5])[left] - np.array([1.0, 0.9, 0.0, -1.5])[right]) / 2
@@ -54,16 +54,16 @@ def test_gain_is_the_drop_of_the_variance(pairs, goal):
 
 
 def test_the_two_best_are_compared_next():
-    table = annotate_next(games(400), n=6, seed=1)
+    table = annotate_next(games(400), n=6, random_seed=1)
     assert set(table.loc[0, ["first", "second"]]) == {"A", "B"}
     assert table["comparisons"].sum() == 400
-    among = annotate_next(games(), n=1, models=["B", "C"], seed=1)
+    among = annotate_next(games(), n=1, models=["B", "C"], random_seed=1)
     assert set(among.loc[0, ["first", "second"]]) == {"B", "C"}
 
 
 def test_choice_after_twenty_comparisons_against_simulated_ones(pairs):
     """20 outcomes are drawn from 2,000 draws of the truth; the draws are weighted by them."""
-    table = value_of_votes(games(), seed=1).set_index("votes")
+    table = value_of_votes(games(), random_seed=1).set_index("votes")
     a, b = (int(np.flatnonzero(name == NAMES)[0]) for name in table.attrs["models"])
     chance = np.stack([weighted(pairs, a, b, outcome) for outcome in range(3)], axis=1)
     ahead = pairs.strength[:, a] > pairs.strength[:, b]
@@ -95,7 +95,7 @@ def test_the_next_pair_is_shown_in_the_order_that_it_had_less_often():
     order = ["AB"] * 5 + ["BA"] * 2 + ["CA"] * 4 + ["AC"] + ["BC"] * 3 + ["CB"] * 3
     words = np.random.default_rng(1).choice(["left", "right", "tie"], len(order))
     table = pd.DataFrame({"left": [p[0] for p in order], "right": [p[1] for p in order], "winner": words})
-    options = {"n": 3, "seed": 1, "prior": DavidsonPrior(strength_sd=1.0)}
+    options = {"n": 3, "random_seed": 1, "prior": DavidsonPrior(strength_sd=1.0)}
     found = annotate_next(Comparisons.from_long(table), **options).set_index(["first", "second"])
     assert {("B", "A"), ("A", "C")} <= set(found.index)
     assert found["comparisons"].sort_index().tolist() == [5, 7, 6]

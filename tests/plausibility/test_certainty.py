@@ -50,8 +50,8 @@ def test_golden_dirichlet():
 
 @given(st.integers(1, 12), st.integers(12, 600), st.integers(1, 60), st.integers(0, 2**32 - 1))
 @settings(max_examples=40, deadline=None)
-def test_sets_are_counted_as_sets(k, n_labels, n_samples, seed):
-    rng = np.random.default_rng(seed)
+def test_sets_are_counted_as_sets(k, n_labels, n_samples, random_seed):
+    rng = np.random.default_rng(random_seed)
     top = rng.integers(0, n_labels, (3, n_labels)).argsort(axis=1)[:, :k][rng.integers(0, 3, n_samples)]
     top = rng.permuted(top, axis=1)
     counted = {frozenset(row): 0 for row in top.tolist()}
@@ -63,7 +63,7 @@ def test_sets_are_counted_as_sets(k, n_labels, n_samples, seed):
 
 def test_certainty_takes_full_draws_and_top_labels_alike():
     labels = Labels.from_counts(np.random.default_rng(1).integers(0, 5, (70, 6)))
-    full = dirichlet(labels, draws=400, seed=2)
+    full = dirichlet(labels, draws=400, random_seed=2)
     ranked = np.argsort(-full["posterior"]["plausibility"].values, axis=-1)[..., :3].astype(np.int16)
     kept = xr.DataTree.from_dict(
         {
@@ -81,7 +81,7 @@ def test_certainty_takes_full_draws_and_top_labels_alike():
 
 def test_entropy_and_its_closed_form():
     labels = Labels.from_counts([[3, 1, 0, 2], [0, 0, 0, 9]])
-    tree = dirichlet(labels, draws=20_000, chains=1, seed=1)
+    tree = dirichlet(labels, draws=20_000, chains=1, random_seed=1)
     draws = tree["posterior"]["plausibility"].values[0]
     entropy = -(draws * np.log(draws)).sum(axis=-1)
     error = entropy.std(axis=0) / np.sqrt(len(entropy))
@@ -104,8 +104,8 @@ def test_risk_by_hand():
 def test_risk_mass_without_draws_is_exact():
     labels = Labels.from_counts([[3, 1, 0, 2], [1, 1, 1, 1]])
     risk = {0: 0, 1: 1, 2: 1, 3: 2}
-    full = dirichlet(labels, draws=20_000, chains=1, seed=3)
-    kept = dirichlet(labels, draws=1, chains=1, seed=3, top_labels=1)
+    full = dirichlet(labels, draws=20_000, chains=1, random_seed=3)
+    kept = dirichlet(labels, draws=1, chains=1, random_seed=3, top_labels=1)
     drawn, exact = (level_probability(t, risk, truth_is="mass").values for t in (full, kept))
     assert (np.abs(drawn - exact) < 4.5 * np.sqrt(exact * (1 - exact) / 20_000)).all()
     gap = np.abs(expected_risk(full, risk, truth_is="mass") - expected_risk(kept, risk, truth_is="mass"))
@@ -143,7 +143,7 @@ def test_agreement_of_one_annotator_is_nan_and_says_so():
 
 @pytest.mark.parametrize(("counts", "expected"), [([[5]], 1.0), ([[1, 1]], 0.5), ([[0, 0, 0], [3, 3, 3]], 1 / 3)])
 def test_one_label_and_items_that_say_nothing(counts, expected):
-    tree = dirichlet(Labels.from_counts(counts), draws=50, seed=1)
+    tree = dirichlet(Labels.from_counts(counts), draws=50, random_seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         certainty = annotation_certainty(tree, exact=True)

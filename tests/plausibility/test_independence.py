@@ -22,12 +22,12 @@ from bayesagree.judges.rate import corrected_rate
 from bayesagree.plausibility.dawid_skene._results import choice_notes
 from bayesagree.plausibility.independence import independence
 
-FEW = {"draws": 50, "chains": 2, "seed": 1}
+FEW = {"draws": 50, "chains": 2, "random_seed": 1}
 OURS = "ignore:models .* not independent"
 
 
-def votes_of(items, votes, seed, concentration=1.0):
-    rng = np.random.default_rng(seed)
+def votes_of(items, votes, random_seed, concentration=1.0):
+    rng = np.random.default_rng(random_seed)
     share = rng.dirichlet(np.full(3, concentration), items)
     given = (rng.random((items, votes, 1)) > share.cumsum(axis=1)[:, None, :2]).sum(axis=2)
     honest = (np.log(share) + 0.5 * rng.gumbel(size=share.shape)).argmax(axis=1)
@@ -62,8 +62,8 @@ def test_voters_and_copies_are_found_and_independent_models_are_not(votes):
 def test_independent_models_are_hardly_ever_found():
     """Of 1,200 models .004 (SE .002) were found in the benchmark's worlds."""
     found = []
-    for seed in range(200):
-        share, given, honest = votes_of(300, 2 + seed % 4, [1, seed], (0.2, 1.0, 5.0)[seed % 3])
+    for random_seed in range(200):
+        share, given, honest = votes_of(300, 2 + random_seed % 4, [1, random_seed], (0.2, 1.0, 5.0)[random_seed % 3])
         models = {"honest": np.eye(3)[honest], "truth": share}
         found.append(independence(Labels.from_counts(counted(given)), Predictions.from_scores(models)).dependent)
     assert np.mean(found) < 0.02
@@ -72,8 +72,8 @@ def test_independent_models_are_hardly_ever_found():
 def test_the_truth_itself_is_as_close_to_the_votes_as_a_model_can_be():
     """In standard errors: standard normal up to the fitted scale, 25 sets give the mean to .2 and the sd to .14."""
     close = []
-    for seed in range(25):
-        share, given, _ = votes_of(200, 3, [2, seed])
+    for random_seed in range(25):
+        share, given, _ = votes_of(200, 3, [2, random_seed])
         close.append(
             independence(Labels.from_counts(counted(given)), Predictions.from_scores({"A": share})).closeness[0]
         )
@@ -260,9 +260,9 @@ def test_whatever_scores_or_learns_says_so():
     with pytest.warns(UserWarning, match=f"{told}.* flattered"):
         evaluate(labels, models, plausibility="group_dirichlet", groups=dict(zip("abcd", "xxyy")), **FEW)
     with pytest.warns(UserWarning, match=told):
-        annotate_next(labels, models, n=5, seed=1)
+        annotate_next(labels, models, n=5, random_seed=1)
     with pytest.warns(UserWarning, match=f"{told}.* flattered"):
-        annotate_next(labels, models, n=5, plausibility="dirichlet", seed=1)
+        annotate_next(labels, models, n=5, plausibility="dirichlet", random_seed=1)
     with pytest.warns(UserWarning, match=told):
         blind_scores(models, crowd=labels, method="majority")
     judges = Labels.from_matrix(
@@ -270,4 +270,4 @@ def test_whatever_scores_or_learns_says_so():
     )
     people = Labels.from_matrix((given == 0).astype(int), labels=[0, 1])
     with pytest.warns(UserWarning, match=told):
-        corrected_rate(judges, people, positive=1, draws=20, chains=1, tune=20, seed=1)
+        corrected_rate(judges, people, positive=1, draws=20, chains=1, tune=20, random_seed=1)

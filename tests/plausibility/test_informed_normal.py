@@ -19,7 +19,7 @@ def given(rows, predictions, scale=(0, 1)):
 
 def test_reference_posterior():
     data, expected = MODEL["data"], MODEL["posterior"]
-    tree = informed_normal(*given(data["ratings"], data["predictions"]), draws=20_000, seed=1)
+    tree = informed_normal(*given(data["ratings"], data["predictions"]), draws=20_000, random_seed=1)
     draws = tree["posterior"]["mean"].stack(sample=("chain", "draw")).transpose("sample", "item")
     assert_mean(draws.values, expected["mean"])
     found = tree["posterior_parameters"].to_dataset()
@@ -31,8 +31,8 @@ def test_reference_posterior():
 @pytest.mark.nuts
 def test_nuts_is_the_same_posterior():
     case = given([[1, 2, 2, 5], [3, 3, 4], [2, 1, 1], [4, 5]], [2.0, 3.5, 1.0, 4.0], (1, 5))
-    exact = informed_normal(*case, draws=4000, seed=1)
-    nuts = informed_normal(*case, draws=1500, chains=2, seed=2, engine="nuts", sampler={"target_accept": 0.95})
+    exact = informed_normal(*case, draws=4000, random_seed=1)
+    nuts = informed_normal(*case, draws=1500, chains=2, random_seed=2, engine="nuts", sampler={"target_accept": 0.95})
     assert_same_mean(exact, nuts, "mean")
     assert_same_mean(exact, nuts, "variance")
 
@@ -42,9 +42,9 @@ def test_predicted_items_without_ratings_are_drawn_from_the_line():
     truth = rng.uniform(0.2, 0.8, 80)
     models = Predictions.from_numbers({"A": truth}, items=range(80))
     rated = Ratings.from_matrix(truth[:60, None] + 0.02 * rng.standard_normal((60, 3)), scale=(0, 1))
-    mean = informed_normal(rated, models, seed=1)["posterior"]["mean"].mean(("chain", "draw"))
+    mean = informed_normal(rated, models, random_seed=1)["posterior"]["mean"].mean(("chain", "draw"))
     assert np.abs(mean.values[60:] - truth[60:]).max() < 0.02
-    assert evaluate(rated, models, metrics=["mae"], seed=1)["certainty"].sizes["item"] == 80
+    assert evaluate(rated, models, metrics=["mae"], random_seed=1)["certainty"].sizes["item"] == 80
 
 
 @pytest.mark.filterwarnings("ignore:models 'A' are not independent")
@@ -52,9 +52,9 @@ def test_predicted_items_without_ratings_are_drawn_from_the_line():
 def test_many_items_at_one_end_are_warned_of(end):
     rows = [[end, end]] * 13 + [[end, 0.5]] * 12 + [[0.3, 0.4]] * 15
     with pytest.warns(UserWarning, match=r"all ratings of 0\.33 of the items lie at one end"):
-        informed_normal(*given(rows, np.linspace(0, 1, 40)), draws=10, seed=1)
+        informed_normal(*given(rows, np.linspace(0, 1, 40)), draws=10, random_seed=1)
     # A quarter at an end is no reason, nor are items with one rating.
-    informed_normal(*given([*rows[4:], *[[end]] * 9], np.linspace(0, 1, 45)), draws=10, seed=1)
+    informed_normal(*given([*rows[4:], *[[end]] * 9], np.linspace(0, 1, 45)), draws=10, random_seed=1)
 
 
 def test_auto_learns_from_numbers_where_there_are_enough_items():

@@ -13,6 +13,6 @@ def test_tie_rules():
 
 def test_random_ties_are_fair():
     votes = Labels.from_counts(np.tile([3, 3, 0], (20_000, 1)))
-    share = majority_vote(votes, ties="random", seed=1).mean("item").values
+    share = majority_vote(votes, ties="random", random_seed=1).mean("item").values
     assert share[2] == 0
     assert abs(share[0] - 0.5) < 4.5 * 0.5 / np.sqrt(20_000)

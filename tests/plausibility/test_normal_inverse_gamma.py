@@ -18,12 +18,12 @@ def ratings_of(rows):
     return Ratings.from_matrix([row + [None] * (width - len(row)) for row in rows], scale=(-4, 4))
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_reference_posterior(seed):
+@pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_reference_posterior(random_seed):
     data, expected = MODEL["data"], MODEL["posterior"]
     prior = NormalInverseGammaPrior(**data["prior"])
     tree = normal_inverse_gamma(
-        ratings_of(data["ratings"]), reliability=data["reliability"], prior=prior, draws=20_000, seed=seed
+        ratings_of(data["ratings"]), reliability=data["reliability"], prior=prior, draws=20_000, random_seed=random_seed
     )
     posterior = tree["posterior"].to_dataset().stack(sample=("chain", "draw")).transpose("sample", "item")
     assert_mean(posterior["mean"].values, expected["mean"])

@@ -64,7 +64,7 @@ def test_alt_test_has_the_same_winning_rate_and_advantage():
     theirs = STORED["alt_test"]
     people = Labels.from_matrix(np.array([list(said) for said in theirs["people"].values()]).T)
     judge = Predictions.from_labels({"llm": list(theirs["judge"])}, labels=["0", "1", "2"])
-    ours = alternative_annotator_test(people, judge, epsilon=theirs["epsilon"], seed=1)
+    ours = alternative_annotator_test(people, judge, epsilon=theirs["epsilon"], random_seed=1)
     for name in ("winning_rate", "advantage_probability"):
         assert ours[name].item() == pytest.approx(theirs[name], abs=1e-12)
 

@@ -46,7 +46,7 @@ def test_blocks_are_the_draws_of_the_posterior(record: PosteriorRecord) -> None:
 
 
 def test_objects_and_names_are_the_same_posterior() -> None:
-    labels, how = ANNOTATIONS[Labels], {"draws": 20, "seed": 1}
+    labels, how = ANNOTATIONS[Labels], {"draws": 20, "random_seed": 1}
     by_name = evaluate(labels, PREDICTIONS, plausibility="dirichlet", reliability=2.0, prior=0.5, **how)
     by_object = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(2.0, 0.5), **how)
     assert by_name.identical(by_object)

@@ -58,8 +58,8 @@ def registered(monkeypatch):
 
 
 def test_it_draws_and_has_certainties():
-    tree = BetaBinomial().draw(VOTES, Request(seed=1))
-    known = dirichlet(VOTES, seed=2)
+    tree = BetaBinomial().draw(VOTES, Request(random_seed=1))
+    known = dirichlet(VOTES, random_seed=2)
     assert tree.attrs["model"] == "beta_binomial"
     # Certainties of 4000 draws: five standard errors of a difference of shares.
     difference = annotation_certainty(tree) - annotation_certainty(known)
@@ -68,17 +68,19 @@ def test_it_draws_and_has_certainties():
 
 def test_it_is_evaluated_as_an_object():
     one, other = (
-        evaluate(VOTES, MODELS, plausibility=truth, reliability=(1.0, 2.0), seed=seed)["posterior"]["top_1_accuracy"]
-        for truth, seed in ((BetaBinomial(), 1), ("dirichlet", 2))
+        evaluate(VOTES, MODELS, plausibility=truth, reliability=(1.0, 2.0), random_seed=random_seed)["posterior"][
+            "top_1_accuracy"
+        ]
+        for truth, random_seed in ((BetaBinomial(), 1), ("dirichlet", 2))
     )
     error = np.sqrt(other.var(("chain", "draw")) * 2 / 4000)
     assert (abs(one.mean(("chain", "draw")) - other.mean(("chain", "draw"))) < 5 * error).all()
-    sized = evaluate(VOTES, MODELS, plausibility=BetaBinomial(2.0), draws=20, seed=1)
+    sized = evaluate(VOTES, MODELS, plausibility=BetaBinomial(2.0), draws=20, random_seed=1)
     assert sized["posterior"]["reliability"].values.tolist() == [2.0]
 
 
 def test_it_is_evaluated_and_reported_by_name(registered):
-    how = {"draws": 20, "seed": 1, "metrics": ["top_1_accuracy", "agreement"]}
+    how = {"draws": 20, "random_seed": 1, "metrics": ["top_1_accuracy", "agreement"]}
     tree = evaluate(VOTES, MODELS, plausibility="beta_binomial", prior=1.0, **how)
     assert tree.identical(evaluate(VOTES, MODELS, plausibility=BetaBinomial(prior=1.0), **how))
     with pytest.raises(TypeError, match="no argument priors=; did you mean prior="):

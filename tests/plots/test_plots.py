@@ -28,18 +28,18 @@ from bayesagree.subjective import EvaluationSpecification, check_specification, 
 
 @pytest.fixture(scope="module")
 def given():
-    return labelled_test_set(n_items=40, n_labels=3, seed=1)
+    return labelled_test_set(n_items=40, n_labels=3, random_seed=1)
 
 
 @pytest.fixture(scope="module")
 def tree(given):
-    how = {"plausibility": "dirichlet", "another_annotator": True, "draws": 50, "seed": 1}
+    how = {"plausibility": "dirichlet", "another_annotator": True, "draws": 50, "random_seed": 1}
     return evaluate(given.labels, given.predictions, reliability=[0.3, 1], **how)
 
 
 @pytest.fixture(scope="module")
 def posterior(given):
-    return dirichlet(given.labels, draws=50, seed=1)
+    return dirichlet(given.labels, draws=50, random_seed=1)
 
 
 def drawn(axes):
@@ -79,8 +79,8 @@ def test_places_are_written_best_model_first(tree):
 
 
 def test_item_fits_have_a_density_over_the_scale():
-    rated = ratings(n_items=4, ratings_per_item=5, phi=0.6, seed=1).ratings
-    tree = common_agreement(rated, keep_item_means=True, draws=30, chains=2, seed=1)
+    rated = ratings(n_items=4, ratings_per_item=5, phi=0.6, random_seed=1).ratings
+    tree = common_agreement(rated, keep_item_means=True, draws=30, chains=2, random_seed=1)
     panels = drawn(plots.plot_item_fits(tree, rated, items=rated.items[:2].tolist()))
     assert [panel.get_title() for panel in panels[:2]] == [f"{name} (5 ratings)" for name in rated.items[:2]]
     x, density = panels[0].lines[0].get_data()
@@ -96,18 +96,18 @@ def test_strips_name_the_share_of_draws_on_top(posterior, given):
     lead = float((values.argmax("category") == best).mean())
     assert panel.get_xticklabels()[0].get_text() == f"{best}\n{lead:.0%} on top"
     with pytest.raises(InputError, match="without top_labels"):
-        plots.plot_plausibility(dirichlet(given.labels, top_labels=1, draws=5, seed=1), 3)
+        plots.plot_plausibility(dirichlet(given.labels, top_labels=1, draws=5, random_seed=1), 3)
 
 
 def test_a_certain_item_stands_in_its_corner_of_the_simplex():
     certain = Labels.from_counts([[10**6, 0, 0], [0, 10**6, 0], [0, 0, 10**6]])
-    (panel,) = drawn(plots.plot_simplex(dirichlet(certain, draws=10, seed=1), [0, 1, 2]))
+    (panel,) = drawn(plots.plot_simplex(dirichlet(certain, draws=10, random_seed=1), [0, 1, 2]))
     for line, corner in zip(panel.lines, [[0, 0], [1, 0], [0.5, np.sqrt(3) / 2]]):
         np.testing.assert_allclose(line.get_xydata().mean(axis=0), corner, atol=1e-3)
 
 
 def test_certainty_is_sorted_by_itself_or_by_one_curve(posterior, given):
-    low = annotation_certainty(dirichlet(given.labels, reliability=0.2, seed=1), exact=True)
+    low = annotation_certainty(dirichlet(given.labels, reliability=0.2, random_seed=1), exact=True)
     high = annotation_certainty(posterior, exact=True)
     (panel,) = drawn(plots.plot_certainty({"low": low, "high": high}))
     assert (np.diff(panel.lines[1].get_ydata()) >= 0).all()

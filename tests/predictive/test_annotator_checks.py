@@ -24,13 +24,19 @@ LIAR = np.full((3, 3), 0.475) - 0.425 * np.eye(3)
 def crowd(ambiguity: float = 0.0, n_items: int = 300):
     confusion = np.stack([CAREFUL] * 7 + [LIAR])
     return crowd_labels(
-        n_items=n_items, n_annotators=8, n_labels=3, labels_per_item=4, confusion=confusion, ambiguity=ambiguity, seed=1
+        n_items=n_items,
+        n_annotators=8,
+        n_labels=3,
+        labels_per_item=4,
+        confusion=confusion,
+        ambiguity=ambiguity,
+        random_seed=1,
     )
 
 
 @pytest.mark.long
 def test_a_liar_is_flagged_and_careful_annotators_are_not():
-    tree = dawid_skene(crowd().labels, draws=150, seed=1)
+    tree = dawid_skene(crowd().labels, draws=150, random_seed=1)
     table = annotator_table(tree).set_index("annotator")
     assert table.loc[7, "flags"] == ["worse_than_chance"]
     assert table.loc[range(7), "flags"].map(len).sum() == 0
@@ -91,10 +97,16 @@ def test_ambiguous_items_show_in_the_spread_of_agreement():
     z = {}
     for ambiguity in (0.0, 0.3):
         labels = crowd_labels(
-            n_items=300, n_annotators=8, n_labels=3, labels_per_item=6, confusion=exact, ambiguity=ambiguity, seed=1
+            n_items=300,
+            n_annotators=8,
+            n_labels=3,
+            labels_per_item=6,
+            confusion=exact,
+            ambiguity=ambiguity,
+            random_seed=1,
         ).labels
-        tree = dawid_skene(labels, variant="hierarchical", draws=60, chains=2, seed=1)
-        check = agreement_check(labels, tree, replicates=60, seed=1)
+        tree = dawid_skene(labels, variant="hierarchical", draws=60, chains=2, random_seed=1)
+        check = agreement_check(labels, tree, replicates=60, random_seed=1)
         z[ambiguity] = float(check["z"].sel(statistic="variance"))
     assert abs(z[0.0]) < 3.5
     assert z[0.3] > 1.96  # the level at which a reader of z would notice
@@ -111,7 +123,9 @@ def test_copies_show_in_the_histogram_of_agreement():
         who = rng.permuted(np.tile(np.arange(10), (400, 1)), axis=1)[:, :5]
         rows = {"item": np.repeat(np.arange(400), 5), "annotator": who.ravel(), "label": said.ravel()}
         labels = Labels.from_long(pd.DataFrame(rows))
-        check = agreement_check(labels, dawid_skene(labels, variant="full", draws=100, chains=2, seed=1), seed=1)
+        check = agreement_check(
+            labels, dawid_skene(labels, variant="full", draws=100, chains=2, random_seed=1), random_seed=1
+        )
         p_value[copying] = float(check["p_value"].sel(statistic="histogram"))
     assert p_value[0.0] > 0.01
     assert p_value[0.7] < 0.01
@@ -125,7 +139,9 @@ def test_a_pair_that_copies_is_named():
     copied[second[to]] = copied[first[at]]
     rows = {"item": labels.item_index, "annotator": labels.annotator_index, "label": copied}
     for given, copies in ((labels, False), (Labels.from_long(pd.DataFrame(rows)), True)):
-        check = agreement_check(given, dawid_skene(given, variant="full", draws=100, chains=2, seed=1), seed=1)
+        check = agreement_check(
+            given, dawid_skene(given, variant="full", draws=100, chains=2, random_seed=1), random_seed=1
+        )
         assert (float(check["p_value"].sel(statistic="pair")) < 0.01) == copies
     assert check.attrs["pair"] == [2, 5]
 
@@ -133,7 +149,7 @@ def test_a_pair_that_copies_is_named():
 def test_nobody_shares_an_item():
     rows = {"item": range(30), "annotator": np.arange(30) % 3, "label": np.arange(30) % 2}
     labels = Labels.from_long(pd.DataFrame(rows))
-    check = agreement_check(labels, dawid_skene(labels, draws=20, chains=1, seed=1), replicates=5, seed=1)
+    check = agreement_check(labels, dawid_skene(labels, draws=20, chains=1, random_seed=1), replicates=5, random_seed=1)
     assert np.isnan(check["p_value"]).all()
     assert check.attrs["pair"] == []
 
@@ -142,5 +158,5 @@ def test_groups_without_a_common_item_are_counted():
     rows = [(i, j, (i + j) % 2) for i in range(8) for j in range(4)]
     rows += [(i, j, i % 2) for i in range(8, 14) for j in range(4, 8)]
     labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
-    found = crowd_checks(labels, dawid_skene(labels, draws=20, chains=2, seed=1))
+    found = crowd_checks(labels, dawid_skene(labels, draws=20, chains=2, random_seed=1))
     assert found["separate_groups_of_annotators"] == 2

@@ -36,7 +36,7 @@ def log_likelihood(tree, annotations, **options):
 
 
 def test_dirichlet_item_is_a_chain_of_predictive_probabilities():
-    tree = dirichlet(CROWD, prior=[0.5, 1.0, 2.0], draws=3, chains=2, seed=1)
+    tree = dirichlet(CROWD, prior=[0.5, 1.0, 2.0], draws=3, chains=2, random_seed=1)
     found = log_likelihood(tree, CROWD)
     assert found.dims == ("chain", "draw", "item")
     for i, name in enumerate(CROWD.items):
@@ -50,7 +50,7 @@ def test_dirichlet_item_is_a_chain_of_predictive_probabilities():
 def test_normal_item_is_the_integral_over_its_mean_and_variance():
     prior = NormalInverseGammaPrior(mean=0.1, strength=0.5, shape=1.5, scale=0.8)
     x = np.array([1.2, -0.3, 0.7])
-    tree = normal_inverse_gamma(Ratings.from_matrix([x], scale=(-4, 4)), prior=prior, draws=1, chains=1, seed=1)
+    tree = normal_inverse_gamma(Ratings.from_matrix([x], scale=(-4, 4)), prior=prior, draws=1, chains=1, random_seed=1)
     found = float(log_likelihood(tree, Ratings.from_matrix([x], scale=(-4, 4))).squeeze())
 
     def joint(log_v):
@@ -64,8 +64,8 @@ def test_normal_item_is_the_integral_over_its_mean_and_variance():
 
 
 def test_plackett_luce_item_is_the_mean_over_the_prior():
-    tree = plackett_luce(RANKINGS, shape=0.6, draws=50, chains=2, seed=1)
-    runs = np.stack([log_likelihood(tree, RANKINGS, draws=100, seed=s).values[0, 0] for s in range(10)])
+    tree = plackett_luce(RANKINGS, shape=0.6, draws=50, chains=2, random_seed=1)
+    runs = np.stack([log_likelihood(tree, RANKINGS, draws=100, random_seed=s).values[0, 0] for s in range(10)])
     worth = np.random.default_rng(3).dirichlet(np.full(5, 0.6), 200_000)
     for case, found in zip(CASES, runs.T):
         p = np.prod([chance(one, worth) for one in case], axis=0)
@@ -82,7 +82,7 @@ def rated_and_prior(mu, levels, p, prior):
 @pytest.mark.filterwarnings("ignore:.*ratings per item with flat item means")
 @pytest.mark.parametrize("item_mean", ["flat", "hierarchical", {1: 1.5}])
 def test_phi_item_is_the_integral_over_its_mean(item_mean):
-    tree = common_agreement(RATED, item_mean=item_mean, draws=2, chains=1, seed=1)
+    tree = common_agreement(RATED, item_mean=item_mean, draws=2, chains=1, random_seed=1)
     found = log_likelihood(tree, RATED)
     posterior = tree["posterior"].to_dataset()
     for draw, i in itertools.product(range(2), range(4)):
@@ -109,7 +109,7 @@ OF_A_CROWD = [pytest.param(variant, marks=pytest.mark.long) for variant in VARIA
 @pytest.mark.filterwarnings("ignore:the chains disagree")
 @pytest.mark.parametrize("variant", [*VARIANTS[:3], *OF_A_CROWD])
 def test_crowd_item_is_the_sum_over_its_truth_or_readings(variant):
-    tree = dawid_skene(CROWD, variant=variant, draws=2, chains=1, tune=20, seed=1)
+    tree = dawid_skene(CROWD, variant=variant, draws=2, chains=1, tune=20, random_seed=1)
     found = log_likelihood(tree, CROWD)
     posterior = tree["posterior"].to_dataset().isel(chain=0)
     for draw, i in itertools.product(range(2), range(4)):
@@ -140,7 +140,12 @@ def group_tree():
     }
     coords = {"model": COUNTS.models, "group": COUNTS.groups}
     return result_tree(
-        {"posterior": drawn}, coords, model="group_performance", engine="exact", seed=1, settings={"metric": "accuracy"}
+        {"posterior": drawn},
+        coords,
+        model="group_performance",
+        engine="exact",
+        random_seed=1,
+        settings={"metric": "accuracy"},
     )
 
 
@@ -152,7 +157,7 @@ def test_group_annotator_is_beta_binomial():
     phi = tree["posterior"]["within_spread"].values[1, 7, 0] ** -2 - 1
     expected = stats.betabinom([4, 5, 6, 8], mean * phi, (1 - mean) * phi).logpmf([3, 5, 1, 4])
     assert found == pytest.approx(expected)
-    assert with_posterior_predictive(tree, COUNTS, model="B", seed=1)["posterior_predictive"]["agree"].shape == (
+    assert with_posterior_predictive(tree, COUNTS, model="B", random_seed=1)["posterior_predictive"]["agree"].shape == (
         2,
         50,
         5,
@@ -162,7 +167,7 @@ def test_group_annotator_is_beta_binomial():
 
 
 def test_log_prior_is_the_density_of_the_prior(capfd):
-    tree = dawid_skene(CROWD, variant="full", draws=2, chains=1, tune=20, seed=1)
+    tree = dawid_skene(CROWD, variant="full", draws=2, chains=1, tune=20, random_seed=1)
     found, drawn = with_log_likelihood(tree, CROWD)["log_prior"], tree["posterior"].to_dataset().isel(chain=0, draw=1)
     rows = drawn["confusion"].values.astype(float).reshape(9, 3)
     base = np.tile(DawidSkenePrior().confusion(3), (3, 1))
@@ -186,7 +191,7 @@ def test_log_prior_is_the_density_of_the_prior(capfd):
 )
 def test_prior_predictive_has_the_symmetry_of_the_prior(annotations, plausibility, options):
     """Priors that treat all labels alike, or both ends of the scale, give replicates that do."""
-    tree = prior_predictive(annotations, plausibility=plausibility, draws=1000, seed=1, **options)
+    tree = prior_predictive(annotations, plausibility=plausibility, draws=1000, random_seed=1, **options)
     drawn = next(iter(tree["prior_predictive"].to_dataset().data_vars.values())).values[0]
     assert drawn.shape[1] == next(iter(tree["observed_data"].to_dataset().data_vars.values())).size
     if isinstance(annotations, Ratings):
@@ -205,16 +210,18 @@ def test_prior_predictive_has_the_symmetry_of_the_prior(annotations, plausibilit
 def test_replicates_follow_the_draws():
     """Given parameters that leave no doubt, replicates are what the parameters say."""
     labels = Labels.from_counts([[900, 0], [0, 900]], labels=["a", "b"])
-    drawn = with_posterior_predictive(dirichlet(labels, draws=200, chains=1, seed=1), labels, seed=2)
+    drawn = with_posterior_predictive(dirichlet(labels, draws=200, chains=1, random_seed=1), labels, random_seed=2)
     replicate = drawn["posterior_predictive"]["label_index"].values[0]
     assert replicate[:, :900].mean() < 0.002 and replicate[:, 900:].mean() > 0.998
-    tree = plackett_luce(RANKINGS, draws=1000, chains=1, seed=1)
-    ranked = with_posterior_predictive(tree, RANKINGS, seed=2)["posterior_predictive"]["label_index"].values[0]
+    tree = plackett_luce(RANKINGS, draws=1000, chains=1, random_seed=1)
+    ranked = with_posterior_predictive(tree, RANKINGS, random_seed=2)["posterior_predictive"]["label_index"].values[0]
     theta = tree["posterior"]["plausibility"].values[0, :, 2]
     assert_mean((ranked[:, -1] == 3) - theta[:, 3], 0.0)
     sized = ranked[:, RANKINGS.start[0] : RANKINGS.start[1]]
     assert (sized[:, 1] < sized[:, 2]).all()
-    rated = with_posterior_predictive(common_agreement(RATED, keep_item_means=True, draws=500, seed=1), RATED, seed=2)
+    rated = with_posterior_predictive(
+        common_agreement(RATED, keep_item_means=True, draws=500, random_seed=1), RATED, random_seed=2
+    )
     values = rated["posterior_predictive"]["rating"].values
     assert set(np.unique(values)) <= {1, 2, 3, 4, 5}
     assert values[..., :3].mean() > values[..., 3:6].mean() + 1

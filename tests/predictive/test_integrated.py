@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 def drawn(ratings, **options):
     """Return draws of our own engine with the free variables of the PyMC model."""
     how = {"likelihood": "binned", "keep_item_means": True} | options  # the reading of the model in PyMC
-    tree = ba.common_agreement(ratings, **({"draws": 30} | how), chains=2, seed=1)
+    tree = ba.common_agreement(ratings, **({"draws": 30} | how), chains=2, random_seed=1)
     low, high = ratings.scale
     posterior = tree["posterior"].to_dataset()
     return tree, xr.DataTree.from_dict(
@@ -25,7 +25,7 @@ def drawn(ratings, **options):
 
 @pytest.mark.long
 def test_it_is_the_log_likelihood_of_the_quadrature():
-    ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, seed=2).ratings
+    ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, random_seed=2).ratings
     tree, trace = drawn(ratings, draws=100)
     model = ba.common_agreement_model(ratings)
     found = integrated_log_likelihood(trace, model)["log_likelihood"]["annotations"]
@@ -40,7 +40,7 @@ def test_own_part_of_the_model_compares_with_ours():
     import arviz as az
     import pymc as pm
 
-    ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, seed=2).ratings
+    ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, random_seed=2).ratings
     tree, trace = drawn(ratings)
 
     def mean(unit_mean, item, annotator):
@@ -71,7 +71,7 @@ def test_replicates_know_annotators_levels():
     score = np.clip(np.round(judged), 1, 5)
     ratings = ba.Ratings.from_matrix(score, scale=(1, 5), step=1)
     tree, _ = drawn(ratings, annotator_effects="shift")
-    replicates = with_posterior_predictive(tree, ratings, seed=1)["posterior_predictive"]["rating"]
+    replicates = with_posterior_predictive(tree, ratings, random_seed=1)["posterior_predictive"]["rating"]
     mean = [float(replicates.values[..., ratings.annotator_index == j].mean()) for j in range(3)]
     assert mean == pytest.approx(score.mean(axis=0), abs=0.25)
     with pytest.raises(InputError, match="integrated_log_likelihood"):

@@ -29,7 +29,7 @@ def chance(ranking, worth):
 
 def test_dirichlet_score_is_the_predictive_probability_of_each_annotator():
     votes = [[3, 1, 0], [0, 0, 2], [1, 0, 0]]
-    curve = reliability_curve(Labels.from_counts(votes), (0.5, 2), prior=[0.2, 0.3, 1.0], seed=1)
+    curve = reliability_curve(Labels.from_counts(votes), (0.5, 2), prior=[0.2, 0.3, 1.0], random_seed=1)
     for gamma in (0.5, 2):
         scores = []
         for row in votes[:2]:
@@ -45,14 +45,14 @@ def test_dirichlet_score_is_the_predictive_probability_of_each_annotator():
 @pytest.mark.parametrize("gamma", [0.3, 4.0])
 def test_predicted_agreement_is_the_mean_of_the_draws(gamma):
     labels = Labels.from_counts([[3, 1, 0], [0, 1, 2]])
-    curve = reliability_curve(labels, [gamma], seed=1)
-    draws = dirichlet(labels, reliability=gamma, draws=20_000, seed=2)["posterior"]["plausibility"].values
+    curve = reliability_curve(labels, [gamma], random_seed=1)
+    draws = dirichlet(labels, reliability=gamma, draws=20_000, random_seed=2)["posterior"]["plausibility"].values
     square = (draws**2).sum(axis=-1).mean(axis=-1).ravel()
     error = square.std() / np.sqrt(square.size)
     assert abs(square.mean() - float(curve["agreement"][0])) < 4.5 * error
     ranked = Rankings.from_blocks(CASES[:2], labels=5)
-    curve = reliability_curve(ranked, [gamma], plausibility="prirn", seed=1)
-    draws = prirn(ranked, reliability=gamma, draws=20_000, seed=2)["posterior"]["plausibility"].values
+    curve = reliability_curve(ranked, [gamma], plausibility="prirn", random_seed=1)
+    draws = prirn(ranked, reliability=gamma, draws=20_000, random_seed=2)["posterior"]["plausibility"].values
     square = (draws**2).sum(axis=-1).mean(axis=-1).ravel()
     assert abs(square.mean() - float(curve["agreement"][0])) < 4.5 * square.std() / np.sqrt(square.size)
 
@@ -70,7 +70,7 @@ def test_prirn_score_is_the_mean_over_its_plausibilities():
             values = chance(ranking, dirichlet_distribution(alpha.values[0]).rvs(20_000, random_state=rng))
             expected += np.log(values.mean())
             variance += values.var() / values.mean() ** 2 / values.size
-    found = reliability_curve(RANKINGS, [gamma], plausibility="prirn", prior=prior, seed=1)
+    found = reliability_curve(RANKINGS, [gamma], plausibility="prirn", prior=prior, random_seed=1)
     assert abs(float(found["log_score"][0]) * 5 - expected) < 4.5 * np.sqrt(variance)
 
 
@@ -96,6 +96,6 @@ def test_plackett_luce_score_is_the_ratio_of_marginal_likelihoods(m, options):
             mean = (weight * value).mean() / weight.mean()
             expected += np.log(mean)
             variance += np.var(weight * (value - mean)) / weight.mean() ** 2 / mean**2 / weight.size
-    curve = reliability_curve(RANKINGS, [m], plausibility="plackett_luce", draws=4000, seed=3, **options)
+    curve = reliability_curve(RANKINGS, [m], plausibility="plackett_luce", draws=4000, random_seed=3, **options)
     error = np.hypot(np.sqrt(variance), 5 * float(curve["monte_carlo_error"][0]))
     assert abs(5 * float(curve["log_score"][0]) - expected) < 4.5 * error

@@ -28,7 +28,7 @@ def pytest_report_header() -> str | None:
 
 @pytest.fixture(scope="session")
 def test_set():
-    return labelled_test_set(n_items=60, seed=1)
+    return labelled_test_set(n_items=60, random_seed=1)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.report.views import further_votes, replacement
 from bayesagree.subjective import crowdtruth
 
-FEW = ReportSettings(draws=300, chains=1, seed=3, plausibility="dirichlet")
+FEW = ReportSettings(draws=300, chains=1, random_seed=3, plausibility="dirichlet")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def data(case):
 
 
 def test_replacement_is_the_alternative_annotator_test(case, data):
-    found = alternative_annotator_test(*case, draws=300, chains=1, seed=3)
+    found = alternative_annotator_test(*case, draws=300, chains=1, random_seed=3)
     table = data.replacement.set_index("model")
     assert table.index.tolist() == ["good", "coin"]  # the best first
     for name in ("advantage", "winning_rate", "prob_new_annotator"):
@@ -52,7 +52,7 @@ def test_further_votes_are_worth_what_the_stopping_rule_says(case, data):
     assert table.index[-1] == worth.index[-1]
     np.testing.assert_array_equal(table["prob_right"], worth.loc[table.index, "prob_right"])
     assert data.further_votes.models == ("good", "coin")
-    how = {"goal": "decision", "plausibility": "dirichlet", "seed": 3}
+    how = {"goal": "decision", "plausibility": "dirichlet", "random_seed": 3}
     expected = annotate_next(*case, n=15, **how)["item"].astype(str).tolist()
     assert further_votes(data, data.further_votes)["items"] == expected
 
@@ -96,7 +96,7 @@ def test_prediction_sets_have_the_numbers_of_their_functions():
     shares = truth.values / truth.values.sum(axis=1, keepdims=True)
     labels = Labels.from_counts(np.random.default_rng(1).multinomial(5, shares))
     data = report_data(labels, predictions, settings=FEW)
-    sets = cross_sets(labels, predictions, seed=3)
+    sets = cross_sets(labels, predictions, random_seed=3)
     assert data.sets.table.equals(set_coverage(labels, sets))
     assert 'id="sets"' in render(data)
     logits = Predictions.from_scores({"A": 2 * predictions.scores[0]})

@@ -19,7 +19,9 @@ from tests.comparisons.test_davidson import crowd, food
 def data():
     games = Comparisons.from_long(crowd(n=600), annotator="who", item="prompt")
     effects = {"ties": "annotator", "order": "annotator", "discrimination": None}
-    return comparison_report(games, davidson(games, **effects, draws=200, chains=2, seed=1), warnings=("<careful>",))
+    return comparison_report(
+        games, davidson(games, **effects, draws=200, chains=2, random_seed=1), warnings=("<careful>",)
+    )
 
 
 def test_intervals_of_the_panel_begin_with_their_lower_end(data):
@@ -45,7 +47,7 @@ def test_page_has_the_numbers_and_no_error(data):
 
 def test_a_result_of_other_comparisons_is_refused():
     games = Comparisons.from_long(food()[lambda t: t["winner"] != "tie"])
-    tree = davidson(games, ties=None, order=None, discrimination=None, draws=50, chains=1, seed=1)
+    tree = davidson(games, ties=None, order=None, discrimination=None, draws=50, chains=1, random_seed=1)
     other = Comparisons.from_long(pd.DataFrame({"left": ["A"], "right": ["B"], "winner": ["A"]}))
     with pytest.raises(InputError, match="none of davidson for these comparisons"):
         comparison_report(other, tree)

@@ -31,7 +31,7 @@ METRIC = "top_1_accuracy"
 @pytest.fixture(scope="module")
 def data():
     """Models in an order that is not that of their scores: the best one comes neither first nor last."""
-    test_set = labelled_test_set(n_items=60, seed=1)
+    test_set = labelled_test_set(n_items=60, random_seed=1)
     given = test_set.predictions
     said = dict(zip(given.models.tolist(), given.categories[given.hard_labels()].tolist()))
     shuffled = Predictions.from_labels(
@@ -75,8 +75,8 @@ QUESTIONS = json.loads((Path(__file__).parent / "questions.json").read_text(enco
 @pytest.fixture(scope="module")
 def asked():
     """Return the first screen of a report and the numbers that answer the questions, computed by other functions."""
-    case = labelled_test_set(n_items=80, per_item=4, spread=0.5, seed=6)
-    labels, models, how = case.labels, case.predictions, {"draws": 100, "chains": 2, "seed": 1}
+    case = labelled_test_set(n_items=80, per_item=4, spread=0.5, random_seed=6)
+    labels, models, how = case.labels, case.predictions, {"draws": 100, "chains": 2, "random_seed": 1}
     page = render(report_data(labels, models, settings=ReportSettings(draws=100, chains=2)))
     tree = evaluate(labels, models, another_annotator=True, **how)
     scores = tree["posterior"][METRIC].isel(reliability=0)
@@ -86,7 +86,7 @@ def asked():
     pair = found.sel(model=best, other_model=second)
     truth = informed_dirichlet(labels, models, top_labels=1, **how)
     n_open = int((label_certainty(truth).max("category") < OPEN).sum())
-    table = agreement_table(labels, seed=1).set_index("coefficient")
+    table = agreement_table(labels, random_seed=1).set_index("coefficient")
     worth = value_of_votes(labels, models, plausibility="dirichlet")
     numbers = {name: float(found.sel(model=best)[f"score{ending}"]) for name, ending in
                {"score": "", "lower": "_lower", "upper": "_upper"}.items()}  # fmt: skip

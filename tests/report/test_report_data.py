@@ -24,13 +24,13 @@ from bayesagree.report.page import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
 from studies.top_k import expected_top_k_accuracy
 
-SHORT = ReportSettings(draws=200, chains=2, seed=1)
+SHORT = ReportSettings(draws=200, chains=2, random_seed=1)
 
 
 def test_certainty_is_exact_at_every_reliability(data, test_set):
     assert data.settings.reliability == (1.0, 0.3, 3.0)
     for level in data.settings.reliability:
-        tree = dirichlet(test_set.labels, reliability=level, draws=1, chains=1, seed=1)
+        tree = dirichlet(test_set.labels, reliability=level, draws=1, chains=1, random_seed=1)
         exact = annotation_certainty(tree, exact=True)
         np.testing.assert_allclose(data.certainty.sel(reliability=level), exact, rtol=1e-12)
     assert data.open_share == float((data.certainty.sel(reliability=1.0) < OPEN).mean())
@@ -39,14 +39,14 @@ def test_certainty_is_exact_at_every_reliability(data, test_set):
 @pytest.fixture(scope="module")
 def trace(test_set):
     """Draws of plausibilities, as a model of the user's own gives them."""
-    drawn = dirichlet(test_set.labels, prior=2.0, draws=200, seed=3)["posterior"].to_dataset()
+    drawn = dirichlet(test_set.labels, prior=2.0, draws=200, random_seed=3)["posterior"].to_dataset()
     return xr.DataTree.from_dict({"posterior": drawn})
 
 
 def test_a_trace_of_ones_own_is_the_truth_of_the_report(trace, test_set):
     given = test_set.labels, test_set.predictions
-    found = report_data(*given, settings=ReportSettings(plausibility=trace, seed=1))
-    scores = evaluate(*given, plausibility=trace, seed=1)["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
+    found = report_data(*given, settings=ReportSettings(plausibility=trace, random_seed=1))
+    scores = evaluate(*given, plausibility=trace, random_seed=1)["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
     shown = found.scores.table["score"].sel(metric="top_1_accuracy", model=scores["model"], reliability=1.0)
     np.testing.assert_allclose(shown, scores.isel(reliability=0))
     np.testing.assert_allclose(found.certainty.isel(reliability=0), annotation_certainty(trace))
@@ -63,11 +63,11 @@ def test_a_trace_of_ones_own_is_the_truth_of_the_report(trace, test_set):
 
 def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_set):
     how = {"plausibility": "dirichlet", "reliability": [1.0, 0.3, 3.0]}
-    tree = evaluate(test_set.labels, test_set.predictions, **how, draws=200, seed=1)
+    tree = evaluate(test_set.labels, test_set.predictions, **how, draws=200, random_seed=1)
     draws = tree["posterior"]["top_1_accuracy"]
     score = data.scores.table["score"].sel(metric="top_1_accuracy")
     np.testing.assert_allclose(score.sel(model=draws["model"]), draws.mean(("chain", "draw")))
-    exact = expected_top_k_accuracy(dirichlet(test_set.labels, draws=1, chains=1, seed=1), test_set.predictions)
+    exact = expected_top_k_accuracy(dirichlet(test_set.labels, draws=1, chains=1, random_seed=1), test_set.predictions)
     error = draws.sel(reliability=1.0).std(("chain", "draw")) / np.sqrt(800)
     assert (np.abs(score.sel(reliability=1.0) - exact) < 5 * error).all()
     better = compare(tree, metric="top_1_accuracy", reliability=1.0)
@@ -93,14 +93,14 @@ def test_the_least_certain_items_come_first_with_their_annotations(data, test_se
 
 
 def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
-    given = rankings(n_items=30, n_labels=6, seed=1).rankings
-    models = noisy_models(given, n_models=2, seed=1)
+    given = rankings(n_items=30, n_labels=6, random_seed=1).rankings
+    models = noisy_models(given, n_models=2, random_seed=1)
     settings = ReportSettings(plausibility="plackett_luce", reliability=(1.0,), draws=400, least_certain=25)
     found = report_data(given, models, settings=settings)
     assert found.settings.metrics == ("top_3_accuracy", "average_overlap_3")
     assert found.diagnostics["r_hat"] < 1.2
-    tree = plackett_luce(given, draws=400, seed=1)
-    certainty = label_certainty(plackett_luce(given, draws=400, seed=1, top_labels=1)).max("category")
+    tree = plackett_luce(given, draws=400, random_seed=1)
+    certainty = label_certainty(plackett_luce(given, draws=400, random_seed=1, top_labels=1)).max("category")
     np.testing.assert_allclose(found.certainty.isel(reliability=0), certainty)
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw"))
     for item in found.open_items[:3]:
@@ -148,10 +148,12 @@ def test_groups_name_whom_a_model_serves_worst(unequal):
 
 
 def test_certainty_without_a_closed_form_is_what_scoring_saw_at_each_reliability():
-    given = rankings(n_items=12, n_labels=4, seed=2).rankings
-    models = noisy_models(given, n_models=2, seed=1)
+    given = rankings(n_items=12, n_labels=4, random_seed=2).rankings
+    models = noisy_models(given, n_models=2, random_seed=1)
     levels = (1.0, 3.0)
-    found = report_data(given, models, settings=ReportSettings("plackett_luce", reliability=levels, draws=1500, seed=1))
-    seen = evaluate(given, models, plausibility="plackett_luce", reliability=levels, draws=1500, seed=1)
+    found = report_data(
+        given, models, settings=ReportSettings("plackett_luce", reliability=levels, draws=1500, random_seed=1)
+    )
+    seen = evaluate(given, models, plausibility="plackett_luce", reliability=levels, draws=1500, random_seed=1)
     known = seen["certainty"].to_dataset()["annotation_certainty"].sel(reliability=3.0)
     np.testing.assert_array_equal(found.certainty.sel(reliability=3.0), known)

@@ -18,7 +18,7 @@ METRIC = "top_1_accuracy"
 
 @pytest.fixture(scope="module")
 def few():
-    return labelled_test_set(n_items=120, per_item=3, n_labels=3, spread=0.5, seed=2)
+    return labelled_test_set(n_items=120, per_item=3, n_labels=3, spread=0.5, random_seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,13 @@ def informed(few):
 
 
 def test_scores_are_those_of_the_informed_evaluation(few, informed):
-    asked = {"plausibility": "informed_dirichlet", "another_annotator": True, "draws": 40, "chains": 2, "seed": 1}
+    asked = {
+        "plausibility": "informed_dirichlet",
+        "another_annotator": True,
+        "draws": 40,
+        "chains": 2,
+        "random_seed": 1,
+    }
     tree = evaluate(few.labels, few.predictions, **asked)
     found = informed.scores.table, informed.scores.labels_only
     for name, table, line in zip(("posterior", "annotations_only"), found, informed.scores.ceiling, strict=True):

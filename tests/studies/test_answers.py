@@ -10,7 +10,7 @@ from studies.sizes import agreement_by_size
 
 @pytest.mark.long
 def test_the_paper_s_flat_means_call_random_answers_agreement_more_often():
-    found = random_answers(n_annotators=[3, 10], n_levels=[11], n_items=60, repeats=3, seed=1)
+    found = random_answers(n_annotators=[3, 10], n_levels=[11], n_items=60, repeats=3, random_seed=1)
     np.testing.assert_array_equal(found["false_agreement"], (found["lower"] > 0).mean("repeat"))
     np.testing.assert_array_equal(found["false_disagreement"], (found["upper"] < 0).mean("repeat"))
     flat = found.sel(item_mean="flat", n_levels=11)
@@ -26,8 +26,8 @@ def test_the_whole_set_is_the_last_share():
         [[1, 2, 2, 2, 2], [4, 4, 5, 5, 5], [2, 3, 2, 2, 2], [5, 5, 5, 5, 5]], scale=(1, 5), step=1
     )
     options = {"item_mean": "flat", "likelihood": "squeezed"}
-    found = agreement_by_size(given, shares=[1.0], repeats=1, seed=1, **options).isel(share=0, repeat=0)
-    own = common_agreement(given, seed=1, **options)["agreement"]
+    found = agreement_by_size(given, shares=[1.0], repeats=1, random_seed=1, **options).isel(share=0, repeat=0)
+    own = common_agreement(given, random_seed=1, **options)["agreement"]
     assert found["phi"].item() == pytest.approx(float(own["mean"]))
     assert found["alpha"].item() == pytest.approx(krippendorff_alpha(given, level="interval"))
     assert found["percent"].item() == pytest.approx(np.mean([6 / 10, 4 / 10, 6 / 10, 1]))

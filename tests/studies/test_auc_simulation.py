@@ -12,7 +12,13 @@ from studies import auc_claims as claims
 from studies.auc_simulation import CASES, auc_study, label_level_auc
 
 SMALL = dict(
-    cases=["good", "bad"], labels_per_item=[3, 5], labels_per_annotator=[5], runs=7, n_items=120, n_models=9, seed=3
+    cases=["good", "bad"],
+    labels_per_item=[3, 5],
+    labels_per_annotator=[5],
+    runs=7,
+    n_items=120,
+    n_models=9,
+    random_seed=3,
 )
 
 
@@ -25,13 +31,19 @@ def errors_of(tree):
 
 def test_a_run_equals_a_plain_twin():
     tree = auc_study(
-        cases=["good"], labels_per_item=[5], labels_per_annotator=[9], runs=2, n_items=150, n_models=12, seed=0
+        cases=["good"], labels_per_item=[5], labels_per_annotator=[9], runs=2, n_items=150, n_models=12, random_seed=0
     )
     for run in range(2):
         place = (list(CASES).index("good"), 5, 9, run)
         draw, _ = np.random.SeedSequence(0, spawn_key=place).spawn(2)
         problem = crowdsourced_binary(
-            n_items=150, n_models=12, labels_per_item=5, labels_per_annotator=9, mean_tpr=0.8, mean_fpr=0.2, seed=draw
+            n_items=150,
+            n_models=12,
+            labels_per_item=5,
+            labels_per_annotator=9,
+            mean_tpr=0.8,
+            mean_fpr=0.2,
+            random_seed=draw,
         )
         truth = [kendalltau(q, problem.plausibility).statistic for q in problem.scores]
         labels = np.full((150, problem.tpr.size), np.nan)
@@ -60,7 +72,7 @@ def test_a_run_depends_on_its_place_only():
     part = auc_study(**SMALL | {"cases": ["bad"], "labels_per_item": [5], "runs": 3})
     chosen = whole["study/swap_error"].sel(case=["bad"], labels_per_item=[5], run=[0, 1, 2])
     np.testing.assert_array_equal(chosen.values, errors_of(part))
-    other = auc_study(**SMALL | {"seed": 4})
+    other = auc_study(**SMALL | {"random_seed": 4})
     assert (errors_of(other) != errors_of(whole)).any()
 
 
@@ -71,7 +83,7 @@ def test_a_run_depends_on_its_place_only():
     scope="module", params=[pytest.param(6, marks=pytest.mark.long), pytest.param(100, marks=pytest.mark.slow)]
 )
 def tree(request):
-    return auc_study(runs=request.param, seed=0)
+    return auc_study(runs=request.param, random_seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +168,9 @@ def test_two_thirds_of_the_handicap_of_dgt_are_its_tie_rule(study):
 @pytest.mark.long
 def test_committees_of_experts_sgt_overtakes_pgt():
     """The paper's open question: with 500 labels an annotator SGT ranks better than PGT (paired 99 %)."""
-    tree = auc_study(cases=["average", "good"], labels_per_item=[5, 9], labels_per_annotator=[500], runs=60, seed=0)
+    tree = auc_study(
+        cases=["average", "good"], labels_per_item=[5, 9], labels_per_annotator=[500], runs=60, random_seed=0
+    )
     table = claims.committee_table(tree)
     assert (table["difference"] < 0).all()
     assert (table["upper"] < 0).sum() >= 3
@@ -166,7 +180,7 @@ def test_committees_of_experts_sgt_overtakes_pgt():
 
 
 def test_the_auc_of_labels_counts_every_pair_of_labels_of_two_items():
-    problem = crowdsourced_binary(n_items=30, n_models=3, labels_per_item=4, labels_per_annotator=4, seed=2)
+    problem = crowdsourced_binary(n_items=30, n_models=3, labels_per_item=4, labels_per_annotator=4, random_seed=2)
     given = problem.labels
     counts = given.counts().astype(float)
     share = counts[:, 1] / np.maximum(counts.sum(axis=1), 1)

@@ -13,21 +13,21 @@ from studies.rank_correlation import correlation, williams_test
 
 @pytest.fixture(scope="module")
 def systems():
-    return simulated_systems(n_items=400, accuracies=(0.6, 0.65, 0.7, 0.8, 0.85, 0.9), missing=0.1, seed=1)
+    return simulated_systems(n_items=400, accuracies=(0.6, 0.65, 0.7, 0.8, 0.85, 0.9), missing=0.1, random_seed=1)
 
 
 @pytest.fixture(scope="module")
 def tree(systems):
     methods = ("majority", "em", "round_robin", "sampling")
     gold = dict(enumerate(systems.truth))
-    return blind_experiment(systems.predictions, gold=gold, methods=methods, draws=200, seed=2)
+    return blind_experiment(systems.predictions, gold=gold, methods=methods, draws=200, random_seed=2)
 
 
 def test_scores_are_those_of_the_single_functions(tree, systems):
     estimated = tree["estimated"].to_dataset()
     for method in ("majority", "round_robin", "sampling"):
         for metric in ("accuracy", "precision"):
-            alone = blind_scores(systems.predictions, method=method, metric=metric, sets=200, seed=2)
+            alone = blind_scores(systems.predictions, method=method, metric=metric, sets=200, random_seed=2)
             np.testing.assert_array_equal(estimated["score"].sel(estimator=method, metric=metric), alone)
     assert (estimated["lower"] <= estimated["upper"]).all()
     np.testing.assert_allclose(estimated["prob_best"].sum("model"), 1)
@@ -63,7 +63,12 @@ def test_a_system_without_gold_has_no_part_in_ranks_and_tests(systems):
     said["late"] = [None] * 200 + said["s0"][200:]
     gold = {i: int(k) for i, k in enumerate(systems.truth[:200])}
     tree = blind_experiment(
-        Predictions.from_labels(said), gold=gold, methods=["em", "sampling"], metrics=["accuracy"], draws=50, seed=1
+        Predictions.from_labels(said),
+        gold=gold,
+        methods=["em", "sampling"],
+        metrics=["accuracy"],
+        draws=50,
+        random_seed=1,
     )
     judged = [f"s{m}" for m in range(6)]
     found = tree.sel(model=judged)
@@ -76,12 +81,12 @@ def test_a_system_without_gold_has_no_part_in_ranks_and_tests(systems):
 
 
 def test_sampling_on_human_objects_ranks_as_the_gold_does(public_data):
-    case = blind_case("human-objects/edge", seed=1)
+    case = blind_case("human-objects/edge", random_seed=1)
     crowd = case.crowd.annotators[np.unique(case.crowd.annotator_index)]
     everybody = [*case.predictions.models.tolist(), *crowd.tolist()]
     assert len(everybody) == len(set(everybody)) == 10  # nobody is a system and of the crowd
     tree = blind_experiment(
-        case.predictions, gold=case.gold, methods=["sampling", "em"], metrics=("accuracy",), draws=1000, seed=1
+        case.predictions, gold=case.gold, methods=["sampling", "em"], metrics=("accuracy",), draws=1000, random_seed=1
     )
     rank = tree["estimated"]["rank"].sel(metric="accuracy")
     np.testing.assert_array_equal(rank.sel(estimator="sampling"), [1, 1, 1, 4, 4])
@@ -96,7 +101,7 @@ def test_no_blind_method_finds_the_best_team(public_data):
         actual = hard_label_scores(case.predictions, case.gold).dropna("model")
     assert actual.idxmax("model").item() == "team 3"
     for method in ("majority", "em", "round_robin", "sampling"):
-        scores = blind_scores(case.predictions, method=method, sets=100, seed=1).sel(model=actual.model)
+        scores = blind_scores(case.predictions, method=method, sets=100, random_seed=1).sel(model=actual.model)
         assert scores.idxmax("model").item() != "team 3"
         assert correlation(scores, actual, measure="pearson") < 0.5
 

@@ -14,7 +14,7 @@ from studies.rank_correlation import MEASURES, correlation, williams_test
 
 @pytest.fixture(scope="module")
 def systems():
-    return simulated_systems(n_items=150, accuracies=(0.55, 0.6, 0.7, 0.75, 0.85, 0.9), seed=1)
+    return simulated_systems(n_items=150, accuracies=(0.55, 0.6, 0.7, 0.75, 0.85, 0.9), random_seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,9 @@ def gold(systems):
 @pytest.fixture(scope="module")
 def tree(systems, gold):
     methods = ["majority", "em", "sampling"]
-    return blind_experiment(systems.predictions, gold=gold, methods=methods, correction="hotelling", draws=50, seed=1)
+    return blind_experiment(
+        systems.predictions, gold=gold, methods=methods, correction="hotelling", draws=50, random_seed=1
+    )
 
 
 def test_methods_by_family_and_hotelling_s_test(tree):
@@ -45,9 +47,9 @@ def test_methods_by_family_and_hotelling_s_test(tree):
 
 
 def test_a_swap_rate_is_tested_as_one_minus_twice_itself():
-    systems = simulated_systems(n_items=40, accuracies=(0.5, 0.52, 0.55, 0.6, 0.62, 0.65, 0.7, 0.72), seed=2)
+    systems = simulated_systems(n_items=40, accuracies=(0.5, 0.52, 0.55, 0.6, 0.62, 0.65, 0.7, 0.72), random_seed=2)
     gold = dict(enumerate(systems.truth.tolist()))
-    options = {"methods": ["majority", "em", "round_robin"], "metrics": ["recall"], "draws": 50, "seed": 1}
+    options = {"methods": ["majority", "em", "round_robin"], "metrics": ["recall"], "draws": 50, "random_seed": 1}
     tree = blind_experiment(systems.predictions, gold=gold, significance=0.999, baseline="majority", **options)
     found = tree["methods"].to_dataset().sel(metric="recall", measure="swap_rate")
     ranks = [tree["actual"]["rank"].sel(metric="recall").values]
@@ -76,7 +78,7 @@ def test_few_swaps_are_good():
 
 
 def test_the_vote_names_everything_at_zero_and_nothing_above_one(systems, gold):
-    found = vote_quality(systems.predictions, gold, thresholds=(0, 0.3, 0.5, 0.9, 1.1), seed=1)
+    found = vote_quality(systems.predictions, gold, thresholds=(0, 0.3, 0.5, 0.9, 1.1), random_seed=1)
     assert found.sel(metric="recall").values[[0, -1]].tolist() == [1, 0]
     assert found.sel(metric="specificity").values[[0, -1]].tolist() == [0, 1]
     assert np.isnan(found.sel(metric="precision", threshold=1.1))

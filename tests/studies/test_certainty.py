@@ -12,8 +12,8 @@ from studies.top_k import top_k_in_top_m
 
 def test_certainty_is_that_of_the_posterior_at_each_reliability():
     votes = Labels.from_counts([[4, 1, 0], [2, 2, 1], [0, 0, 5]])
-    found = certainty_by_reliability(votes, reliability=(1, 5), gold={0: 0, 2: 1}, draws=300, seed=1)
-    tree = dirichlet(votes, reliability=5, draws=300, seed=1)
+    found = certainty_by_reliability(votes, reliability=(1, 5), gold={0: 0, 2: 1}, draws=300, random_seed=1)
+    tree = dirichlet(votes, reliability=5, draws=300, random_seed=1)
     np.testing.assert_allclose(found["certainty"].sel(reliability=5), annotation_certainty(tree), atol=0.04)
     gold = found["gold_certainty"].sel(reliability=5).values
     assert gold[0] > 0.9
@@ -23,8 +23,8 @@ def test_certainty_is_that_of_the_posterior_at_each_reliability():
 
 @pytest.fixture(scope="module")
 def problem():
-    given = labelled_test_set(n_items=15, seed=1)
-    return dirichlet(given.labels, draws=50, chains=2, seed=1), given.predictions
+    given = labelled_test_set(n_items=15, random_seed=1)
+    return dirichlet(given.labels, draws=50, chains=2, random_seed=1), given.predictions
 
 
 def test_sets_of_different_sizes_equal_a_direct_count(problem):

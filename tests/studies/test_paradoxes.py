@@ -45,7 +45,7 @@ def test_claims_of_the_paper_hold_on_the_squeezed_likelihood():
 @pytest.mark.filterwarnings("ignore:annotators' own levels")
 def test_two_levels_say_almost_nothing_and_say_so():
     with pytest.warns(UserWarning, match="2 levels"):
-        tree = common_agreement(CASES["7c"], seed=1)
+        tree = common_agreement(CASES["7c"], random_seed=1)
     found = tree["agreement"]
     assert float(found["upper"]) - float(found["lower"]) > 1
     assert found.attrs["decision"] == "undecided"
@@ -58,7 +58,7 @@ def prior_draws():
     Pr(level 1) is the upper half of Beta(mu p, (1 - mu) p); mu sits at Gauss-Legendre nodes of its prior quantile,
     whose weights come last.
     """
-    u = qmc.Sobol(3, seed=1).random_base2(12)
+    u = qmc.Sobol(3, random_seed=1).random_base2(12)
     node, weight = np.polynomial.legendre.leggauss(48)
     phi, m, s = 2 * u[:, 0] - 1, u[:, [1]], u[:, [2]]
     t = 1 / s**2 - 1

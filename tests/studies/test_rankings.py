@@ -13,20 +13,20 @@ from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from studies import rankings as tables
 from studies.rankings import SCORES, certainty_correlation, ranking_study, saturated_items
 
-SIMULATED = rankings(n_items=40, n_labels=8, n_annotators=4, seed=3).rankings
+SIMULATED = rankings(n_items=40, n_labels=8, n_annotators=4, random_seed=3).rankings
 
 
 @pytest.fixture(scope="module")
 def study():
     risk = {k: k % 3 for k in range(8)}
     return ranking_study(
-        SIMULATED, noisy_models(SIMULATED, seed=1), risk=risk, prirn_reliability=(2, 20),
-        plackett_luce_reliability=(1, 4), draws=300, seed=5,
+        SIMULATED, noisy_models(SIMULATED, random_seed=1), risk=risk, prirn_reliability=(2, 20),
+        plackett_luce_reliability=(1, 4), draws=300, random_seed=5,
     )  # fmt: skip
 
 
 def test_settings_are_the_posteriors_themselves(study):
-    tree = plackett_luce(SIMULATED, reliability=4, unranked="lumped", top_labels=3, draws=300, seed=5)
+    tree = plackett_luce(SIMULATED, reliability=4, unranked="lumped", top_labels=3, draws=300, random_seed=5)
     certainty = study["certainty"].to_dataset().isel(setting=3)
     assert certainty["aggregation"].item() == "plackett_luce"
     for k in (1, 2, 3):
@@ -53,8 +53,8 @@ def test_items_that_no_reliability_settles():
     settled = [[[0], [1]], [[0], [2]], [[2], [0]]]
     cases = Rankings.from_blocks([tied, tied_in_irn, settled], labels=4)
     tree = ranking_study(
-        cases, noisy_models(cases, n_models=2, seed=1), prirn_reliability=(10, 200, 2000),
-        plackett_luce_reliability=(1, 200, 400), draws=1000, seed=2,
+        cases, noisy_models(cases, n_models=2, random_seed=1), prirn_reliability=(10, 200, 2000),
+        plackett_luce_reliability=(1, 200, 400), draws=1000, random_seed=2,
     )  # fmt: skip
     annotation = tree["annotation"].to_dataset()
     assert annotation["tied_prirn"].values.tolist() == [True, True, False]
@@ -66,14 +66,14 @@ def test_items_that_no_reliability_settles():
 
 @pytest.fixture(scope="module")
 def given():
-    return rankings(n_items=8, seed=1).rankings
+    return rankings(n_items=8, random_seed=1).rankings
 
 
 @pytest.fixture(scope="module")
 def tree(given):
-    models = noisy_models(given, n_models=2, seed=1)
+    models = noisy_models(given, n_models=2, random_seed=1)
     return ranking_study(
-        given, models, prirn_reliability=(2, 5), plackett_luce_reliability=(1, 2), draws=100, chains=2, seed=1
+        given, models, prirn_reliability=(2, 5), plackett_luce_reliability=(1, 2), draws=100, chains=2, random_seed=1
     )
 
 
@@ -95,8 +95,8 @@ def test_dermatology_reproduces_the_papers_findings():
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="annotator agreement is NaN")
         tree = ranking_study(
-            data.annotations, noisy_models(data.annotations, seed=1), risk=data.extra["risk"],
-            prirn_reliability=(5, 10, 20, 50), plackett_luce_reliability=(1, 3, 5), seed=1,
+            data.annotations, noisy_models(data.annotations, random_seed=1), risk=data.extra["risk"],
+            prirn_reliability=(5, 10, 20, 50), plackett_luce_reliability=(1, 3, 5), random_seed=1,
         )  # fmt: skip
     # Paper: correlation 0.9 between PL and PrIRN; a quarter of the cases and more are open; risk is surer than labels.
     correlation = certainty_correlation(tree).values

@@ -22,13 +22,13 @@ def test_within_a_group_phi_is_that_of_its_ratings():
     centre = rng.integers(1, 6, (40, 1))
     ratings = Ratings.from_matrix(np.clip(centre + rng.integers(-1, 2, (40, 6)), 1, 5), scale=(1, 5), step=1)
     people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "g": list("xxxyyy")}))
-    tree = group_phi(ratings, people, ["g"], chains=2, seed=1)
+    tree = group_phi(ratings, people, ["g"], chains=2, random_seed=1)
     own = Ratings.from_matrix(ratings.rating.reshape(40, 6)[:, :3], scale=(1, 5), step=1)
     ours = tree["posterior"]["phi"].sel(group="x", other_group="x").values.ravel()
-    alone = common_agreement(own, seed=2)["posterior"]["phi"].values.ravel()
+    alone = common_agreement(own, random_seed=2)["posterior"]["phi"].values.ravel()
     assert abs(ours.mean() - alone.mean()) < 4.5 * np.sqrt(ours.var() / ours.size + alone.var() / alone.size)
     assert tree["constant_data"]["n_items"].values.tolist() == [[40, 40], [40, 40]]
-    again = group_phi(ratings, people, ["g"], chains=2, seed=1)
+    again = group_phi(ratings, people, ["g"], chains=2, random_seed=1)
     assert again.identical(tree)
 
 
@@ -43,7 +43,7 @@ def test_between_groups_that_are_alike_phi_is_the_common_one(true_phi):
     x = rng.beta(mean * precision, (1 - mean) * precision, (400, 6))
     ratings = Ratings.from_matrix(np.floor(5 * np.minimum(x, 1 - 1e-12)) + 1, scale=(1, 5), step=1)
     people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "g": list("xxxyyy")}))
-    phi = group_phi(ratings, people, ["g"], seed=1)["posterior"]["phi"]
+    phi = group_phi(ratings, people, ["g"], random_seed=1)["posterior"]["phi"]
     gap = np.abs(phi.mean(("chain", "draw")) - true_phi)
     assert (gap < 3.5 * phi.std(("chain", "draw"))).all()
     # Panels of two of 400 items say less than all ratings of a group, once these tell how to read answers at the ends.

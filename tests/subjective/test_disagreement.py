@@ -77,7 +77,7 @@ def test_a_rate_from_other_items_does_not_make_bias():
         rest = without_items(labels, half)
         for k, rate in enumerate((disagreement_rate(rest), disagreement_rate(labels, items=half))):
             groups = Groups.by_disagreement(rate, bins=3)
-            null = dispersion_null(group_performance(rest, models, groups), permutations=99, seed=rng)
+            null = dispersion_null(group_performance(rest, models, groups), permutations=99, random_seed=rng)
             called[k] += bool(null["biased"][0])
     assert called[0] == 25
     assert called[1] <= 25 * 0.05 + 3 * np.sqrt(25 * 0.05 * 0.95)

@@ -35,7 +35,7 @@ def as_annotations(agree, total, group):
 
 def test_exact_engine_equals_brute_force():
     record = reference()
-    posterior = group_posterior(*as_annotations(**record["data"]), ["g"], seed=1)["posterior"].to_dataset()
+    posterior = group_posterior(*as_annotations(**record["data"]), ["g"], random_seed=1)["posterior"].to_dataset()
     for name in ("performance", "within_spread", "between_spread"):
         draws = posterior[name].sel(model="A").values.reshape(4000, -1)
         known = record["posterior"][name]
@@ -91,7 +91,7 @@ def test_one_group_equals_quadrature(prior):
 
 
 def test_probabilities_of_being_served_worse(uneven):
-    tree = group_posterior(*uneven, by=["gender"], seed=1)
+    tree = group_posterior(*uneven, by=["gender"], random_seed=1)
     worse = prob_worse(tree)
     assert float(worse.sel(model="A", group="m", other_group="f")) > 0.999
     assert float(worse.sel(model="B", group="f", other_group="m")) > 0.999

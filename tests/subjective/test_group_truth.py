@@ -9,9 +9,9 @@ from bayesagree.annotations.groups import Groups
 from bayesagree.subjective import dividing_items, group_permutation_test
 
 
-def crowd(seed, shift_of_group=0.0, sd_of_people=1.0):
+def crowd(random_seed, shift_of_group=0.0, sd_of_people=1.0):
     """Simulate 40 items by 12 people in two groups, who say yes by the item, their group and their own opinion."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     group = np.repeat([0, 1], 6)
     own = sd_of_people * rng.standard_normal(12)
     logit = rng.standard_normal((40, 1)) + own + shift_of_group * np.outer(rng.choice([-1, 1], 40), group - 0.5)
@@ -20,12 +20,13 @@ def crowd(seed, shift_of_group=0.0, sd_of_people=1.0):
 
 
 def p_value(labels, groups, permutations):
-    return float(group_permutation_test(labels, groups, permutations=permutations, seed=1)["p_value_of_all"])
+    return float(group_permutation_test(labels, groups, permutations=permutations, random_seed=1)["p_value_of_all"])
 
 
 def test_people_with_opinions_are_no_group():
     p_values = [
-        float(group_permutation_test(*crowd(seed), permutations=49, seed=1)["p_value_of_all"]) for seed in range(60)
+        float(group_permutation_test(*crowd(random_seed), permutations=49, random_seed=1)["p_value_of_all"])
+        for random_seed in range(60)
     ]
     # Uniform p values: 6 of 60 below .1, standard error 2.3.
     assert sum(p <= 0.1 for p in p_values) <= 6 + 4 * 2.4
@@ -34,7 +35,8 @@ def test_people_with_opinions_are_no_group():
 
 def test_groups_are_found():
     p_values = [
-        float(group_permutation_test(*crowd(s, 3.0, 0.5), permutations=99, seed=1)["p_value_of_all"]) for s in range(5)
+        float(group_permutation_test(*crowd(s, 3.0, 0.5), permutations=99, random_seed=1)["p_value_of_all"])
+        for s in range(5)
     ]
     assert max(p_values) < 0.05
 
@@ -42,7 +44,7 @@ def test_groups_are_found():
 def test_differences_by_hand():
     labels = Labels.from_matrix([["a", "a", "b", "b"], ["a", "b", "b", None]])
     groups = Groups(labels.annotators, np.array(["x", "y", "z"]), np.array([0, 0, 1, 1], np.int32), "group")
-    found = group_permutation_test(labels, groups, permutations=9, seed=1)
+    found = group_permutation_test(labels, groups, permutations=9, random_seed=1)
     # x: one of two pairs agrees within; of six pairs across one agrees.
     np.testing.assert_allclose(found["difference"], [1 / 2 - 1 / 6, 1 - 1 / 6, np.nan])
 

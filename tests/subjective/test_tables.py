@@ -17,7 +17,7 @@ def test_performance_on_ratings_has_the_intervals_of_a_bootstrap():
     camps = Groups.by_features(rated, people, ["camp"])
     models = {"A": pd.Series(rng.normal(3, 1, 20), index=range(20))}
     result = group_performance(rated, models, camps)
-    table = tables.group_table(result, tables.performance_draws(rated, models, camps, result, seed=1))
+    table = tables.group_table(result, tables.performance_draws(rated, models, camps, result, random_seed=1))
     two = table.iloc[:2]
     errors = result["annotator_performance"].values[0, :12].reshape(2, 6)
     np.testing.assert_allclose(two["posterior_mean"], errors.mean(axis=1), atol=0.02)

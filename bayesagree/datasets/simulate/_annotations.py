@@ -43,7 +43,7 @@ def ratings(
     phi: float = 0.5,
     n_levels: int | None = 5,
     item_mean: NDArray[np.float64] | tuple[float, float] | float = (1.0, 1.0),
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> SimulatedRatings:
     """Simulate ratings x ~ Beta(mu_i p, (1 - mu_i) p), p = 2 (1 - log2(1 - phi)), seen on a scale of levels.
 
@@ -58,7 +58,7 @@ def ratings(
         continuous on (0, 1).
     item_mean
         Shapes (a, b) of the Beta distribution of item means, one mean for all items, or the means, shape (item,).
-    seed
+    random_seed
         Seed or generator.
 
     Raises
@@ -72,14 +72,14 @@ def ratings(
 
     Examples
     --------
-    >>> problem = ratings(n_items=3, ratings_per_item=4, phi=0.9, seed=1)
+    >>> problem = ratings(n_items=3, ratings_per_item=4, phi=0.9, random_seed=1)
     >>> problem.ratings.n_annotations, problem.ratings.scale
     (12, (1.0, 5.0))
     """
     n, r = positive_int(n_items, "n_items"), positive_int(ratings_per_item, "ratings_per_item")
     if not -1 < phi < 1:
         raise InputError(f"phi={phi!r} must lie between -1 and 1")
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     mean = rng.beta(*item_mean, n) if isinstance(item_mean, tuple) else np.broadcast_to(item_mean, (n,))
     precision = 2 * (1 - np.log2(1 - phi))
     smallest = 1e-300
@@ -129,7 +129,7 @@ def crowd_labels(
     prevalence: Sequence[float] | None = None,
     confusion: NDArray[np.float64] | None = None,
     ambiguity: float = 0.0,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> CrowdLabels:
     """Simulate a crowd that labels items one by one, as `dawid_skene` assumes it.
 
@@ -148,12 +148,12 @@ def crowd_labels(
         1 + c_j for label k and 1 for the others, c_j ~ U(1, 8).
     ambiguity
         Concentration alpha of the items' plausibilities; 0 is one true label per item.
-    seed
+    random_seed
         Same seed, same crowd.
 
     Examples
     --------
-    >>> crowd = crowd_labels(n_items=10, n_annotators=5, seed=1)
+    >>> crowd = crowd_labels(n_items=10, n_annotators=5, random_seed=1)
     >>> crowd.labels.n_annotations, crowd.confusion.shape
     (30, (5, 4, 4))
     """
@@ -162,7 +162,7 @@ def crowd_labels(
     votes = positive_int(labels_per_item, "labels_per_item")
     if votes > j:
         raise InputError(f"labels_per_item={votes} is more than the {j} annotators there are")
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     share = np.full(k, 1 / k) if prevalence is None else np.asarray(prevalence, dtype=np.float64)
     if confusion is None:
         shape = np.ones((j, k, k)) + rng.uniform(1, 8, j)[:, None, None] * np.eye(k)
@@ -209,7 +209,7 @@ def rankings(
     n_annotators: int = 5,
     shape: float = 0.3,
     patterns: Sequence[Sequence[int]] = ((1,), (1, 1), (2,), (1, 2), (1, 1, 1)),
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> RankedTestSet:
     """Simulate partial rankings with ties from the Plackett-Luce model, exactly as `plackett_luce` assumes them.
 
@@ -224,7 +224,7 @@ def rankings(
         Dirichlet shape of each label: small values make one label dominate.
     patterns
         Block sizes, best block first, one of which each ranking follows at random.
-    seed
+    random_seed
         Same seed, same rankings.
 
     Raises
@@ -234,7 +234,7 @@ def rankings(
 
     Examples
     --------
-    >>> ranked = rankings(n_items=3, n_labels=4, n_annotators=2, patterns=[(1, 2)], seed=1)
+    >>> ranked = rankings(n_items=3, n_labels=4, n_annotators=2, patterns=[(1, 2)], random_seed=1)
     >>> ranked.rankings.n_annotations, ranked.rankings.block.tolist()[:3]
     (6, [0, 1, 1])
     """
@@ -243,7 +243,7 @@ def rankings(
     sizes = [[positive_int(size, "block size") for size in pattern] for pattern in patterns]
     if not sizes or any(not 0 < sum(pattern) <= k for pattern in sizes):
         raise InputError(f"patterns={patterns!r}: every ranking names between 1 and n_labels={k} labels")
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     log_worth = log_dirichlets(rng, np.full((shapes[0], k), positive(shape, "shape")))
     plausibility = np.exp(log_worth)
     order = np.argsort(np.log(rng.standard_exponential((*shapes, k))) - log_worth[:, None], axis=-1)

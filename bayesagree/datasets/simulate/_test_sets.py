@@ -33,7 +33,7 @@ class LabelledTestSet:
 
     Examples
     --------
-    >>> labelled_test_set(n_items=20, seed=1).predictions
+    >>> labelled_test_set(n_items=20, random_seed=1).predictions
     Predictions(models 'A', 'B', 'C', 20 items, categories 0, 1, 2, 3, predicted scores)
     """
 
@@ -52,7 +52,7 @@ def labelled_test_set(
     n_labels: int = 4,
     spread: float = 0.1,
     noise: Sequence[float] = (2.1, 2.0, 4.0),
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> LabelledTestSet:
     """Simulate a test set whose items are partly open to debate.
 
@@ -67,10 +67,10 @@ def labelled_test_set(
         Shape of the plausibilities: small values make items clear, large ones ambiguous.
     noise
         Standard deviation of each model's noise.
-    seed
+    random_seed
         Same seed, same test set.
     """
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     truth = rng.dirichlet(np.full(n_labels, spread), size=n_items)
     who = rng.random((n_items, n_annotators)).argsort(axis=1)[:, :per_item]
     # Inverse CDF: one uniform number per annotation.
@@ -82,7 +82,7 @@ def labelled_test_set(
     return LabelledTestSet(truth, Labels.from_matrix(matrix, labels=labels), predictions)
 
 
-def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, seed: Seed = None) -> Predictions:
+def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, random_seed: Seed = None) -> Predictions:
     """Simulate models for annotations that have none: the annotators' shares, with more and more noise.
 
     Their probabilities are the softmax of the log shares plus normal noise. Such models know the annotations, so they
@@ -94,7 +94,7 @@ def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, seed: See
         Labels (shares of the votes) or rankings (inverse rank normalisation).
     n_models
         Number of models A, B, ...; their noise grows from 1 to 3 standard deviations.
-    seed
+    random_seed
         Same seed, same predictions.
     """
     if annotations.kind == "labels":
@@ -102,7 +102,7 @@ def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, seed: See
         share = counts / counts.sum(axis=1, keepdims=True)
     else:
         share = irn(annotations).values + 0.01
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     scores = _noisy_scores(share, np.linspace(1, 3, positive_int(n_models, "n_models")), rng)
     return Predictions.from_scores(scores, items=annotations.items.tolist(), labels=annotations.categories.tolist())
 
@@ -140,7 +140,7 @@ def simulated_systems(
     n_labels: int = 2,
     dependence: float = 0.0,
     missing: float = 0.0,
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> SimulatedSystems:
     """Simulate systems that label the same items.
 
@@ -158,19 +158,19 @@ def simulated_systems(
         Share of judgements that follow the item instead of the system, 0 to 1.
     missing
         Share of labels that a system does not give.
-    seed
+    random_seed
         Same seed, same systems.
 
     Examples
     --------
-    >>> systems = simulated_systems(n_items=10_000, accuracies=(0.5, 0.9), seed=1)
+    >>> systems = simulated_systems(n_items=10_000, accuracies=(0.5, 0.9), random_seed=1)
     >>> (systems.predictions.hard_labels() == systems.truth).mean(axis=1).round(1).tolist()
     [0.5, 0.9]
     """
     for name, share in (("dependence", dependence), ("missing", missing)):
         if not 0 <= share <= 1:
             raise InputError(f"{name}={share!r} must lie between 0 and 1")
-    rng = np.random.default_rng(seed_sequence(seed))
+    rng = np.random.default_rng(seed_sequence(random_seed))
     shape = (len(accuracies), positive_int(n_items, "n_items"))
     truth = rng.integers(n_labels, size=n_items)
     follows = rng.random(shape) < dependence
@@ -234,7 +234,7 @@ def crowdsourced_binary(
     mean_fpr: float = 0.3,
     disturbance: float = 0.45,
     item_prior: tuple[float, float] = (1.0, 1.0),
-    seed: Seed = None,
+    random_seed: Seed = None,
 ) -> CrowdsourcedBinary:
     """Simulate models and a crowd on items whose truth is a probability.
 
@@ -255,7 +255,7 @@ def crowdsourced_binary(
         Disturbance h of the worst model, in [0, 1].
     item_prior
         Parameters of the Beta distribution of the items' plausibilities.
-    seed
+    random_seed
         Same seed, same problem.
 
     Raises
@@ -265,7 +265,8 @@ def crowdsourced_binary(
 
     Examples
     --------
-    >>> problem = crowdsourced_binary(n_items=200, n_models=3, labels_per_item=4, labels_per_annotator=20, seed=1)
+    >>> size = {"n_items": 200, "n_models": 3, "labels_per_item": 4, "labels_per_annotator": 20}
+    >>> problem = crowdsourced_binary(**size, random_seed=1)
     >>> problem.tpr.size, problem.scores.shape
     (40, (3, 200))
 
@@ -285,7 +286,7 @@ def crowdsourced_binary(
             f"annotator for {n_items} items; ask for more labels per item or fewer per annotator"
         )
     a, b = rate_shapes(mean_tpr, mean_fpr)
-    rng = np.random.Generator(np.random.SFC64(seed_sequence(seed)))
+    rng = np.random.Generator(np.random.SFC64(seed_sequence(random_seed)))
     p = rng.beta(*item_prior, n_items)
     h = np.linspace(0, disturbance, n_models)[:, None]
     up, down = rng.random((2, n_models, n_items))

@@ -143,7 +143,7 @@ class DawidSkenePosterior:
         settings = parts[0].settings if len(parts) == 1 else self.settings | length
         if self.variant == "auto":
             settings |= {"weights": weights}
-        return chains_tree(self.labels, parts, engine="gibbs", seed=request.seed, settings=settings)
+        return chains_tree(self.labels, parts, engine="gibbs", random_seed=request.random_seed, settings=settings)
 
     @property
     def averaged(self) -> "dict[str, DawidSkenePosterior]":
@@ -164,7 +164,7 @@ class DawidSkenePosterior:
         labels, run = self.labels, HELD_OUT_RUN
         length = {"tune": run["tune"] if tune is None else min(tune, run["tune"]), "thin": run["thin"]}
         short = replace(request, draws=run["draws"], chains=run["chains"], top_labels=1, progress=None)
-        rng, averaged = np.random.default_rng(stream_apart(request.seed, "folds")), self.averaged
+        rng, averaged = np.random.default_rng(stream_apart(request.random_seed, "folds")), self.averaged
         fold = folds(labels, rng)
         rows = ("item_index", "annotator_index", "label_index", "count")
 
@@ -201,7 +201,13 @@ class DawidSkenePosterior:
         shares = vote_shares(cells, labels.item_index, votes)
         monitored = monitored_candidates(cells, shares)
         keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, monitored)
-        length = {"tune": tune, "draws": request.draws, "thin": thin, "chains": request.chains, "seed": request.seed}
+        length = {
+            "tune": tune,
+            "draws": request.draws,
+            "thin": thin,
+            "chains": request.chains,
+            "random_seed": request.random_seed,
+        }
         chains = run_chains(self.start(cells, shares), keep, **length, client=request.client, progress=request.progress)
         return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.categories.size)
 
@@ -241,10 +247,10 @@ class DawidSkenePosterior:
         if (gold >= 0).any():
             model["gold"] = gold
         length = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
-        how = model | length | {"seed": request.seed, "client": request.client}
+        how = model | length | {"random_seed": request.random_seed, "client": request.client}
         sizes = {"n_items": labels.items.size, "n_annotators": n_annotators, "n_labels": n_labels}
         fit = dawid_skene_em(*codes, **sizes, **how)
-        return estimate_tree(fit, labels, request.seed, self.settings)
+        return estimate_tree(fit, labels, request.random_seed, self.settings)
 
 
 def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:

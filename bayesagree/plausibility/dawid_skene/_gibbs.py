@@ -228,7 +228,7 @@ def run_chains(
     draws: int,
     thin: int,
     chains: int,
-    seed: Seed,
+    random_seed: Seed,
     client: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[ChainDraws]:
@@ -247,7 +247,7 @@ def run_chains(
         kept.spread = np.maximum(kept.spread / draws - kept.expected**2, 0.0)
         return kept
 
-    return list(map_blocks(run, block_generators(seed, chains), client))
+    return list(map_blocks(run, block_generators(random_seed, chains), client))
 
 
 def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, thin: int, rng: Rng) -> None:

@@ -128,7 +128,7 @@ def chains_tree(
     parts: Sequence[Drawn],
     *,
     engine: str,
-    seed: Any,
+    random_seed: Any,
     settings: Mapping[str, Any],
     sampler: str = "",
     sample_stats: Mapping[str, Any] | None = None,
@@ -164,7 +164,7 @@ def chains_tree(
     coords |= {"parameter": _parameter_names(drawn, coords)}
     coords["category"] = category_axis(labels.categories, labels.has_order)
     tree = result_tree(
-        groups, coords, model="dawid_skene", engine=engine, sampler=sampler, seed=seed, settings=settings
+        groups, coords, model="dawid_skene", engine=engine, sampler=sampler, random_seed=random_seed, settings=settings
     )
     warn_unless_converged(tree)
     return tree
@@ -191,7 +191,7 @@ def _pooled(name: str, values: Sequence[NDArray[Any]], share: NDArray[np.float64
     return np.sqrt((share.reshape(shape) * np.stack(values) ** 2).sum(axis=0))
 
 
-def estimate_tree(fit: EMResult, labels: Labels, seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
+def estimate_tree(fit: EMResult, labels: Labels, random_seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
     """Return a point estimate as the result of `dawid_skene`: one chain of one draw."""
     if not fit.converged:
         warn(f"EM did not converge in {fit.log_likelihood.size} iterations; raise max_iterations")
@@ -205,7 +205,7 @@ def estimate_tree(fit: EMResult, labels: Labels, seed: Any, settings: Mapping[st
         "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
         "derived": {"label_probability": (("item", "category"), fit.label_probability)},
     }
-    how = {"model": "dawid_skene", "engine": "em", "seed": seed}
+    how = {"model": "dawid_skene", "engine": "em", "random_seed": random_seed}
     return result_tree(groups, coordinates(labels), settings=settings, **how)
 
 

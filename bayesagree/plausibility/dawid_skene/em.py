@@ -70,7 +70,7 @@ def dawid_skene_em(
     gold: NDArray[np.integer[Any]] | None = None,
     candidates: Candidates = "all",
     restarts: int = 0,
-    seed: Seed = 0,
+    random_seed: Seed = 0,
     tolerance: float = 1e-10,
     max_iterations: int = 1000,
     client: Any = None,
@@ -128,7 +128,7 @@ def dawid_skene_em(
     positive_int(max_iterations, "max_iterations")
     prior = np.zeros((n_labels, n_labels)) if prior_confusion is None else np.asarray(prior_confusion, np.float64)
     shares = vote_shares(cells, item_index, label_index)
-    starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
+    starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(random_seed, restarts)]
 
     def fit(start: NDArray[np.float64]) -> EMResult:
         steps = CellSteps(cells, start, variant, prior, float(prior_prevalence))

@@ -220,7 +220,12 @@ def sample_dawid_skene(fit: DawidSkenePosterior, request: Request, *, confusion:
     if fit.candidates != "all":
         raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
     model = dawid_skene_model(labels, variant=variant, prior=fit.prior, gold=fit.gold)
-    how = {"draws": request.draws, "chains": request.chains, "seed": request.seed, "sampler": request.sampler}
+    how = {
+        "draws": request.draws,
+        "chains": request.chains,
+        "random_seed": request.random_seed,
+        "sampler": request.sampler,
+    }
     sampled = sample_nuts(model, tune=tune, **how)
     posterior = sampled["posterior"].to_dataset()
     variables = {name: posterior[name].values for name in KEPT if name in posterior}
@@ -236,7 +241,7 @@ def sample_dawid_skene(fit: DawidSkenePosterior, request: Request, *, confusion:
         kept = {n: v[c] for n, v in variables.items() if confusion or n != "confusion"}
         kept |= _best(plausibility[c], request.top_labels)
         chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _monitored(probability[c])))
-    how = {"engine": "nuts", "seed": request.seed, "settings": fit.settings, "sampler": sampled.attrs["sampler"]}
+    how = {"engine": "nuts", "random_seed": request.random_seed, "settings": fit.settings, "sampler": sampled.attrs["sampler"]}
     drawn = Drawn(fit.all_cells(), chains, fit.settings, labels.categories.size)
     return chains_tree(labels, [drawn], **how, sample_stats=sampler_stats(sampled))
 

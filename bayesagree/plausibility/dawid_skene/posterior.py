@@ -127,7 +127,7 @@ def dawid_skene(
     tune: int | None = None,
     thin: int | None = None,
     restarts: int = 0,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["gibbs", "em", "nuts"] = "gibbs",
     sampler: Sampler = None,
     top_labels: int | None = None,
@@ -173,7 +173,7 @@ def dawid_skene(
         Further random starts of EM; the best likelihood wins.
     tolerance, max_iterations
         EM stops after an iteration that gains less than ``tolerance * |log L|``, or after so many.
-    seed
+    random_seed
         Same seed, same draws, on any number of threads.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
@@ -232,13 +232,13 @@ def dawid_skene(
     Examples
     --------
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "a", "b"], ["b", "b", "a"]])
-    >>> tree = dawid_skene(votes, draws=200, chains=2, seed=1)
+    >>> tree = dawid_skene(votes, draws=200, chains=2, random_seed=1)
     >>> tree["derived"]["label_probability"].idxmax("category").values.tolist()
     ['a', 'b', 'a', 'b']
     >>> dict(tree["posterior"]["confusion"].sizes)
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
-    request = Request(draws, chains, seed, engine, sampler, top_labels, client)
+    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
     request = replace(request, progress=progress if client is None else None)
     of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
     model = variant, prior, gold, candidates, tune, thin

@@ -106,7 +106,7 @@ def _log_prior(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
 
 
 def _item_log_likelihood(
-    labels: Labels, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
+    labels: Labels, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
 ) -> Pointwise:
     """Sum over the true label, or over plausibilities, shape (sample, item)."""
     variant, _ = _variant_and_prior(settings)

@@ -37,7 +37,7 @@ class Dirichlet(DirichletItems):
     Examples
     --------
     >>> from bayesagree.draws.posterior import Request
-    >>> tree = Dirichlet(reliability=2.0).draw(Labels.from_counts([[3, 1]]), Request(draws=10, seed=1))
+    >>> tree = Dirichlet(reliability=2.0).draw(Labels.from_counts([[3, 1]]), Request(draws=10, random_seed=1))
     >>> tree["posterior_parameters"]["concentration"].values.tolist()
     [[6.5, 2.5]]
     """
@@ -80,7 +80,7 @@ def dirichlet(
     prior: Prior = None,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
     sampler: Sampler = None,
     top_labels: int | None = None,
@@ -102,7 +102,7 @@ def dirichlet(
         that the prior weighs as much as one annotation in all.
     draws, chains
         Number of independent draws, chains x draws in all.
-    seed
+    random_seed
         Same seed, same draws, on any number of threads.
     engine
         ``"exact"`` draws independently; ``"nuts"`` samples `dirichlet_model` with PyMC.
@@ -132,7 +132,7 @@ def dirichlet(
     Examples
     --------
     >>> votes = Labels.from_counts([[3, 1, 0]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(votes, prior=1.0, seed=1)
+    >>> tree = dirichlet(votes, prior=1.0, random_seed=1)
     >>> tree["posterior_parameters"]["concentration"].values.tolist()
     [[4.0, 2.0, 1.0]]
     >>> dict(tree["posterior"]["plausibility"].sizes)
@@ -141,6 +141,12 @@ def dirichlet(
     return Dirichlet(reliability, prior).draw(
         labels,
         Request(
-            draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, top_labels=top_labels, client=client
+            draws=draws,
+            chains=chains,
+            random_seed=random_seed,
+            engine=engine,
+            sampler=sampler,
+            top_labels=top_labels,
+            client=client,
         ),
     )

@@ -48,7 +48,7 @@ def _variables(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
 
 
 def _item_log_likelihood(
-    labels: Labels, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
+    labels: Labels, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
 ) -> Pointwise:
     """Dirichlet-multinomial probability of each item's annotations in their order, shape (1, item)."""
     shape = prior_shape(settings["prior"], labels.categories.size)
@@ -59,7 +59,9 @@ def _item_log_likelihood(
     return Pointwise(labels.items[n > 0], log_p[None, n > 0])
 
 
-def _held_out(labels: Labels, levels: Floats, *, seed: np.random.SeedSequence, prior: Prior = None) -> HeldOutScores:
+def _held_out(
+    labels: Labels, levels: Floats, *, random_seed: np.random.SeedSequence, prior: Prior = None
+) -> HeldOutScores:
     shape = prior_shape(prior, labels.categories.size)
     n_items = labels.items.size
     cell, at = distinct(labels.item_index.astype(np.int64) * shape.size + labels.label_index, n_items * shape.size)

@@ -288,7 +288,7 @@ class States:
         draws, n_chains, n_items = request.draws, request.chains, problem.votes.shape[1]
         most = min(max(MOST_KEPT // (n_items * n_chains), FEWEST_STATES), MOST_STATES)
         shared = next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
-        rng = np.random.default_rng(stream_apart(request.seed, "parameters"))
+        rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
         chains = Chains(problem, prior or GroupDirichletPrior(), n_chains, rng)
         for _ in range(WARM_UP):
             chains.sweep()

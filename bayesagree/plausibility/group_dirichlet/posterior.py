@@ -113,7 +113,7 @@ class GroupDirichlet(Posterior):
             (values,) = states.draw(items, rng, groups)
             return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
 
-        return Stream(schedule.draw(draw, annotations.items.size, request.seed))
+        return Stream(schedule.draw(draw, annotations.items.size, request.random_seed))
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw the plausibilities of all groups."""
@@ -125,7 +125,7 @@ class GroupDirichlet(Posterior):
         shape = {"chain": request.chains, "draw": request.draws, "group": problem.names.size, "item": n_items, **last}
         check_size(shape, dtype.itemsize, "pass top_labels=1, or call evaluate(), which streams")
         states = States.sample(problem, self.prior, request)
-        kept, root = np.empty(tuple(shape.values()), dtype), seed_sequence(request.seed)
+        kept, root = np.empty(tuple(shape.values()), dtype), seed_sequence(request.random_seed)
 
         def block(job: tuple[int, slice]) -> NDArray[np.bool_]:
             number, items = job
@@ -156,7 +156,9 @@ class GroupDirichlet(Posterior):
         coords |= {"rank": np.arange(1, kept.shape[-1] + 1), "parameter": names}
         prior = asdict(self.prior or GroupDirichletPrior())
         settings = {"target": TARGET, "prior": prior, "draws_per_state": states.shared}
-        return result_tree(groups, coords, settings=settings, model=self.name, engine="gibbs", seed=request.seed)
+        return result_tree(
+            groups, coords, settings=settings, model=self.name, engine="gibbs", random_seed=request.random_seed
+        )
 
 
 def group_dirichlet(
@@ -166,7 +168,7 @@ def group_dirichlet(
     prior: GroupDirichletPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     top_labels: int | None = None,
 ) -> xr.DataTree:
     """Infer the plausibilities of each item as each group of annotators sees them, pooled as far as groups agree.
@@ -187,7 +189,7 @@ def group_dirichlet(
     draws, chains
         chains x draws draws of all items. Consecutive draws of a chain share a state of the Gibbs sampler, of 1000
         draws two, of large sets more; plausibilities are drawn exactly given a state.
-    seed
+    random_seed
         Same seed, same draws, on any number of threads.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
@@ -231,11 +233,11 @@ def group_dirichlet(
     >>> rows = [["yes"] * 8, ["yes"] * 4 + ["no"] * 4, ["no"] * 8] * 10
     >>> votes = Labels.from_matrix(rows, annotators=list("abcdefgh"))
     >>> sides = dict.fromkeys("abcd", "left") | dict.fromkeys("efgh", "right")
-    >>> tree = group_dirichlet(votes, groups=sides, draws=200, seed=1)
+    >>> tree = group_dirichlet(votes, groups=sides, draws=200, random_seed=1)
     >>> tree["derived"]["prob_different"].sel(group="left").values[:3].round().tolist()
     [0.0, 1.0, 0.0]
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 200, 'group': 2, 'item': 30, 'category': 2}
     """
-    request = Request(draws, chains, seed, "gibbs", top_labels=top_labels)
+    request = Request(draws, chains, random_seed, "gibbs", top_labels=top_labels)
     return GroupDirichlet(groups, prior).draw(labels, request)

@@ -66,18 +66,18 @@ class InformedProblem:
         """The parameters."""
         return fit_parameters(self.votes, self.covariates, self.layout)
 
-    def parameters(self, draws: int, chains: int, seed: Seed, engine: str = "hmc") -> Floats:
+    def parameters(self, draws: int, chains: int, random_seed: Seed, engine: str = "hmc") -> Floats:
         """Draw the parameters, shape (chain, draw, parameter)."""
-        seed = stream_apart(seed, "parameters")
-        return parameter_draws(self.votes, self.covariates, self.layout, self.fit, draws, chains, seed, engine)
+        random_seed = stream_apart(random_seed, "parameters")
+        return parameter_draws(self.votes, self.covariates, self.layout, self.fit, draws, chains, random_seed, engine)
 
     def drawn(self, request: Request) -> Floats:
         """Draw the parameters of a request, once."""
-        key = request.draws, request.chains, request.seed
+        key = request.draws, request.chains, request.random_seed
         if key not in self._drawn:
             engine = "normal" if self.approximate else "hmc"
             each = draws_per_parameters(self.votes, request.draws, engine)
-            self._drawn[key] = self.parameters(request.draws // each, request.chains, request.seed, engine)
+            self._drawn[key] = self.parameters(request.draws // each, request.chains, request.random_seed, engine)
             guards.warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 
@@ -87,7 +87,7 @@ class InformedProblem:
         prior_means(self.fit.mode if theta is None else theta, self.covariates.dense, self.covariates.hit, means)
         return means
 
-    def held_out(self, seed: Seed) -> guards.HeldOut:
+    def held_out(self, random_seed: Seed) -> guards.HeldOut:
         """Mean log score of votes that were held out."""
-        rng, layout = np.random.default_rng(stream_apart(seed, "held-out votes")), self.layout
+        rng, layout = np.random.default_rng(stream_apart(random_seed, "held-out votes")), self.layout
         return guards.held_out_log_scores(self.votes, self.covariates, layout.categories, layout.prior, rng)

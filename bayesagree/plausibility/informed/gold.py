@@ -115,12 +115,12 @@ class GoldRegression:
                 size /= 2
             theta, (height, slope) = theta + size * step, found
 
-    def parameters(self, draws: int, chains: int, seed: Seed) -> Floats:
+    def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the slopes, shape (chain, draw, slope)."""
         mode, root = self.mode
         out = np.empty((chains, draws, mode.size))
         with one_blas_thread():
-            for c, rng in enumerate(block_generators(stream_apart(seed, "parameters"), chains)):
+            for c, rng in enumerate(block_generators(stream_apart(random_seed, "parameters"), chains)):
                 start = mode + root @ rng.standard_normal(mode.size)
                 chain = Chain(self.density, start, root, rng, shortest=SHORTEST, longest=LONGEST)
                 chain.adapt(WARM_UP)
@@ -176,7 +176,7 @@ class GoldTruth(ItemPosterior):
             raise InputError("gold is one label per item; metrics of several best labels need more: leave gold out")
         most = max(1, min(SHARED, request.draws // FEWEST_SETS))
         each = next(d for d in range(most, 0, -1) if request.draws % d == 0)
-        slopes = problem.parameters(request.draws // each, request.chains, request.seed)
+        slopes = problem.parameters(request.draws // each, request.chains, request.random_seed)
         slopes = slopes.reshape(-1, slopes.shape[-1]).T
         n_labels = problem.counts.shape[1]
 

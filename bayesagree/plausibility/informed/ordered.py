@@ -118,7 +118,7 @@ class OrderedProblem(InformedProblem):
 
     def drawn(self, request: Request) -> Floats:
         """Draw the parameters of a request, once, shape (chain, draw, parameter)."""
-        key = request.draws, request.chains, request.seed
+        key = request.draws, request.chains, request.random_seed
         if key not in self._drawn:
             draws = request.draws // draws_per_parameters(self.votes, request.draws, "hmc")
             fit, data, prior = self.fit, self.data, (self.layout.mean, self.layout.sd)
@@ -126,8 +126,8 @@ class OrderedProblem(InformedProblem):
             def chain(rng: Rng) -> Floats:
                 return run_chain(rng, draws, fit.mode, fit.root, *prior, *data)
 
-            seed = stream_apart(request.seed, "parameters")
-            self._drawn[key] = np.stack(list(map_blocks(chain, block_generators(seed, request.chains))))
+            random_seed = stream_apart(request.random_seed, "parameters")
+            self._drawn[key] = np.stack(list(map_blocks(chain, block_generators(random_seed, request.chains))))
             guards.warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 
@@ -139,7 +139,7 @@ class OrderedProblem(InformedProblem):
         at = sp.special.softmax(-0.5 * (GRID - (self.x @ theta[: self.x.shape[1]])[:, None]) ** 2, axis=1)
         return at @ (shapes / shapes.sum(axis=1, keepdims=True))
 
-    def held_out(self, seed: Seed) -> guards.HeldOut:
+    def held_out(self, random_seed: Seed) -> guards.HeldOut:
         """Return NaN: nothing is held out."""
         return guards.HeldOut(np.nan, np.nan)
 

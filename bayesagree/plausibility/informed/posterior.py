@@ -152,7 +152,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
             },
             "diagnostics": self.diagnostics(problem, request)
             | {
-                "held_out_log_score": (("prior",), np.array(problem.held_out(request.seed))),
+                "held_out_log_score": (("prior",), np.array(problem.held_out(request.random_seed))),
                 "dependence_z": (("model",), independence(labels, problem.predictions).z),
             },
             "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
@@ -204,7 +204,7 @@ def informed_dirichlet(
     prior: InformedPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
     top_labels: int | None = None,
@@ -237,7 +237,7 @@ def informed_dirichlet(
     draws, chains
         chains x draws draws of all items. Up to ten consecutive draws of a chain (twenty, of the normal approximation)
         share one draw of the parameters.
-    seed
+    random_seed
         Same seed, same draws, on any number of threads.
     engine
         ``"hmc"`` draws the parameters by Hamiltonian Monte Carlo, or with more than 5000 annotated items from a normal
@@ -286,7 +286,7 @@ def informed_dirichlet(
     --------
     >>> votes = Labels.from_counts([[3, 0], [0, 3], [2, 1]] * 30, labels=["no", "yes"])
     >>> models = Predictions.from_scores({"A": [[0.8, 0.2], [0.3, 0.7], [0.4, 0.6]] * 30}, labels=["no", "yes"])
-    >>> tree = informed_dirichlet(votes, models, seed=1)
+    >>> tree = informed_dirichlet(votes, models, random_seed=1)
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).values[:3].argmax(axis=1).tolist()
     [0, 1, 0]
     >>> dict(tree["posterior"]["plausibility"].sizes)
@@ -295,6 +295,12 @@ def informed_dirichlet(
     return InformedDirichlet(predictions, exclude, prior, form=form).draw(
         labels,
         Request(
-            draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, top_labels=top_labels, client=client
+            draws=draws,
+            chains=chains,
+            random_seed=random_seed,
+            engine=engine,
+            sampler=sampler,
+            top_labels=top_labels,
+            client=client,
         ),
     )

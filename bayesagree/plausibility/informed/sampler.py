@@ -64,12 +64,12 @@ def parameter_draws(
     fit: Fit,
     draws: int,
     chains: int,
-    seed: Seed,
+    random_seed: Seed,
     engine: str = "hmc",
 ) -> Floats:
     """Draw the parameters, shape (chain, draw, parameter)."""
     if is_normal(votes, engine):
-        return normal_draws(fit, draws, chains, seed)
+        return normal_draws(fit, draws, chains, random_seed)
     some, weight = alike(votes, covariates, np.flatnonzero(np.diff(votes.start)))
     blocks = blocks_of(*gather(votes, covariates, some), weight)
     root = np.ascontiguousarray(fit.root)
@@ -92,7 +92,7 @@ def parameter_draws(
         return chain
 
     with one_blas_thread():
-        started = list(map_blocks(start, block_generators(seed, chains)))
+        started = list(map_blocks(start, block_generators(random_seed, chains)))
         drawn = run(started, draws)
         for retry, thin in enumerate(() if many else THIN_OF_RETRIES):
             if not disagree(drawn):
@@ -115,6 +115,6 @@ def disagree(drawn: Floats) -> bool:
     return len(drawn) > 1 and drawn.shape[1] >= ENOUGH_DRAWS and bool(diagnostics(drawn)[0].max() > R_HAT_LIMIT)
 
 
-def normal_draws(fit: Fit, draws: int, chains: int, seed: Seed) -> Floats:
+def normal_draws(fit: Fit, draws: int, chains: int, random_seed: Seed) -> Floats:
     """Draw the parameters from their normal approximation, shape (chain, draw, parameter)."""
-    return fit.draws(draws * chains, np.random.default_rng(seed_sequence(seed))).reshape(chains, draws, -1)
+    return fit.draws(draws * chains, np.random.default_rng(seed_sequence(random_seed))).reshape(chains, draws, -1)

@@ -95,7 +95,7 @@ class InformedNormal(Guarded, RatingPosterior):
     def drawer(self, problem: NormalProblem, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
         _warn_of_one_end(problem)
-        rng = np.random.default_rng(stream_apart(request.seed, "parameters"))
+        rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
         found, (low, high) = problem.draw(request.samples, rng), problem.ratings.scale
         variance = np.square((high - low) * found.sd_rating)
 
@@ -112,7 +112,7 @@ class InformedNormal(Guarded, RatingPosterior):
 
     def groups(self, problem: NormalProblem, request: Request) -> Groups:
         """Return mean and standard deviation of the parameters."""
-        rng = np.random.default_rng(stream_apart(request.seed, "parameters"))
+        rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
         found = problem.draw(request.samples, rng)
         every = np.column_stack([found.sd_rating, found.sd_item, found.coefficient])
         return {
@@ -158,7 +158,7 @@ def informed_normal(
     prior: InformedNormalPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
     sampler: Sampler = None,
     client: Any = None,
@@ -179,7 +179,7 @@ def informed_normal(
         Names of models that are not independent of these ratings, one or several: the truth does not learn from them.
     prior
         By default `InformedNormalPrior()`.
-    draws, chains, seed, engine, sampler, client
+    draws, chains, random_seed, engine, sampler, client
         As in `dirichlet`.
 
     Returns
@@ -215,11 +215,12 @@ def informed_normal(
     >>> mean = rng.uniform(2, 4, 200)
     >>> ratings = Ratings.from_matrix(np.clip(rng.normal(mean[:, None], 0.6, (200, 3)), 1, 5), scale=(1, 5))
     >>> models = Predictions.from_numbers({"A": rng.normal(mean, 0.5)})
-    >>> found = informed_normal(ratings, models, seed=1)["posterior"]["mean"].mean(("chain", "draw")).values
+    >>> found = informed_normal(ratings, models, random_seed=1)["posterior"]["mean"].mean(("chain", "draw")).values
     >>> off = [np.abs(guess - mean).mean() for guess in (found, models.points()[0])]
     >>> off[0] < off[1]
     np.True_
     """
     return InformedNormal(predictions=predictions, exclude=exclude, prior=prior).draw(
-        ratings, Request(draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, client=client)
+        ratings,
+        Request(draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client),
     )

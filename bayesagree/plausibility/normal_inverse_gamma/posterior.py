@@ -92,7 +92,7 @@ def normal_inverse_gamma(
     prior: NormalInverseGammaPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
     sampler: Sampler = None,
     client: Any = None,
@@ -107,7 +107,7 @@ def normal_inverse_gamma(
         Weight of a rating, in units of observations: gamma >= 0 multiplies the number of ratings and their scatter.
     prior
         By default `NormalInverseGammaPrior.for_scale`.
-    draws, chains, seed, engine, client
+    draws, chains, random_seed, engine, client
         As in `dirichlet`.
 
     Returns
@@ -124,10 +124,11 @@ def normal_inverse_gamma(
     --------
     >>> ratings = Ratings.from_matrix([[1.2, -0.3, 0.7, 2.0]], scale=(-4, 4))
     >>> prior = NormalInverseGammaPrior(mean=0.1, strength=0.5, shape=1.5, scale=0.8)
-    >>> tree = normal_inverse_gamma(ratings, reliability=2.5, prior=prior, seed=1)
+    >>> tree = normal_inverse_gamma(ratings, reliability=2.5, prior=prior, random_seed=1)
     >>> tree["posterior_parameters"]["location"].values.round(6).tolist()
     [0.861905]
     """
     return NormalInverseGamma(reliability=reliability, prior=prior).draw(
-        ratings, Request(draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, client=client)
+        ratings,
+        Request(draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client),
     )

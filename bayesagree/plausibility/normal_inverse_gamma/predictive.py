@@ -36,7 +36,7 @@ def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
 
 
 def _item_log_likelihood(
-    ratings: Ratings, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
+    ratings: Ratings, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
 ) -> Pointwise:
     """Marginal density of each item's ratings, shape (1, item): the ratio of the constants of posterior and prior."""
     model = NormalInverseGamma(prior=_prior(settings))

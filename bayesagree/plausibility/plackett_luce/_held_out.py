@@ -71,14 +71,14 @@ def _chosen(rankings: Rankings, rows: NDArray[np.int64], item: NDArray[np.int64]
 
 
 def plackett_luce_scores(
-    rankings: Rankings, held_out: NDArray[np.int64], read: Read, run: Run, seed: np.random.SeedSequence
+    rankings: Rankings, held_out: NDArray[np.int64], read: Read, run: Run, random_seed: np.random.SeedSequence
 ) -> RankingScores:
     """Score every ranking left out under the posterior of the others."""
-    found = _predicted(jackknife(rankings, held_out), read, run, seed)
-    return RankingScores(*found, _agreement(rankings, read, run, stream_apart(seed, "agreement of rankings")))
+    found = _predicted(jackknife(rankings, held_out), read, run, random_seed)
+    return RankingScores(*found, _agreement(rankings, read, run, stream_apart(random_seed, "agreement of rankings")))
 
 
-def marginal_log_probability(rankings: Rankings, shape: float, draws: int, seed: Seed) -> Floats:
+def marginal_log_probability(rankings: Rankings, shape: float, draws: int, random_seed: Seed) -> Floats:
     """Return the log probability of all rankings of each item with its worths integrated out, shape (item,).
 
     One ranking after the other: the first exactly (under a Dirichlet distribution every choice is independent of those
@@ -93,11 +93,11 @@ def marginal_log_probability(rankings: Rankings, shape: float, draws: int, seed:
     run = Run(chains=4, tune=200, draws=draws, thin=1)
     one_by_one = jackknife(rankings, later, earlier=True)
     read = partial(Problem.of, shape=shape)
-    found = _predicted(one_by_one, read, run, seed_sequence(seed))[0] if later.size else np.zeros(0)
+    found = _predicted(one_by_one, read, run, seed_sequence(random_seed))[0] if later.size else np.zeros(0)
     return value[0] + np.bincount(rankings.item_index[later], weights=found, minlength=start.size)
 
 
-def _predicted(split: Jackknife, read: Read, run: Run, seed: np.random.SeedSequence) -> tuple[Floats, Floats]:
+def _predicted(split: Jackknife, read: Read, run: Run, random_seed: np.random.SeedSequence) -> tuple[Floats, Floats]:
     """Return the log probability of every ranking left out and its Monte-Carlo error."""
     cases, prior = read(split.others)
 
@@ -108,19 +108,21 @@ def _predicted(split: Jackknife, read: Read, run: Run, seed: np.random.SeedSeque
             for h, theta in enumerate(block.theta, start=block.items.start)
         ]
 
-    log_probability, error = np.array(_over_blocks(score, cases.n_items, seed)).reshape(-1, 2).T
+    log_probability, error = np.array(_over_blocks(score, cases.n_items, random_seed)).reshape(-1, 2).T
     return log_probability, error
 
 
 def _over_blocks[R](
-    work: Callable[[tuple[slice, np.random.Generator]], list[R]], n_items: int, seed: np.random.SeedSequence
+    work: Callable[[tuple[slice, np.random.Generator]], list[R]], n_items: int, random_seed: np.random.SeedSequence
 ) -> list[R]:
     """Apply work to blocks of items in threads, each with its own stream, and join the lists."""
     blocks = item_blocks(n_items)
-    return [one for part in map_blocks(work, list(zip(blocks, block_generators(seed, len(blocks))))) for one in part]
+    return [
+        one for part in map_blocks(work, list(zip(blocks, block_generators(random_seed, len(blocks))))) for one in part
+    ]
 
 
-def _agreement(rankings: Rankings, read: Read, run: Run, seed: np.random.SeedSequence) -> Floats:
+def _agreement(rankings: Rankings, read: Read, run: Run, random_seed: np.random.SeedSequence) -> Floats:
     """Return the posterior mean of sum_k theta_k^2, shape (item,)."""
     cases, prior = read(rankings)
 
@@ -134,7 +136,7 @@ def _agreement(rankings: Rankings, read: Read, run: Run, seed: np.random.SeedSeq
             means.append(float(np.mean((theta[:, :-1] ** 2).sum(axis=1) + within * theta[:, -1] ** 2)))
         return means
 
-    return np.array(_over_blocks(square, cases.n_items, seed))
+    return np.array(_over_blocks(square, cases.n_items, random_seed))
 
 
 def _log_probability(

@@ -107,7 +107,7 @@ def plackett_luce_model(
 
 
 def read_worths(
-    sampled: xr.DataTree, problem: Problem, seed: Seed, depth: int | None
+    sampled: xr.DataTree, problem: Problem, random_seed: Seed, depth: int | None
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Return draws of all items from the model, shape (item, sample, ...), and r_hat and ess, shape (item, 2)."""
     drawn = sampled["posterior"]["worth"].transpose("chain", "draw", "slot").values
@@ -117,7 +117,7 @@ def read_worths(
     for i, n in enumerate(np.diff(cases.label_start)):
         own = worth[:, slot[i, : n + 1]]
         theta.append(own / own.sum(axis=1, keepdims=True))
-    (rng,) = block_generators(seed, 1)
+    (rng,) = block_generators(random_seed, 1)
     block = WorthBlock(slice(0, cases.n_items), theta, diagnostics_of(theta, drawn.shape[0]), rng)
     return reduce_block(cases, prior, block, depth), block.diagnostics
 

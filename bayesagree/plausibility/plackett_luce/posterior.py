@@ -117,7 +117,7 @@ class PlackettLuce(ItemPosterior):
 
     def from_nuts(self, sampled: xr.DataTree, problem: Problem, request: Request) -> Values:
         """Read plausibilities or best labels from PyMC's draws of the worths."""
-        values, worst = read_worths(sampled, problem, request.seed, request.top_labels)
+        values, worst = read_worths(sampled, problem, request.random_seed, request.top_labels)
         return {request.variable: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
 
     def groups(self, problem: Problem, request: Request) -> Groups:
@@ -142,7 +142,7 @@ def plackett_luce(
     chains: int = 4,
     tune: int = 200,
     thin: int = 1,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["gibbs", "nuts"] = "gibbs",
     sampler: Sampler = None,
     top_labels: int | None = None,
@@ -173,7 +173,7 @@ def plackett_luce(
         Draws kept per chain, and number of chains.
     tune, thin
         Sweeps discarded at the start of a chain, and sweeps per draw kept. ``engine="nuts"`` ignores `thin`.
-    seed
+    random_seed
         Same seed, same draws, on any number of threads.
     engine
         ``"gibbs"`` is exact and fast; ``"nuts"`` samples `plackett_luce_model` with PyMC, the same posterior.
@@ -212,7 +212,7 @@ def plackett_luce(
     Two annotators put label 0 first; one of them ties the next two, the other names only one of them:
 
     >>> rankings = Rankings.from_blocks([[[[0], [1, 2]], [[0], [1]]]], labels=4)
-    >>> tree = plackett_luce(rankings, shape=1.0, seed=1)
+    >>> tree = plackett_luce(rankings, shape=1.0, random_seed=1)
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
     [[0.5, 0.3, 0.2, 0.1]]
     """
@@ -220,7 +220,13 @@ def plackett_luce(
     return specification.draw(
         rankings,
         Request(
-            draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, top_labels=top_labels, client=client
+            draws=draws,
+            chains=chains,
+            random_seed=random_seed,
+            engine=engine,
+            sampler=sampler,
+            top_labels=top_labels,
+            client=client,
         ),
     )
 

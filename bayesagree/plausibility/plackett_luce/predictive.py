@@ -79,21 +79,21 @@ def _variables(rankings: Rankings, posterior: xr.Dataset, settings: Settings) ->
 
 
 def _item_log_likelihood(
-    rankings: Rankings, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
+    rankings: Rankings, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
 ) -> Pointwise:
     """Marginal probability of each item's rankings, shape (1, item), by posterior draws of the earlier ones.
 
     Pr(r_1, ..., r_J) = prod_j E[Pr(r_j | worths) | r_1, ..., r_(j - 1)]; the first factor is exact.
     """
     _refuse_lumped(settings)
-    return Pointwise(rankings.items, marginal_log_probability(rankings, settings["shape"], draws, seed)[None])
+    return Pointwise(rankings.items, marginal_log_probability(rankings, settings["shape"], draws, random_seed)[None])
 
 
 def _held_out(
     rankings: Rankings,
     levels: Floats,
     *,
-    seed: np.random.SeedSequence,
+    random_seed: np.random.SeedSequence,
     shape: float | None = None,
     unranked: Unranked = "exact",
     draws: int = 250,
@@ -108,7 +108,7 @@ def _held_out(
         if not float(level).is_integer():
             raise InputError(f"reliability {level:g}: Plackett-Luce repeats rankings, a whole number of times")
         read = partial(Problem.of, reliability=int(level), shape=shape, unranked=unranked)
-        found = plackett_luce_scores(rankings, held_out, read, run, seed)
+        found = plackett_luce_scores(rankings, held_out, read, run, random_seed)
         log_score[g] = np.bincount(rankings.item_index[held_out], weights=found.log_probability, minlength=n.size)
         agreement[g] = found.agreement
         error.append(float(np.sqrt((found.error**2).sum())))

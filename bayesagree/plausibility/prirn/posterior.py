@@ -53,7 +53,7 @@ def prirn(
     ties: Ties = "split",
     draws: int = 1000,
     chains: int = 4,
-    seed: Seed = None,
+    random_seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
     sampler: Sampler = None,
     top_labels: int | None = None,
@@ -72,7 +72,7 @@ def prirn(
         Shape of every label before any annotation, 0.01 by default as in the released code.
     ties
         As in `irn`.
-    draws, chains, seed, engine, top_labels, client
+    draws, chains, random_seed, engine, top_labels, client
         As in `dirichlet`.
 
     Returns
@@ -83,13 +83,19 @@ def prirn(
     Examples
     --------
     >>> rankings = Rankings.from_blocks([[[["eczema"], ["psoriasis"]]]], labels=["acne", "eczema", "psoriasis"])
-    >>> tree = prirn(rankings, reliability=30, seed=1)
+    >>> tree = prirn(rankings, reliability=30, random_seed=1)
     >>> tree["posterior_parameters"]["concentration"].values.round(2).tolist()
     [[0.01, 20.01, 10.01]]
     """
     return PrIRN(reliability, prior, ties).draw(
         rankings,
         Request(
-            draws=draws, chains=chains, seed=seed, engine=engine, sampler=sampler, top_labels=top_labels, client=client
+            draws=draws,
+            chains=chains,
+            random_seed=random_seed,
+            engine=engine,
+            sampler=sampler,
+            top_labels=top_labels,
+            client=client,
         ),
     )

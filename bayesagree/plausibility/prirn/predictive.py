@@ -19,7 +19,7 @@ def _held_out(
     rankings: Rankings,
     levels: Floats,
     *,
-    seed: np.random.SeedSequence,
+    random_seed: np.random.SeedSequence,
     prior: Prior = PRIOR,
     ties: Ties = "split",
 ) -> HeldOutScores:

@@ -18,7 +18,7 @@ from bayesagree.plausibility.dawid_skene._results import choice_notes
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
-FEW = {"draws": 200, "chains": 2, "tune": 200, "seed": 1}
+FEW = {"draws": 200, "chains": 2, "tune": 200, "random_seed": 1}
 
 
 def weigh(monkeypatch, **weights):
@@ -28,7 +28,7 @@ def weigh(monkeypatch, **weights):
 
 @pytest.fixture(scope="module")
 def crowd():
-    return crowd_labels(n_items=60, n_annotators=6, n_labels=3, labels_per_item=4, seed=3).labels
+    return crowd_labels(n_items=60, n_annotators=6, n_labels=3, labels_per_item=4, random_seed=3).labels
 
 
 def test_draws_of_an_average_are_those_of_its_parts_in_turn(crowd, monkeypatch):
@@ -67,12 +67,12 @@ def test_chains_of_an_average_are_compared_within_its_parts(crowd, monkeypatch):
 
 
 def test_votes_are_the_dirichlet_posterior(crowd):
-    tree = dawid_skene(crowd, variant="votes", draws=2000, chains=2, seed=1)
+    tree = dawid_skene(crowd, variant="votes", draws=2000, chains=2, random_seed=1)
     counts = crowd.counts() + 1 / 3
     expected = counts / counts.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(tree["derived"]["label_probability"], expected)
     drawn = tree["posterior"]["plausibility"].values.reshape(-1, 60, 3)
-    other = dirichlet(crowd, draws=2000, chains=2, seed=2)["posterior"]["plausibility"].values.reshape(-1, 60, 3)
+    other = dirichlet(crowd, draws=2000, chains=2, random_seed=2)["posterior"]["plausibility"].values.reshape(-1, 60, 3)
     error = np.sqrt(2 * drawn.var(axis=0) / len(drawn)).max()
     assert np.abs(drawn.mean(axis=0) - other.mean(axis=0)).max() < 5 * error
     assert np.abs(drawn.std(axis=0) - other.std(axis=0)).max() < 5 * error

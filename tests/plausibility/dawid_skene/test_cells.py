@@ -25,14 +25,14 @@ def plain(item, annotator, label, n_items, n_labels, candidates, gold):
 
 @settings(max_examples=150, deadline=None)
 @given(
-    seed=st.integers(0, 10**6),
+    random_seed=st.integers(0, 10**6),
     size=st.tuples(st.integers(1, 12), st.integers(1, 5), st.sampled_from([1, 2, 4, 50])),
     rows=st.integers(1, 150),
     candidates=st.sampled_from(["all", "observed"]),
     with_gold=st.booleans(),
 )
-def test_every_entry_has_its_cell(seed, size, rows, candidates, with_gold):
-    rng = np.random.default_rng(seed)
+def test_every_entry_has_its_cell(random_seed, size, rows, candidates, with_gold):
+    rng = np.random.default_rng(random_seed)
     n_items, n_annotators, n_labels = size
     item, annotator, label = (rng.integers(0, n, rows) for n in size)
     gold = rng.integers(-1, n_labels, n_items) if with_gold else None

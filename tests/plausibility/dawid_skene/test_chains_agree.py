@@ -7,9 +7,9 @@ from bayesagree.annotations import Labels
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 
-def ordered_crowd(n_items: int, seed: int) -> Labels:
+def ordered_crowd(n_items: int, random_seed: int) -> Labels:
     """Five ordered labels, one of them rare, five each of 177 annotators, a few of whom gave most of the labels."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     truth = rng.choice(5, n_items, p=[0.32, 0.3, 0.22, 0.14, 0.02])
     activity = rng.pareto(1.0, 177) + 0.05
     sharpness, bias = rng.gamma(3, 0.5, 177), rng.normal(0, 0.4, 177)
@@ -26,7 +26,7 @@ def ordered_crowd(n_items: int, seed: int) -> Labels:
 @pytest.mark.long
 @pytest.mark.parametrize("variant", ["full", "one_coin", "class_conditional", "hierarchical", "mixed_membership"])
 def test_chains_agree_on_ordered_labels_with_a_rare_one(variant):
-    tree = dawid_skene(ordered_crowd(300, seed=1), variant=variant, draws=400, confusion=False, seed=1)
+    tree = dawid_skene(ordered_crowd(300, random_seed=1), variant=variant, draws=400, confusion=False, random_seed=1)
     found = tree["diagnostics"].to_dataset()
     # The worst of a hundred parameters; 1.05 is the aim for a thousand draws.
     assert float(found["r_hat"].max()) < 1.1

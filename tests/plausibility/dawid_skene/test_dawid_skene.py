@@ -52,14 +52,14 @@ def agree(draws: np.ndarray, mean: np.ndarray, error: np.ndarray, name: str) -> 
 
 def test_anesthesia_agrees_with_the_published_posterior_means():
     golden = GOLDEN["anesthesia_posterior"]
-    tree = dawid_skene(anesthesia(), variant="full", draws=2000, confusion=False, seed=4)
+    tree = dawid_skene(anesthesia(), variant="full", draws=2000, confusion=False, random_seed=4)
     mean = tree["posterior"]["prevalence"].mean(("chain", "draw"))
     np.testing.assert_allclose(mean, golden["prevalence"], atol=golden["tolerance"])
 
 
 def test_full_gibbs_equals_the_reference_posterior():
     record = reference("dawid_skene")
-    tree = dawid_skene(labels_of(record), variant="full", draws=2000, seed=2)
+    tree = dawid_skene(labels_of(record), variant="full", draws=2000, random_seed=2)
     posterior = tree["posterior"].to_dataset()
     for name, variable in (("prevalence",) * 2, ("confusion",) * 2, ("label_probability", "plausibility")):
         expected = record["posterior"][name]
@@ -70,7 +70,7 @@ def test_full_gibbs_equals_the_reference_posterior():
 def test_mixed_membership_gibbs_equals_the_reference_posterior():
     record = reference("mixed_membership")
     prior = DawidSkenePrior(ambiguity=2.0, ambiguity_sd=0.4, concentration=8.0, concentration_sd=0.5)
-    options = {"variant": "mixed_membership", "prior": prior, "draws": 1000, "tune": 500, "thin": 2, "seed": 2}
+    options = {"variant": "mixed_membership", "prior": prior, "draws": 1000, "tune": 500, "thin": 2, "random_seed": 2}
     tree = dawid_skene(labels_of(record), **options)
     posterior = tree["posterior"].to_dataset()
     for name in ("prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"):

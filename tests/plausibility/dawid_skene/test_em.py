@@ -20,8 +20,8 @@ def anesthesia() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.repeat(np.arange(45), 7), np.tile([0, 0, 0, 1, 2, 3, 4], 45), ratings.ravel()
 
 
-def crowd(seed: int, n_items: int = 60, n_annotators: int = 7, n_labels: int = 3) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng(seed)
+def crowd(random_seed: int, n_items: int = 60, n_annotators: int = 7, n_labels: int = 3) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(random_seed)
     truth = rng.integers(0, n_labels, n_items)
     item, annotator = np.nonzero(rng.random((n_items, n_annotators)) < 0.6)
     right = rng.random(item.size) < rng.uniform(0.3, 0.95, n_annotators)[annotator]
@@ -82,21 +82,21 @@ def test_objective_counts_the_prior_of_labels_that_an_annotator_never_gave():
 
 
 @settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10**6), variant=st.sampled_from(VARIANTS), pseudo=st.sampled_from([0.0, 0.3]))
-def test_log_likelihood_never_decreases(seed, variant, pseudo):
+@given(random_seed=st.integers(0, 10**6), variant=st.sampled_from(VARIANTS), pseudo=st.sampled_from([0.0, 0.3]))
+def test_log_likelihood_never_decreases(random_seed, variant, pseudo):
     prior = pseudo * (np.ones((3, 3)) + np.eye(3))
-    result = fit(crowd(seed), variant=variant, prior_confusion=prior, prior_prevalence=pseudo, max_iterations=60)
+    result = fit(crowd(random_seed), variant=variant, prior_confusion=prior, prior_prevalence=pseudo, max_iterations=60)
     rounding = 1e-12 * abs(result.log_likelihood[0])
     assert (np.diff(result.log_likelihood) >= -rounding).all()
     np.testing.assert_allclose(result.label_probability.sum(axis=1), 1, atol=1e-12)
 
 
 @settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 10**6), variant=st.sampled_from(VARIANTS))
-def test_order_of_rows_annotators_and_labels_changes_nothing(seed, variant):
-    item, annotator, label = crowd(seed)
+@given(random_seed=st.integers(0, 10**6), variant=st.sampled_from(VARIANTS))
+def test_order_of_rows_annotators_and_labels_changes_nothing(random_seed, variant):
+    item, annotator, label = crowd(random_seed)
     reference = fit((item, annotator, label), variant=variant, max_iterations=20, tolerance=-1)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     rows, annotators, labels = rng.permutation(item.size), rng.permutation(7), rng.permutation(3)
     same = fit((item[rows], annotator[rows], label[rows]), variant=variant, max_iterations=20, tolerance=-1)
     np.testing.assert_array_equal(same.label_probability, reference.label_probability)
@@ -128,7 +128,7 @@ def test_known_truths_count_without_labels(engine):
     """Whoever knows the truth of three unlabelled items knows more of the prevalence, and of nothing else."""
     table = [["a", "a"], ["a", "a"], [None, None], [None, None], [None, None]]
     labels = Labels.from_matrix(np.array(table, dtype=object), labels=["a", "b"])
-    tree = dawid_skene(labels, engine=engine, gold={2: "b", 3: "b", 4: "b"}, seed=1)
+    tree = dawid_skene(labels, engine=engine, gold={2: "b", 3: "b", 4: "b"}, random_seed=1)
     posterior = tree["posterior"].to_dataset()
     best = posterior["plausibility"].mean(("chain", "draw")).values.argmax(axis=1)
     np.testing.assert_array_equal(best, [0, 0, 1, 1, 1])

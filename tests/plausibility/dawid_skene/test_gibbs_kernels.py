@@ -25,8 +25,8 @@ from bayesagree.plausibility.dawid_skene._population_kernels import (
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
-def _cells(seed: int = 1):
-    labels = crowd_labels(n_items=30, n_annotators=5, n_labels=3, seed=seed).labels
+def _cells(random_seed: int = 1):
+    labels = crowd_labels(n_items=30, n_annotators=5, n_labels=3, random_seed=random_seed).labels
     triple = (labels.item_index, labels.annotator_index, labels.label_index)
     return annotation_cells(*triple, n_items=30, n_annotators=5, n_labels=3), triple
 

@@ -17,9 +17,9 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
-def crowd(seed: int, n_labels: int = 4, candidates: str = "all", n_annotators: int = 6) -> AnnotationCells:
+def crowd(random_seed: int, n_labels: int = 4, candidates: str = "all", n_annotators: int = 6) -> AnnotationCells:
     """Lay out 12 items with up to 6 annotations each by 6 annotators; fewer of them repeat themselves."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_seed)
     sizes = rng.integers(1, 7, 12)
     return annotation_cells(
         np.repeat(np.arange(12), sizes),
@@ -75,10 +75,10 @@ def test_counts_stay_those_of_the_latent_labels(n_annotators):
 
 
 def test_gold_is_an_experts_label():
-    labels = crowd_labels(n_items=30, n_annotators=4, n_labels=3, labels_per_item=4, seed=3).labels
+    labels = crowd_labels(n_items=30, n_annotators=4, n_labels=3, labels_per_item=4, random_seed=3).labels
     matrix = np.full((31, 4), np.nan)  # nobody labelled the last item
     matrix[labels.item_index, labels.annotator_index] = labels.label_index
-    options = {"variant": "mixed_membership", "draws": 100, "chains": 2, "tune": 200, "thin": 2, "seed": 1}
+    options = {"variant": "mixed_membership", "draws": 100, "chains": 2, "tune": 200, "thin": 2, "random_seed": 1}
     tree = dawid_skene(Labels.from_matrix(matrix, labels=[0, 1, 2]), gold={0: 2, 30: 1}, **options)  # type: ignore[arg-type]
     posterior = tree["posterior"].to_dataset()
     shape = posterior["ambiguity"] * posterior["prevalence"]

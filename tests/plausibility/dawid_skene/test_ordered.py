@@ -38,7 +38,7 @@ def chance_of(tau, at, stretch):
 @pytest.fixture(scope="module", params=CASES)
 def gibbs(request):
     options = CASES[request.param]
-    return options, dawid_skene(VOTES, variant="ordered", draws=2000, tune=500, thin=6, seed=1, **options)
+    return options, dawid_skene(VOTES, variant="ordered", draws=2000, tune=500, thin=6, random_seed=1, **options)
 
 
 def test_oracle_of_three_items_and_two_annotators(gibbs):
@@ -91,7 +91,7 @@ def test_plausibilities_are_cut_from_one_normal_distribution():
     """Along the items in order of their latent truth every cumulated share falls: no label jumps over another."""
     rng = np.random.default_rng(2)
     votes = Labels.from_matrix(rng.integers(0, 5, (30, 4)), labels=range(5), ordered=True)
-    posterior = dawid_skene(votes, variant="ordered", draws=50, seed=1)["posterior"].to_dataset()
+    posterior = dawid_skene(votes, variant="ordered", draws=50, random_seed=1)["posterior"].to_dataset()
     shares, latent = (posterior[name].values.reshape(200, 30, -1) for name in ("plausibility", "latent_truth"))
     np.testing.assert_allclose(shares.sum(axis=-1), 1)
     order = np.argsort(latent, axis=1)

@@ -10,7 +10,7 @@ from bayesagree import Labels, dawid_skene
 from bayesagree.datasets.simulate import crowd_labels
 
 VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "mixed_membership", "ordered", "votes"]
-MATRIX = crowd_labels(n_items=12, n_annotators=4, n_labels=3, seed=5).labels.to_matrix().to_numpy(float)
+MATRIX = crowd_labels(n_items=12, n_annotators=4, n_labels=3, random_seed=5).labels.to_matrix().to_numpy(float)
 
 
 def labels_of(matrix):
@@ -19,7 +19,7 @@ def labels_of(matrix):
 
 @cache
 def drawn(variant):
-    return dawid_skene(labels_of(MATRIX), variant=variant, draws=400, chains=2, seed=1)
+    return dawid_skene(labels_of(MATRIX), variant=variant, draws=400, chains=2, random_seed=1)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -32,7 +32,7 @@ def test_names_orders_and_empty_items_change_nothing(variant):
     known = ~np.isnan(MATRIX)
     renamed = np.where(known, name[np.where(known, MATRIX, 0).astype(int)], np.nan)
     other = labels_of(np.vstack([renamed[items][:, people], np.full(4, np.nan)]))
-    tree = dawid_skene(other, variant=variant, draws=400, chains=2, seed=2)
+    tree = dawid_skene(other, variant=variant, draws=400, chains=2, random_seed=2)
     before, after = (of["derived"]["label_probability"].values for of in (drawn(variant), tree))
     gap = np.abs(after[:12][:, name] - before[items])
     # Conditional expectations of a hundred effective draws at least, of each of two runs.
@@ -63,7 +63,7 @@ def test_results_are_probabilities_that_belong_together(variant):
 @pytest.mark.filterwarnings("ignore:the chains disagree")
 def test_same_seed_same_draws_whatever_the_row_order(variant):
     table = labels_of(MATRIX).to_long()
-    options = {"variant": variant, "draws": 10, "chains": 2, "tune": 10, "thin": 1, "seed": 9}
+    options = {"variant": variant, "draws": 10, "chains": 2, "tune": 10, "thin": 1, "random_seed": 9}
     one, other = (
         dawid_skene(Labels.from_long(rows, labels=[0, 1, 2], ordered=True), **options)["posterior"].to_dataset()
         for rows in (table, table.sample(frac=1, random_state=2))
@@ -80,7 +80,7 @@ def test_an_annotator_who_reverses_the_others_is_the_worst(variant):
     truth = rng.integers(0, 3, 30)
     matrix = np.where(rng.random((30, 4)) < 0.85, truth[:, None], rng.integers(0, 3, (30, 4))).astype(float)
     matrix[:, 3] = 2 - truth + (truth == 1) * rng.choice([-1, 1], 30)
-    tree = dawid_skene(labels_of(matrix), variant=variant, draws=150, chains=2, seed=3)
+    tree = dawid_skene(labels_of(matrix), variant=variant, draws=150, chains=2, random_seed=3)
     accuracy = tree["posterior"]["accuracy"].mean(("chain", "draw")).values
     assert accuracy.argmin() == 3
     assert (tree["derived"]["label_probability"].values.argmax(axis=1) == truth).mean() > 0.8
@@ -91,6 +91,6 @@ def test_repeated_labels_are_judgments_of_their_own():
     """Twice the same vote of each annotator is surer than once."""
     rows = pd.DataFrame([(0, "a", 0), (0, "b", 1), (1, "a", 1), (1, "b", 1)], columns=["item", "annotator", "label"])
     twice = Labels.from_long(pd.concat([rows, rows]), labels=[0, 1], duplicates="keep")
-    how = {"variant": "full", "draws": 500, "seed": 1}
+    how = {"variant": "full", "draws": 500, "random_seed": 1}
     one, two = (dawid_skene(of, **how)["derived"]["label_probability"][1, 1] for of in (Labels.from_long(rows), twice))
     assert two > one + 0.02

@@ -12,7 +12,7 @@ from bayesagree.plausibility.dawid_skene._results import disagreement, require_m
 def apart():
     """Two chains of a crowd, in one of which annotator 0 and item 1 are another matter."""
     tree = ba.dawid_skene(
-        ba.simulate.crowd_labels(n_items=20, n_annotators=4, seed=1).labels, draws=120, tune=300, seed=1
+        ba.simulate.crowd_labels(n_items=20, n_annotators=4, random_seed=1).labels, draws=120, tune=300, random_seed=1
     )
     diagnostics = tree["diagnostics"].to_dataset(inherit=False).copy(deep=True)
     diagnostics["r_hat"][0], diagnostics["item_r_hat"][1], diagnostics["annotator_r_hat"][0] = 1.7, 2.0, 1.9
@@ -33,9 +33,9 @@ def test_the_message_names_items_and_annotators_that_differ(apart):
 @pytest.mark.long
 def test_an_evaluation_under_chains_that_disagree_is_refused():
     """Items of several truths, and too few sweeps to get away from a start with one truth each."""
-    labels = ba.simulate.crowd_labels(n_items=300, n_labels=3, labels_per_item=5, ambiguity=1.0, seed=4).labels
+    labels = ba.simulate.crowd_labels(n_items=300, n_labels=3, labels_per_item=5, ambiguity=1.0, random_seed=4).labels
     models = ba.Predictions.from_labels({"A": [0] * 300}, items=labels.items, labels=labels.categories.tolist())
-    how = {"plausibility": "dawid_skene", "draws": 100, "chains": 4, "seed": 1, "tune": 1, "thin": 1}
+    how = {"plausibility": "dawid_skene", "draws": 100, "chains": 4, "random_seed": 1, "tune": 1, "thin": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         with pytest.raises(ba.ConvergenceError, match="chains disagree"):

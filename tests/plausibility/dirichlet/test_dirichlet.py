@@ -23,20 +23,22 @@ COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 5), st.integers(1, 6)), e
 
 
 def test_reference_posterior_exact():
-    tree = dirichlet(Labels.from_counts(MODEL["data"]["counts"]), prior=1.0, draws=1, chains=1, seed=0)
+    tree = dirichlet(Labels.from_counts(MODEL["data"]["counts"]), prior=1.0, draws=1, chains=1, random_seed=0)
     certainty = label_certainty(tree, exact=True)
     np.testing.assert_allclose(certainty, MODEL["posterior"]["prob_largest"], atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_reference_posterior_by_draws(seed):
+@pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_reference_posterior_by_draws(random_seed):
     labels = Labels.from_counts(MODEL["data"]["counts"])
-    full = dirichlet(labels, prior=1.0, draws=20_000, chains=1, seed=seed)["posterior"]["plausibility"].values[0]
+    full = dirichlet(labels, prior=1.0, draws=20_000, chains=1, random_seed=random_seed)["posterior"][
+        "plausibility"
+    ].values[0]
     mean, variance = np.array(MODEL["posterior"]["mean"]), np.array(MODEL["posterior"]["variance"])
     assert_mean(full, mean)
     assert_mean((full - mean) ** 2, variance)
     np.testing.assert_allclose(full.sum(axis=-1), 1, rtol=1e-12)
-    top = dirichlet(labels, prior=1.0, draws=20_000, chains=1, seed=seed, top_labels=2)
+    top = dirichlet(labels, prior=1.0, draws=20_000, chains=1, random_seed=random_seed, top_labels=2)
     assert_share(label_certainty(top), MODEL["posterior"]["prob_largest"], 20_000)
 
 
@@ -87,7 +89,7 @@ def test_the_draws_of_an_item_do_not_depend_on_other_items(top_labels):
     counts = np.random.default_rng(2).integers(0, 5, (150, 4))
     other = counts.copy()
     other[[3, 70]] = [[9, 0, 0, 0], [0, 0, 0, 9]]
-    how = {"draws": 20, "seed": 3, "top_labels": top_labels, "prior": 0.5}
+    how = {"draws": 20, "random_seed": 3, "top_labels": top_labels, "prior": 0.5}
     trees = [dirichlet(Labels.from_counts(c), **how)["posterior"].to_dataset() for c in (counts, counts[:100], other)]
     whole, part, changed = (next(iter(tree.values())).values for tree in trees)
     np.testing.assert_array_equal(whole[:, :, :100], part)
@@ -98,7 +100,7 @@ def test_the_draws_of_an_item_do_not_depend_on_other_items(top_labels):
 def test_tiny_shapes_do_not_tie():
     """At shape 1e-6 a gamma underflows to zero; the first label must not win because it is first."""
     labels = Labels.from_counts([[1, 0, 0, 0]])
-    tree = dirichlet(labels, reliability=0, prior=1e-6, draws=20_000, chains=1, seed=3, top_labels=1)
+    tree = dirichlet(labels, reliability=0, prior=1e-6, draws=20_000, chains=1, random_seed=3, top_labels=1)
     assert_share(label_certainty(tree), np.full((1, 4), 0.25), 20_000)
 
 
@@ -122,7 +124,7 @@ def test_label_and_item_order_change_nothing(counts, random, reliability):
     items = random.sample(range(counts.shape[0]), counts.shape[0])
 
     def certainty(table):
-        tree = dirichlet(Labels.from_counts(table), reliability=reliability, draws=1, chains=1, seed=0)
+        tree = dirichlet(Labels.from_counts(table), reliability=reliability, draws=1, chains=1, random_seed=0)
         return label_certainty(tree, exact=True).values
 
     np.testing.assert_allclose(certainty(counts[items][:, labels]), certainty(counts)[items][:, labels], atol=1e-10)
@@ -133,14 +135,14 @@ def test_same_draws_on_any_number_of_threads(monkeypatch):
     trees = []
     for threads in (1, 2):
         monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda n=threads: n)
-        trees.append(dirichlet(labels, draws=20, seed=11, top_labels=2)["posterior"]["top_label"].values)
+        trees.append(dirichlet(labels, draws=20, random_seed=11, top_labels=2)["posterior"]["top_label"].values)
     np.testing.assert_array_equal(*trees)
 
 
 def test_one_prior_per_label_is_not_lumped():
     labels = Labels.from_counts([[0, 0, 0], [1, 0, 0]])
     prior = [0.5, 1.0, 2.5]
-    tree = dirichlet(labels, prior=prior, draws=20_000, chains=1, seed=8)
+    tree = dirichlet(labels, prior=prior, draws=20_000, chains=1, random_seed=8)
     shapes = np.array([prior, [1.5, 1.0, 2.5]])
     assert_mean(tree["posterior"]["plausibility"].values[0], shapes / shapes.sum(axis=1, keepdims=True))
 

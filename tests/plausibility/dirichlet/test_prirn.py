@@ -24,7 +24,7 @@ def test_reference_posterior():
     data = MODEL["data"]
     rankings = Rankings.from_blocks(data["cases"], labels=data["n_labels"])
     np.testing.assert_allclose(irn(rankings), MODEL["posterior"]["irn"], atol=1e-12)
-    tree = prirn(rankings, reliability=data["reliability"], prior=data["prior"], draws=20_000, chains=1, seed=1)
+    tree = prirn(rankings, reliability=data["reliability"], prior=data["prior"], draws=20_000, chains=1, random_seed=1)
     draws = tree["posterior"]["plausibility"].values[0]
     mean = np.array(MODEL["posterior"]["mean"])
     assert_mean(draws, mean)
@@ -34,7 +34,7 @@ def test_reference_posterior():
 @pytest.mark.parametrize("ties", ["split", "full"])
 def test_golden_dermatology_certainty(public_data, ties):
     rankings = datasets.load("derm-ddx").annotations
-    tree = prirn(rankings, reliability=10, ties=ties, draws=1, chains=1, seed=0, top_labels=1)
+    tree = prirn(rankings, reliability=10, ties=ties, draws=1, chains=1, random_seed=0, top_labels=1)
     mean = float(annotation_certainty(tree, exact=True).mean())
     assert round(mean, 5) == GOLDEN["dermatology_certainty"][ties]
 
@@ -86,7 +86,7 @@ def test_the_model_samples_well_under_default_nuts():
     drawn = trace["posterior"].to_dataset()["plausibility"]
     assert float(az.rhat(drawn).max()) < 1.02
     assert float(az.ess(drawn).min()) > 400
-    exact = prirn(rankings, draws=20_000, chains=1, seed=1)["posterior"].to_dataset()["plausibility"]
+    exact = prirn(rankings, draws=20_000, chains=1, random_seed=1)["posterior"].to_dataset()["plausibility"]
     error = np.hypot(az.mcse(drawn).values, az.mcse(exact).values)
     mean = [values.mean(("chain", "draw")).values for values in (drawn, exact)]
     assert (np.abs(mean[0] - mean[1]) < 4.5 * error).all()

@@ -23,7 +23,7 @@ def test_reference_posterior(draws):
     reference = json.loads(MODEL.read_text())
     labels, members = labels_of(reference["data"]["counts"])
     tree = group_dirichlet(
-        labels, groups=members, prior=GroupDirichletPrior(shape_sd=0.5), draws=draws, chains=4, seed=1
+        labels, groups=members, prior=GroupDirichletPrior(shape_sd=0.5), draws=draws, chains=4, random_seed=1
     )
     near = 4.5 / np.sqrt(0.4 * draws)
     apart, expected = tree["posterior"]["apart"], reference["posterior"]
@@ -40,7 +40,7 @@ def test_one_item_in_closed_form():
     Typical labels of the two views differ: (t, 1 - t) with the chances that two draws give them.
     """
     labels, members = labels_of(np.array([[[0, 4]], [[3, 2]]]))
-    tree = group_dirichlet(labels, groups=members, prior=GroupDirichletPrior(shape_sd=1e-4), draws=1000, seed=2)
+    tree = group_dirichlet(labels, groups=members, prior=GroupDirichletPrior(shape_sd=1e-4), draws=1000, random_seed=2)
 
     def log_marginal(no, yes):
         return betaln(0.5 + no, 0.5 + yes) - betaln(0.5, 0.5)
@@ -63,7 +63,7 @@ def test_one_item_in_closed_form():
 def test_streams_have_the_draws_that_are_kept(monkeypatch):
     monkeypatch.setattr("bayesagree.plausibility.group_dirichlet._sampler.WARM_UP", 5)
     labels, members = labels_of(np.random.default_rng(1).integers(0, 3, (2, 70, 2)))
-    specification, request = GroupDirichlet(members), Request(draws=5, chains=4, seed=3)
+    specification, request = GroupDirichlet(members), Request(draws=5, chains=4, random_seed=3)
     kept = specification.draw(labels, request)["posterior"]["plausibility"]
     assert kept.dims == ("chain", "draw", "group", "item", "category")
     np.testing.assert_allclose(kept.sum("category"), 1, rtol=1e-12)
@@ -73,7 +73,7 @@ def test_streams_have_the_draws_that_are_kept(monkeypatch):
         streamed = np.concatenate([block.plausibility for block in blocks])
         wanted = kept.sel(group=name).transpose("item", "chain", "draw", "category").values.reshape(streamed.shape)
         np.testing.assert_array_equal(streamed, wanted)
-    best = group_dirichlet(labels, groups=members, draws=5, chains=4, seed=3, top_labels=1)
+    best = group_dirichlet(labels, groups=members, draws=5, chains=4, random_seed=3, top_labels=1)
     np.testing.assert_array_equal(best["posterior"]["top_label"].values[..., 0], kept.values.argmax(axis=-1))
 
 
@@ -85,7 +85,7 @@ def test_a_group_that_sees_half_of_the_items_its_own_way_is_found(order):
     views = {"g": yes, "h": yes, "i": yes ^ turned}
     counts = np.stack([rng.binomial(5, np.where(views[name], 0.95, 0.05)) for name in order])
     labels, members = labels_of(np.stack([5 - counts, counts], axis=2), order)
-    tree = group_dirichlet(labels, groups=members, draws=50, seed=4)
+    tree = group_dirichlet(labels, groups=members, draws=50, random_seed=4)
     divided = tree["posterior"]["divided"].mean(("chain", "draw"))
     assert divided.sel(group="i") == pytest.approx(0.5, abs=0.12)
     assert divided.sel(group=["g", "h"]).max() < 0.1
@@ -96,7 +96,7 @@ def test_a_group_that_sees_half_of_the_items_its_own_way_is_found(order):
 def test_groups_of_one_vote_per_item():
     labels, members = labels_of(np.array([[[1, 0], [0, 1]] * 20, [[3, 0], [1, 3]] * 20]))
     with pytest.warns(UserWarning, match=r"no item has two votes of 'g'"):
-        tree = group_dirichlet(labels, groups=members, draws=50, seed=6)
+        tree = group_dirichlet(labels, groups=members, draws=50, random_seed=6)
     different = tree["derived"]["prob_different"]
     assert np.isnan(different.sel(group="g")).all()
     assert not np.isnan(different.sel(group="h")).any()
@@ -118,9 +118,11 @@ def test_pymc_has_the_same_posterior():
     from bayesagree._inference.nuts import sample_nuts
 
     labels, members = labels_of(np.random.default_rng(7).integers(0, 5, (3, 12, 2)), "ghi")
-    ours = group_dirichlet(labels, groups=members, draws=1000, seed=7)["posterior"]["apart"].mean(("chain", "draw"))
+    ours = group_dirichlet(labels, groups=members, draws=1000, random_seed=7)["posterior"]["apart"].mean(
+        ("chain", "draw")
+    )
     model = group_dirichlet_model(labels, groups=members)
-    sampled = sample_nuts(model, draws=1000, chains=2, seed=7, sampler={"target_accept": 0.95})
+    sampled = sample_nuts(model, draws=1000, chains=2, random_seed=7, sampler={"target_accept": 0.95})
     share = sampled["posterior"]["share_apart"]
     others = np.stack([share.drop_sel(group=g).prod("group") for g in "ghi"], axis=-1)
     expected = (1 - (1 - share) * (1 - others)).mean(("chain", "draw"))

@@ -47,7 +47,7 @@ def test_density_is_that_of_the_pymc_model(case, problem):
 
 def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
     mode, root = problem.mode
-    proposal = sp.stats.multivariate_t(mode, 1.3 * root @ root.T, df=8, seed=4)
+    proposal = sp.stats.multivariate_t(mode, 1.3 * root @ root.T, df=8, random_seed=4)
     points = proposal.rvs(8_000)
     log_weight = np.array([problem.density(p)[0] for p in points]) - proposal.logpdf(points)
     weight = sp.special.softmax(log_weight)
@@ -64,10 +64,10 @@ def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
 
 def test_every_draw_is_gold_where_there_is_gold_and_one_label_elsewhere(case):
     votes, predictions, gold = case
-    tree = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, seed=1))
+    tree = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, random_seed=1))
     drawn = tree["posterior"]["plausibility"].values
     assert set(np.unique(drawn)) == {0.0, 1.0}
     assert (drawn.argmax(axis=-1)[..., :N_GOLD] == list(gold.values())).all()
     assert (drawn.argmax(axis=-1)[..., N_GOLD:].std(axis=(0, 1)) > 0).any()
-    best = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, seed=1, top_labels=1))
+    best = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, random_seed=1, top_labels=1))
     assert (best["posterior"]["top_label"].values[..., 0] == drawn.argmax(axis=-1)).all()

@@ -10,10 +10,10 @@ from bayesagree.plausibility.informed.guards import warn_of_chains
 
 
 def test_held_out_votes_say_whether_predictions_help():
-    data = labelled_test_set(n_items=400, per_item=3, n_labels=3, spread=0.5, seed=1)
+    data = labelled_test_set(n_items=400, per_item=3, n_labels=3, spread=0.5, random_seed=1)
     rng = np.random.default_rng(1)
     noise = Predictions.from_scores({"A": rng.normal(size=(400, 3))})
-    asked = {"draws": 10, "chains": 1, "seed": 1}
+    asked = {"draws": 10, "chains": 1, "random_seed": 1}
     helped = informed_dirichlet(data.labels, data.predictions, **asked)["diagnostics"]["held_out_log_score"]
     useless = informed_dirichlet(data.labels, noise, **asked)["diagnostics"]["held_out_log_score"]
     assert float(helped.sel(prior="informed") - helped.sel(prior="labels_alone")) > 0.03
@@ -36,6 +36,6 @@ def test_models_to_leave_out_choose_the_posterior_that_learns_from_the_others():
     truth = rng.dirichlet(np.full(3, 0.7), 10)
     labels = Labels.from_counts(rng.multinomial(3, truth))
     models = Predictions.from_scores({"A": truth, "B": truth[:, ::-1]})
-    assert evaluate(labels, models, draws=10, chains=1, seed=1).attrs["model"] == "dirichlet"
-    found = evaluate(labels, models, exclude="B", draws=10, chains=1, seed=1)
+    assert evaluate(labels, models, draws=10, chains=1, random_seed=1).attrs["model"] == "dirichlet"
+    found = evaluate(labels, models, exclude="B", draws=10, chains=1, random_seed=1)
     assert settings_of(found)["left_out"] == ["B"]

@@ -9,11 +9,11 @@ from bayesagree.datasets.simulate import labelled_test_set
 
 @pytest.fixture(scope="module")
 def test_set():
-    return labelled_test_set(n_items=300, per_item=3, n_labels=3, spread=0.5, seed=1)
+    return labelled_test_set(n_items=300, per_item=3, n_labels=3, spread=0.5, random_seed=1)
 
 
 def small(labels, predictions, **options):
-    return informed_dirichlet(labels, predictions, **({"draws": 40, "chains": 2, "seed": 1} | options))
+    return informed_dirichlet(labels, predictions, **({"draws": 40, "chains": 2, "random_seed": 1} | options))
 
 
 def test_items_without_votes_are_part_of_the_result(test_set):

@@ -10,8 +10,8 @@ from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SC
 from bayesagree.plausibility.informed.covariates import is_probability
 
 
-def problem(seed=1, n_items=9, n_dense=4, n_models=2, n_labels=3, largest=4, confusions=True):
-    rng = np.random.default_rng(seed)
+def problem(random_seed=1, n_items=9, n_dense=4, n_models=2, n_labels=3, largest=4, confusions=True):
+    rng = np.random.default_rng(random_seed)
     counts = rng.integers(0, largest, (n_items, n_labels))
     counts[2] = 0
     item, label = np.nonzero(counts)
@@ -90,7 +90,7 @@ def test_gradient_is_that_of_the_likelihood(n_labels, confusions, n_items, large
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_draws_are_those_of_the_mixture(depth):
-    theta, *data, counts = problem(seed=5)
+    theta, *data, counts = problem(random_seed=5)
     n = 20_000
     log_weight, shapes = components(theta, *data[:2])
     posterior = softmax(log_weight + log_votes(shapes, counts[:, None, :]), axis=1)

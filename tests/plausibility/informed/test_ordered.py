@@ -74,7 +74,7 @@ def test_reference_posterior():
     # Chains of 500 parameters, of which a sixth at least count as independent.
     error = np.sqrt(np.square(known["sd"]) / 330 + np.square(known["error"]))
     assert (np.abs(thetas.mean(axis=(0, 1)) - known["mean"]) < 4.5 * error).all()
-    tree = informed_dirichlet(labels, models, draws=5000, seed=1)
+    tree = informed_dirichlet(labels, models, draws=5000, random_seed=1)
     mean, known = tree["posterior"]["plausibility"].mean(("chain", "draw")).values, model["posterior"]["plausibility"]
     assert (np.abs(mean - known["mean"]) < 4.5 * np.sqrt(np.square(known["sd"]) / 330 + 1 / 80_000)).all()
 
@@ -108,9 +108,9 @@ def test_simulation_based_calibration(worlds):
 def test_pymc_is_the_same_posterior():
     rng = np.random.default_rng(5)
     _, labels, models = simulated(rng, items=30)
-    fast = informed_dirichlet(labels, models, draws=2000, chains=2, seed=1)
+    fast = informed_dirichlet(labels, models, draws=2000, chains=2, random_seed=1)
     how = {"tune": 1000, "target_accept": 0.95}
-    nuts = informed_dirichlet(labels, models, draws=1000, chains=2, seed=1, engine="nuts", sampler=how)
+    nuts = informed_dirichlet(labels, models, draws=1000, chains=2, random_seed=1, engine="nuts", sampler=how)
     one, other = (t["posterior"]["plausibility"].mean(("chain", "draw")).values for t in (fast, nuts))
     assert np.abs(one - other).max() < 0.06
     assert np.abs(one - other).mean() < 0.015
@@ -122,12 +122,12 @@ def test_neighbours_of_a_vote_are_likelier_than_labels_far_from_it():
     code = np.searchsorted([-1.2, -0.4, 0.4, 1.2], u[:, None] + 0.5 * rng.standard_normal((200, 3)))
     votes = Labels.from_matrix(code, labels=range(5), ordered=True)
     models = Predictions.from_labels({"A": np.clip(np.rint(u + 2), 0, 4).astype(int)}, labels=range(5))
-    tree = informed_dirichlet(votes, models, draws=100, chains=2, seed=1)
+    tree = informed_dirichlet(votes, models, draws=100, chains=2, random_seed=1)
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw")).values
     all_high = (code == 4).all(axis=1)
     assert all_high.any()
     assert (np.diff(mean[all_high], axis=1) > 0).all()
-    scores = evaluate(votes, models, metrics=["ordinal_mae"], draws=100, seed=1)
+    scores = evaluate(votes, models, metrics=["ordinal_mae"], draws=100, random_seed=1)
     assert tree["posterior_parameters"]["parameter"].values[-1] == "log_concentration"
     assert "annotations_only" in scores
     assert 0 < scores["posterior"]["ordinal_mae"].mean() < 1

@@ -45,7 +45,7 @@ def check_against_the_twin(drawn):
 
 def test_items_keep_the_agreement_of_their_voters():
     """E sum lambda^2 over draws is what pairs of votes estimate; a normal approximation exceeds it."""
-    data = labelled_test_set(n_items=400, per_item=3, n_labels=3, spread=0.5, seed=5)
+    data = labelled_test_set(n_items=400, per_item=3, n_labels=3, spread=0.5, random_seed=5)
     posterior = InformedProblem.of(data.labels, data.predictions)
     counts = data.labels.counts()
     pairs = (counts * (counts - 1)).sum(axis=1) / 6

@@ -16,7 +16,7 @@ MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
 def test_reference_posterior():
     labels = Labels.from_counts(MODEL["data"]["counts"])
     models = Predictions.from_scores({"A": MODEL["data"]["probability"]}, probabilities=True)
-    tree = informed_dirichlet(labels, models, seed=1)
+    tree = informed_dirichlet(labels, models, random_seed=1)
     known = MODEL["posterior"]
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw")).values
     # 500 draws of the parameters and 4000 of the items: a standard error of .008 at most.
@@ -34,8 +34,8 @@ def test_reference_posterior():
 @pytest.mark.slow
 @pytest.mark.nuts
 def test_nuts_is_the_same_posterior():
-    data = labelled_test_set(n_items=60, per_item=4, n_labels=3, spread=0.5, noise=(1.5,), seed=4)
-    asked = {"draws": 1000, "chains": 4, "seed": 1}
+    data = labelled_test_set(n_items=60, per_item=4, n_labels=3, spread=0.5, noise=(1.5,), random_seed=4)
+    asked = {"draws": 1000, "chains": 4, "random_seed": 1}
     sampler = {"tune": 1000, "target_accept": 0.95}
     nuts = informed_dirichlet(data.labels, data.predictions, engine="nuts", sampler=sampler, **asked)
     fast = informed_dirichlet(data.labels, data.predictions, **asked)

@@ -7,12 +7,12 @@ from scipy.special import softmax
 from bayesagree import Predictions, informed_dirichlet, score
 from bayesagree.datasets.simulate import labelled_test_set
 
-DRAWS = {"draws": 250, "chains": 4, "seed": 1}
+DRAWS = {"draws": 250, "chains": 4, "random_seed": 1}
 
 
 @pytest.fixture(scope="module")
 def test_set():
-    data = labelled_test_set(n_items=600, per_item=3, n_labels=3, spread=0.5, seed=3)
+    data = labelled_test_set(n_items=600, per_item=3, n_labels=3, spread=0.5, random_seed=3)
     models = data.predictions
     return data.labels, named(dict(zip(models.models, softmax(models.scores, axis=2))), models)
 

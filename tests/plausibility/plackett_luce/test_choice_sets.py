@@ -48,7 +48,7 @@ def weighted_prior(shape: float, offered: list[list[str]]) -> tuple[np.ndarray, 
 def test_posterior_equals_the_weighted_prior() -> None:
     theta, weight = weighted_prior(0.8, OFFERED)
     with pytest.warns(UserWarning, match="no ranking was offered 'f'"):
-        tree = ba.plackett_luce(CHOSEN, shape=0.8, draws=5000, seed=1)
+        tree = ba.plackett_luce(CHOSEN, shape=0.8, draws=5000, random_seed=1)
     draws = tree["posterior"]["plausibility"].values.reshape(-1, 6)
     for power in (1, 2):
         expected = weight @ theta**power
@@ -83,7 +83,7 @@ def pairwise_wins() -> tuple[ba.Rankings, list[list[list[str]]], np.ndarray]:
 def test_pairwise_wins_are_no_defeats_of_absent_systems() -> None:
     """Read as rankings of all six, win rates of .65 to .33 gave all systems .17."""
     rankings, _, worth = pairwise_wins()
-    offered = ba.plackett_luce(rankings, draws=500, seed=1)["posterior"]["plausibility"]
+    offered = ba.plackett_luce(rankings, draws=500, random_seed=1)["posterior"]["plausibility"]
     mean, sd = offered.mean(("chain", "draw")).values[0], offered.std(("chain", "draw")).values[0]
     assert (np.abs(mean - worth) < 4 * sd).all()
     assert mean[0] > 2 * mean[5]
@@ -93,7 +93,7 @@ def test_pairs_without_choice_sets_warn() -> None:
     _, wins, _ = pairwise_wins()
     plain = ba.Rankings.from_blocks(wins, labels=LABELS)
     with pytest.warns(UserWarning, match="all rankings name 2 of 6 labels"):
-        ba.plackett_luce(plain, draws=500, seed=1)
+        ba.plackett_luce(plain, draws=500, random_seed=1)
 
 
 def test_long_tables_and_blocks_agree() -> None:
@@ -121,6 +121,6 @@ def test_what_knows_no_choice_sets_says_so() -> None:
     with pytest.raises(InputError, match="not on offer"):
         ba.prirn(CHOSEN)
     with pytest.raises(InputError, match="all labels as on offer"):
-        reliability_curve(CHOSEN, plausibility="plackett_luce", seed=1)
+        reliability_curve(CHOSEN, plausibility="plackett_luce", random_seed=1)
     with pytest.raises(InputError, match="not on offer"):
-        reliability_curve(CHOSEN, plausibility="prirn", seed=1)
+        reliability_curve(CHOSEN, plausibility="prirn", random_seed=1)

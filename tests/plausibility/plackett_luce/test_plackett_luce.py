@@ -101,20 +101,20 @@ def sample(case: Case, n_labels: int, **options: Any) -> np.ndarray:
 @pytest.mark.parametrize("number", [*range(8), *(pytest.param(n, marks=pytest.mark.slow) for n in range(8, 40))])
 def test_posterior_equals_brute_force(number: int) -> None:
     case, n_labels, shape = random_problem(np.random.default_rng([7, number]))
-    draws = sample(case, n_labels, shape=shape, draws=5000, seed=7000 + number)
+    draws = sample(case, n_labels, shape=shape, draws=5000, random_seed=7000 + number)
     assert worst_deviation(draws, brute_force(case, n_labels, shape)) < 4
 
 
 def test_reliability_repeats_every_ranking() -> None:
     case: Case = [[[0], [1, 2]], [[2], [0]]]
-    draws = sample(case, 3, shape=0.5, reliability=3, draws=5000, seed=1)
+    draws = sample(case, 3, shape=0.5, reliability=3, draws=5000, random_seed=1)
     assert worst_deviation(draws, brute_force(case * 3, 3, 0.5)) < 4
 
 
 def test_lumped_gives_unnamed_labels_one_prior_share() -> None:
     case: Case = [[[0], [1]], [[1]]]
     rankings = Rankings.from_blocks([case], labels=6)
-    tree = plackett_luce(rankings, unranked="lumped", draws=5000, seed=1)
+    tree = plackett_luce(rankings, unranked="lumped", draws=5000, random_seed=1)
     assert tree["posterior"]["category"].values.tolist() == [0, 1, 2, 3, 4, 5, -1]
     values = tree["posterior"]["plausibility"].values.reshape(-1, 7)
     assert (values[:, 2:6] == 0).all()
@@ -123,7 +123,7 @@ def test_lumped_gives_unnamed_labels_one_prior_share() -> None:
 
 def test_best_labels_split_the_unnamed_mass_as_full_plausibilities_do() -> None:
     rankings = Rankings.from_blocks([[[[4], [1, 2]]]], labels=9)
-    options: dict[str, Any] = {"shape": 0.3, "draws": 5000, "seed": 2}
+    options: dict[str, Any] = {"shape": 0.3, "draws": 5000, "random_seed": 2}
     top = plackett_luce(rankings, top_labels=3, **options)["posterior"]["top_label"].values.reshape(-1, 3)
     full = plackett_luce(rankings, **options)["posterior"]["plausibility"].values.reshape(-1, 9)
     expected = np.argsort(-full, axis=1)[:, :3]
@@ -161,9 +161,9 @@ def test_arrivals_of_a_tied_block_equal_rejection_from_the_race(size: int) -> No
     st.integers(0, 100),
 )
 def test_tied_blocks_are_stable_from_1e_minus_300_to_1e300(
-    log_worth: list[float], log_remaining: float, seed: int
+    log_worth: list[float], log_remaining: float, random_seed: int
 ) -> None:
-    rng = np.random.Generator(np.random.SFC64(seed))
+    rng = np.random.Generator(np.random.SFC64(random_seed))
     worth, time = np.exp(np.array(log_worth)), np.empty(len(log_worth))
     finish = kernel.tied_block(worth, np.exp(log_remaining), 1, rng, time)
     assert np.isfinite(time).all() and (time > 0).all()
@@ -194,22 +194,22 @@ def test_rows_sum_to_one_for_any_size(case: Case, shape: float) -> None:
     for labels in (n_labels, n_labels + 50):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # mixing is not the question here
-            draws = sample(case, labels, shape=shape, draws=20, tune=20, seed=1)
+            draws = sample(case, labels, shape=shape, draws=20, tune=20, random_seed=1)
         np.testing.assert_allclose(draws.sum(axis=1), 1.0, atol=1e-12)
 
 
 def test_order_of_annotators_changes_nothing_and_items_are_independent() -> None:
     case: Case = [[[0], [1, 2]], [[2], [0]], [[2], [0]]]
-    first = sample(case, 4, seed=2, draws=50)
-    np.testing.assert_array_equal(first, sample(case[::-1], 4, seed=2, draws=50))
-    twice = plackett_luce(Rankings.from_blocks([case, case], labels=4), seed=1)["posterior"]["plausibility"]
+    first = sample(case, 4, random_seed=2, draws=50)
+    np.testing.assert_array_equal(first, sample(case[::-1], 4, random_seed=2, draws=50))
+    twice = plackett_luce(Rankings.from_blocks([case, case], labels=4), random_seed=1)["posterior"]["plausibility"]
     assert abs(np.corrcoef(twice[:, :, 0, 0].values.ravel(), twice[:, :, 1, 0].values.ravel())[0, 1]) < 0.1
 
 
 def test_posterior_equals_the_reference_model() -> None:
     reference = json.loads((ROOT / "models" / "plackett_luce.json").read_text())
     data, exact = reference["data"], reference["posterior"]
-    draws = sample(data["rankings"], data["labels"], shape=data["shape"], draws=10_000, seed=4)
+    draws = sample(data["rankings"], data["labels"], shape=data["shape"], draws=10_000, random_seed=4)
     expected = Moments(*(np.array(exact[name]) for name in ("mean", "covariance", "probability_top")))
     assert worst_deviation(draws, expected) < 4
 
@@ -217,7 +217,7 @@ def test_posterior_equals_the_reference_model() -> None:
 def test_labels_that_everybody_ranks_low_mix_over_many_orders_of_magnitude() -> None:
     case: Case = [[[0], [1], [2]]] * 9
     shape = 0.05
-    tree = plackett_luce(Rankings.from_blocks([case], labels=3), shape=shape, draws=4000, seed=6)
+    tree = plackett_luce(Rankings.from_blocks([case], labels=3), shape=shape, draws=4000, random_seed=6)
     draws = tree["posterior"]["plausibility"].values.reshape(-1, 3)
     assert worst_deviation(draws, brute_force(case, 3, shape, steps=70)) < 4
     # Without the common rescaling of labels 1 and 2 this was 7, and with the last block augmented even less.
