@@ -5,7 +5,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `annotations`: annotations of people and predictions of models; `io` reads them from files.
 - `datasets`, `simulate`: public data sets, and simulated ones with known truth.
 - `agreement`: how far annotators agree.
-- `draws`: how draws of a truth are made and read.
+- `inference`: how draws are made, kept and judged.
 - `plausibility`: posteriors of the truth of each item, and their calibration against gold.
 - `certainty`: how much the annotations leave open.
 - `metrics`, `evaluation`: scores of models, with intervals and comparisons.
@@ -19,7 +19,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `plots`, `report`, `cli`: figures, an HTML page, the command line.
 - `integrations`: Inspect AI and MLflow (extras).
 - `errors`: the errors that input can raise.
-- `_inference`, `_numerics`: how draws are made and kept; numerical kernels.
+- `_types`: names of array types.
 """
 
 import sys

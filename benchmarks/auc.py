@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import kendalltau
 
-from bayesagree._inference.streams import n_threads
+from bayesagree.inference.streams import n_threads
 from bayesagree.metrics import concordance
 
 

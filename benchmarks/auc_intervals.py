@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from bayesagree import Labels, Predictions
-from bayesagree._numerics.intervals import hdi
+from bayesagree.inference.intervals import hdi
 from bayesagree.metrics import posterior_auc as posterior
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 

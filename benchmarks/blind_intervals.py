@@ -19,8 +19,8 @@ import numpy as np
 import scipy as sp
 
 from bayesagree import Labels, Predictions, dawid_skene
-from bayesagree._numerics.intervals import column_hdi
 from bayesagree.blind import blind_posterior, independence_check
+from bayesagree.inference.intervals import column_hdi
 
 SETS, KINDS = 40, ("independent", "difficulty", "alike")
 SHAPES = ((4, 150, 2), (8, 300, 2), (4, 150, 3), (8, 300, 3))

@@ -23,11 +23,11 @@ import numpy as np
 import pandas as pd
 
 from bayesagree import Comparisons, davidson
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree._numerics.ranks import rank_probabilities, rank_sets
 from bayesagree.comparisons import DavidsonPrior
 from bayesagree.comparisons._density import Form
 from bayesagree.comparisons._selection import FOLDS, held_out_scores
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.ranks import rank_probabilities, rank_sets
 
 RESULT = Path(__file__).parent / "results" / "comparisons.md"
 ROUNDS = 200

@@ -25,8 +25,8 @@ import pandas as pd
 import xarray as xr
 from crowd_sets import SETS, read
 
-from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
+from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene

@@ -31,8 +31,8 @@ from gold import models_of
 from informed import SETS as WITH_MODELS
 
 import bayesagree as ba
-from bayesagree._numerics.intervals import hdi
 from bayesagree.evaluation.tables import pair_table
+from bayesagree.inference.intervals import hdi
 from bayesagree.plausibility.calibration import label_probability
 
 CROWDS = ("bluebird", "rte", "adult2", "face", "music-genre", "weather-cf")

@@ -16,7 +16,7 @@ import numpy as np
 from crowd_sets import SETS, read
 
 import bayesagree as ba
-from bayesagree._numerics.intervals import hdi
+from bayesagree.inference.intervals import hdi
 
 MODELS = ("best", "vote", "right on 80 %")
 

@@ -11,10 +11,10 @@ from informed_speed import Size, test_set
 from prices import Prices, generator, nanoseconds, price_of
 from timing import Spread
 
-from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.draws.blocks import best_labels
+from bayesagree.inference.blocks import best_labels
+from bayesagree.inference.gamma import gamma_draw
 from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bayesagree import Labels, Predictions, evaluate
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 
 SAYS = """
 What it says: the default holds the accuracy of all models in .93 to 1.00 of the sets, that of the best in .88 to 1.00,

@@ -25,8 +25,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import bayesagree as ba
-from bayesagree._numerics.intervals import hdi
 from bayesagree.datasets.simulate import crowd_labels, ratings
+from bayesagree.inference.intervals import hdi
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 SETS, FEW = 100, {"draws": 250, "chains": 4}

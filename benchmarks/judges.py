@@ -46,7 +46,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree import Labels, corrected_rate, datasets
-from bayesagree._numerics.intervals import column_hdi
+from bayesagree.inference.intervals import column_hdi
 from bayesagree.judges import prediction_powered_mean, rogan_gladen
 from bayesagree.judges._win_rates import win_draws
 from bayesagree.judges.annotator_test import ENOUGH, Wins, benjamini_yekutieli, wins_p_values

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import bayesagree as ba
-from bayesagree._inference import results
+from bayesagree.inference import results
 
 DRAWS: dict[str, Any] = {"draws": 50, "chains": 4, "random_seed": 1}
 

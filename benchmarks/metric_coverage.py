@@ -30,7 +30,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree import Labels, Predictions, evaluate, score
-from bayesagree._numerics.intervals import hdi
+from bayesagree.inference.intervals import hdi
 from bayesagree.metrics.registry import METRICS, Metric
 
 SIMULATIONS, ITEMS, VOTES, LARGE = 100, 100, 5, 20_000

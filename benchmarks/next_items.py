@@ -26,7 +26,7 @@ from informed import SETS
 from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions, annotate_next
-from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
+from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 
 ITEMS, BATCH, CERTAIN = 500, 10, 0.95
 

@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from bayesagree import Predictions, Ratings, datasets, evaluate
-from bayesagree._numerics.intervals import hdi
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
+from bayesagree.inference.intervals import hdi
 from bayesagree.metrics.posterior_scores import score
 
 METRICS = ("mae", "rmse", "bias", "pearson", "spearman", "concordance", "crps")

@@ -29,8 +29,8 @@ import pandas as pd
 from scipy.special import ndtr
 
 from bayesagree import Labels, datasets, dawid_skene
-from bayesagree._inference.streams import stream_apart
-from bayesagree.draws.posterior import Request
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.streams import stream_apart
 from bayesagree.plausibility.dawid_skene._average import FOLDS, folds
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 

@@ -39,8 +39,8 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree import Labels, Predictions, datasets, dirichlet, evaluate, informed_dirichlet, score
-from bayesagree._numerics.intervals import hdi
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
+from bayesagree.inference.intervals import hdi
 from bayesagree.plausibility import InformedDirichlet
 
 METRICS = ("ordinal_mae", "quadratic_kappa", "within_one_accuracy")

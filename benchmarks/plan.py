@@ -28,7 +28,7 @@ from informed import SETS as REAL_SETS
 from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions, agreement_table, evaluate, plan
-from bayesagree._numerics.intervals import column_hdi
+from bayesagree.inference.intervals import column_hdi
 
 RESULTS = Path(__file__).parent / "results"
 GRIDS: dict[str, dict[str, list[int]]] = {

@@ -20,8 +20,8 @@ import numpy as np
 
 import bayesagree as ba
 from bayesagree import simulate
-from bayesagree._inference.nuts import sample_nuts
 from bayesagree.datasets import load
+from bayesagree.inference.nuts import sample_nuts
 
 CASES = 60
 """Cases of Plackett-Luce: as many as the claim is about."""

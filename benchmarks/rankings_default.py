@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import bayesagree as ba
-from bayesagree._numerics.intervals import column_hdi
+from bayesagree.inference.intervals import column_hdi
 
 RESULT = Path(__file__).parent / "results" / "rankings_default.md"
 ITEMS, READERS, LABELS, NAMED, SETS = 120, 9, 12, 3, 20

@@ -21,9 +21,9 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import OneHotEncoder
 
 from bayesagree import group_posterior
-from bayesagree._numerics.intervals import hdi
 from bayesagree.annotations import Annotators, Groups, Labels, Ratings
 from bayesagree.datasets import load
+from bayesagree.inference.intervals import hdi
 from bayesagree.subjective import (
     disagreement_rate,
     group_agreement,

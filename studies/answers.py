@@ -10,12 +10,12 @@ import scipy as sp
 import xarray as xr
 from typer import Option
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
 from bayesagree.cli import _options, _output
 from bayesagree.errors import positive_int
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plots._panels import Panels, new_panels, style
 from studies._command import Figures, Repeats, run, save_figures
 

@@ -29,11 +29,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import map_blocks
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.datasets.simulate._test_sets import CrowdsourcedBinary, crowdsourced_binary
 from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import map_blocks
 from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
 
 CASES: Mapping[str, tuple[float, float]] = {

@@ -7,12 +7,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets import load
 from bayesagree.errors import InputError
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.files import read_predictions, read_table
 
 CASES = ("trec2011-teams", "cifar10h", "chaosnli-snli", "human-objects/edge", "human-objects/sketch")

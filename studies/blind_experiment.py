@@ -8,10 +8,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
-from bayesagree._numerics.ranks import rank_probabilities
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
@@ -28,6 +24,10 @@ from bayesagree.blind.scores import (
 )
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, probability, shorten
+from bayesagree.inference.intervals import hdi
+from bayesagree.inference.ranks import rank_probabilities
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.metrics.hard_labels import confusion_counts, positive_index
 from studies.paired_tests import (
     Multiplicity,

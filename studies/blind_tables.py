@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import majority
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
+from bayesagree.inference.streams import Seed
 from bayesagree.metrics.hard_labels import hard_label_scores
 from studies.blind_experiment import SCORE_AND_COMBINE
 

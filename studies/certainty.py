@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 from typer import Option
 
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.cli import _options, _output
 from bayesagree.datasets import load
 from bayesagree.errors import InputError
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.certainty import annotation_certainty, label_certainty
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma

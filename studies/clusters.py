@@ -7,12 +7,12 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._phi.posterior import pattern_evidence, phi_of
 from bayesagree.agreement._phi.problem import prepare
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.streams import Seed, seed_sequence
 
 # log p at which every item's likelihood is tabulated, 5 % apart: Phi from -0.97 to 1 - 2^-29.
 GRID = np.linspace(np.log(0.05), np.log(60), 141)

@@ -8,9 +8,9 @@ annotators and holds for every metric.
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import eti
 from bayesagree.errors import positive_int
+from bayesagree.inference.intervals import eti
+from bayesagree.inference.streams import Seed, seed_sequence
 
 
 def dispersion_null(

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 import xarray as xr
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten, warn

@@ -5,7 +5,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, as_python, warn
 from bayesagree.plausibility.plackett_luce.partial_ranking import rankings_log_probability

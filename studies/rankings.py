@@ -18,16 +18,16 @@ import xarray as xr
 from numpy.typing import NDArray
 from typer import Option
 
-from bayesagree._inference.results import result_tree, settings_of
-from bayesagree._inference.streams import Seed, map_blocks
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.cli import _options, _output
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import noisy_models
-from bayesagree.draws.top_labels import share_of_most_frequent_set, truth_draws
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.results import result_tree, settings_of
+from bayesagree.inference.streams import Seed, map_blocks
+from bayesagree.inference.top_labels import share_of_most_frequent_set, truth_draws
 from bayesagree.io.files import read_table, write_result
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.posterior_scores import score

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.top_labels import Truth, truth_draws
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.top_labels import Truth, truth_draws
 from bayesagree.metrics.uncertainty_adjusted import _per_draw
 from bayesagree.plausibility.certainty import label_certainty
 

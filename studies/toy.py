@@ -9,10 +9,10 @@ import xarray as xr
 from numpy.typing import NDArray
 from typer import Option
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.cli import _options, _output
 from bayesagree.errors import positive_int
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.plots._panels import Panels, new_panels, style
 from bayesagree.plots.plausibility import plot_simplex

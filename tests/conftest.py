@@ -58,7 +58,7 @@ def closed_figures() -> Iterator[None]:
 def chains_of_nuts_in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare each test of NUTS the processes of its chains, which import PyMC again; pages and notebooks have them."""
     if request.node.get_closest_marker("nuts"):
-        monkeypatch.setattr("bayesagree._inference.nuts.n_threads", lambda: 1)
+        monkeypatch.setattr("bayesagree.inference.nuts.n_threads", lambda: 1)
 
 
 @pytest.fixture

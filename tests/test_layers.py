@@ -11,10 +11,10 @@ from _paths import ROOT, parsed
 PACKAGE = ROOT / "bayesagree"
 
 FLOORS = [
-    ["errors"],
-    ["_numerics", "_inference"],
+    ["errors", "_types"],
     ["annotations"],
-    ["draws", "io"],
+    ["inference"],
+    ["io"],
     ["plausibility"],
     ["agreement", "metrics", "datasets", "comparisons"],
     ["evaluation", "conformal"],
@@ -24,7 +24,7 @@ FLOORS = [
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
 APART = {"bayesagree", "docs", "notebooks", "tests"}
-REGISTRY_READS = {"_inference", "annotations", "draws", "errors", "plausibility"}
+REGISTRY_READS = {"annotations", "errors", "inference", "plausibility"}
 
 
 def folder(path):

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import bayesagree as ba
-from bayesagree._inference.random_draws import beta_variable, dirichlet_variable
+from bayesagree.inference.random_draws import beta_variable, dirichlet_variable
 from bayesagree.plausibility import DawidSkenePrior
 
 pytestmark = pytest.mark.nuts

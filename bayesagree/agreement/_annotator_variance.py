@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import Items
 from bayesagree.errors import InputError

@@ -9,12 +9,12 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.intervals import eti, hdi
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.intervals import eti, hdi
 
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]

@@ -8,7 +8,7 @@ A : agreement weights of pairs of values in [0, 1], (V, V), the identity for nom
 import numpy as np
 import scipy as sp
 
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 
 # Largest table of (replicate, pattern) held at once: 32 MB.
 CELLS = 4_000_000

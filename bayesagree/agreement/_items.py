@@ -8,7 +8,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._patterns import RatingCounts, collapse_codes
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import require

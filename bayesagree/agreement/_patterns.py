@@ -8,9 +8,9 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.multisets import multisets, run_starts, words
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
+from bayesagree.inference.multisets import multisets, run_starts, words
 
 
 @dataclass(frozen=True)

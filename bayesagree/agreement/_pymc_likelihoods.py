@@ -13,11 +13,11 @@ from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
 
-from bayesagree._inference.kernel_ops import KernelOp
-from bayesagree._inference.random_draws import draw_beta
-from bayesagree._numerics.beta import SMALLEST, of_shapes, tails_with_slopes
-from bayesagree._numerics.vectors import copy_to
 from bayesagree.errors import InputError
+from bayesagree.inference.beta import SMALLEST, of_shapes, tails_with_slopes
+from bayesagree.inference.kernel_ops import KernelOp
+from bayesagree.inference.random_draws import draw_beta
+from bayesagree.inference.vectors import copy_to
 
 
 @numba.njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import Coefficient
 from bayesagree.agreement._items import AgreementData, Items, items_of

@@ -14,11 +14,11 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement.summary import SAMPLE
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, warn
+from bayesagree.inference.intervals import hdi
 
 type AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
 

@@ -10,15 +10,15 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.beta import SMALLEST
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._phi.item_means import beta_shapes
 from bayesagree.agreement._phi.likelihood import outright_shares
 from bayesagree.agreement._phi.posterior import Draws, draw_item_means, joint_posterior
 from bayesagree.agreement._phi.problem import prepare
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
+from bayesagree.inference.beta import SMALLEST
+from bayesagree.inference.streams import Seed, seed_sequence
 
 # Posterior predictive p-value below which the model does not fit.
 THRESHOLD = 0.01

@@ -14,8 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, codes_of_annotators
 from bayesagree.agreement._coefficients import (
@@ -38,6 +37,7 @@ from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.streams import Seed, seed_sequence
 
 # Columns that are the same in every row.
 COMMON = ("ci_prob", "n_items", "n_annotators", "n_annotations")

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 from bayesagree.agreement._coefficients import (
     CELLS,
     REPLICATES,
@@ -27,6 +26,7 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
+from bayesagree.inference.streams import Seed, seed_sequence
 
 
 def agreement_difference(

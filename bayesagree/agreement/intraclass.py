@@ -22,11 +22,11 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, require
+from bayesagree.inference.intervals import hdi
+from bayesagree.inference.streams import Seed, seed_sequence
 
 # Names of the kinds in `agreement_table`; those of means end in ``_mean``.
 NAMES = {"1": "icc_one_way", "2": "icc_agreement", "3": "icc_consistency"}

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.open_model import annotation_data, part
-from bayesagree._inference.results import result_tree
 from bayesagree.agreement._phi.item_means import MeanPrior
 from bayesagree.agreement._phi.likelihood import Kind, intervals
 from bayesagree.agreement.annotator_effects import LEVELS, AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import Request, phi_summary
 from bayesagree.annotations import Ratings
+from bayesagree.inference.open_model import annotation_data, part
+from bayesagree.inference.results import result_tree
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -120,7 +120,7 @@ def _end_shares() -> list[Any]:
 def _hierarchical_means(prior: AgreementPrior) -> Any:
     import pymc as pm
 
-    from bayesagree._inference.random_draws import beta_variable
+    from bayesagree.inference.random_draws import beta_variable
 
     m, s = (
         pm.Uniform(name, 0, 1) if shapes == (1, 1) else pm.Beta(name, *shapes)
@@ -133,7 +133,7 @@ def _hierarchical_means(prior: AgreementPrior) -> Any:
 def _known_means(means: MeanPrior, rated: Any) -> Any:
     import pymc as pm
 
-    from bayesagree._inference.random_draws import truncated_normal_variable
+    from bayesagree.inference.random_draws import truncated_normal_variable
 
     if means.of_item is None:
         return pm.Uniform("unit_item_mean", 0, 1, dims="item")
@@ -146,8 +146,8 @@ def _known_means(means: MeanPrior, rated: Any) -> Any:
 def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: Any, binned: bool) -> None:
     import pymc as pm
 
-    from bayesagree._inference.random_draws import beta_variable
     from bayesagree.agreement._pymc_likelihoods import BinnedBeta, Levels, inflated_variable
+    from bayesagree.inference.random_draws import beta_variable
 
     def data(values: Any) -> Any:
         return pm.Data("observed_rating", values, dims="annotation")
@@ -182,7 +182,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
 
 def sample_tree(model: "pm.Model", request: Request) -> xr.DataTree:
     """Return NUTS draws of the model in the form of the exact engine's, with their summary."""
-    from bayesagree._inference.nuts import sample_nuts, sampler_stats
+    from bayesagree.inference.nuts import sample_nuts, sampler_stats
 
     (chains, draws), options = request.shape, request.options
     sampled = sample_nuts(

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
 from bayesagree.agreement._phi.likelihood import Kind
@@ -26,6 +24,8 @@ from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, Request, decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive_int, probability, require
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, seed_sequence
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._phi.posterior import pattern_evidence, precision_of
 from bayesagree.agreement._phi.problem import checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, LEVELS
@@ -22,6 +20,8 @@ from bayesagree.agreement.phi import common_agreement_model
 from bayesagree.agreement.prior import AgreementPrior, log_beta
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
+from bayesagree.inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
+from bayesagree.inference.streams import Seed
 
 if TYPE_CHECKING:
     import pymc as pm

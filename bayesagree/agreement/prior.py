@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy as sp
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.errors import InputError, positive
 
 

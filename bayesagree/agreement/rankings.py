@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._coefficients import REPLICATES, interval_of, weight_shape
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._coefficients import REPLICATES, weight_shape
 from bayesagree.annotations.spans import Match, Span, read_spans
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.intervals import hdi
+from bayesagree.inference.streams import Seed, seed_sequence
 
 
 def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random_seed: Seed = None) -> pd.DataFrame:

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from bayesagree._inference.results import require_from
-from bayesagree._numerics.intervals import hdi
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.errors import InputError
+from bayesagree.inference.intervals import hdi
+from bayesagree.inference.results import require_from
 
 SAMPLE = ("chain", "draw")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._numerics.types import Codes, Floats
+from bayesagree._types import Codes, Floats
 from bayesagree.errors import InputError, as_python, one_of, shorten
 
 if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Codes
+from bayesagree._types import Codes
 from bayesagree.annotations._display import Displayed, per_item
 from bayesagree.errors import InputError, SizeError, as_python, shorten
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats, Places
+from bayesagree._types import Floats, Places
 from bayesagree.annotations._columns import cell_place, float_values, names_array, objects, wide_table
 from bayesagree.errors import InputError, as_python, shorten
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Codes
+from bayesagree._types import Codes
 from bayesagree.annotations._columns import Table, column
 from bayesagree.errors import InputError, as_python
 

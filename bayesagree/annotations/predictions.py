@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Codes, Floats
+from bayesagree._types import Codes, Floats
 from bayesagree.annotations import _model_outputs as outputs
 from bayesagree.annotations._columns import (
     cell_place,

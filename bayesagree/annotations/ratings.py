@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._numerics.types import Codes, Floats
+from bayesagree._types import Codes, Floats
 from bayesagree.annotations._columns import (
     Duplicates,
     annotation_codes,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Codes
+from bayesagree._types import Codes
 from bayesagree.annotations.labels import Labels
 from bayesagree.errors import InputError, as_python, shorten
 

@@ -20,9 +20,9 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
-from bayesagree._numerics.hamiltonian import Chain
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
+from bayesagree.inference.hamiltonian import Chain
+from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())

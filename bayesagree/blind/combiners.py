@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.blind.pseudo_gold import above_threshold, two_labels, vote_counts
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.metrics.hard_labels import confusion_counts, scores_of_counts
 
 FOLDS = 5

@@ -6,13 +6,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind._difficulty import SharedDifficulty
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import positive_int
+from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 

@@ -11,11 +11,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.blind._difficulty import truths_behind
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, positive, positive_int, warn
+from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 

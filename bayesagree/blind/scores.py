@@ -29,13 +29,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind import combiners, pseudo_gold
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, one_of, positive_int, shorten
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
 
 type BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.metrics.hard_labels import positive_index
 from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.votes import majority_vote

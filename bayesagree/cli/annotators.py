@@ -35,7 +35,7 @@ def annotators(
 
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
-    from bayesagree._inference.results import settings_of
+    from bayesagree.inference.results import settings_of
     from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
     from bayesagree.predictive.annotator_checks import confidence_on_gold

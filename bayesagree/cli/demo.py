@@ -11,9 +11,9 @@ def demo(random_seed: _options.Seed = 1, json: _options.Json = False) -> None:
     Example: bayesagree demo --seed 2
     """
     from bayesagree import compare, evaluate, majority_vote
-    from bayesagree._inference.results import settings_of
     from bayesagree.datasets import simulate
     from bayesagree.evaluation.tables import best_first
+    from bayesagree.inference.results import settings_of
     from bayesagree.metrics import top_k_accuracy
     from bayesagree.plausibility.dawid_skene._results import choice_notes
 

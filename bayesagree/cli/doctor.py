@@ -21,8 +21,8 @@ def doctor(json: _options.Json = False) -> None:
 
     Example: bayesagree doctor --json
     """
-    from bayesagree._inference.streams import n_threads
     from bayesagree.datasets._files import SOURCES
+    from bayesagree.inference.streams import n_threads
 
     needed = dict(_dependencies())
     absent = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]

@@ -39,11 +39,11 @@ def evaluate(
 
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker -o scores.nc
     """
-    from bayesagree._inference.results import settings_of
     from bayesagree.evaluation.gold import gold_notes, takes_gold
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
     from bayesagree.evaluation.tables import given_notes, prior_notes
+    from bayesagree.inference.results import settings_of
     from bayesagree.io.files import read_result, write_result
     from bayesagree.metrics.registry import default_metrics
     from bayesagree.plausibility.dawid_skene._results import choice_notes
@@ -81,8 +81,8 @@ def evaluate(
 
 def _show(tree: "xr.DataTree", notes: list[str], json: bool) -> None:
     """Show scores, the comparison of the models, and what the scores are to be read with."""
-    from bayesagree._inference.results import settings_of
     from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, comparisons, score_table, sensitivity_table, slice_table
+    from bayesagree.inference.results import settings_of
 
     certainty = tree["certainty"]["annotation_certainty"]
     share = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}")

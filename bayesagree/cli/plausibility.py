@@ -32,8 +32,8 @@ def plausibility(
     """
     import pandas as pd
 
-    from bayesagree._inference.results import settings_of
     from bayesagree.evaluation.tables import OPEN
+    from bayesagree.inference.results import settings_of
     from bayesagree.io.files import write_result
     from bayesagree.io.outputs import require_table
     from bayesagree.plausibility.certainty import annotation_certainty
@@ -72,7 +72,7 @@ def _posterior(
     truth: Any, name: str | None, level: float | None, how: dict[str, Any], top: int | None
 ) -> "xr.DataTree":
     """Draw from the named posterior of the truth, or from the one that fits the annotations."""
-    from bayesagree.draws.posterior import Request
+    from bayesagree.inference.posterior import Request
     from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 
     chosen = posterior_for(truth, name or fitting_posteriors(truth)[0].name)

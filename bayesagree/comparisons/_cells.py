@@ -7,10 +7,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.elementary import exp, log
-from bayesagree._numerics.types import Codes, Floats
+from bayesagree._types import Codes, Floats
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.errors import InputError
+from bayesagree.inference.elementary import exp, log
 
 type Likelihood = Literal["davidson", "rao_kupper"]
 

@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayesagree._numerics.hamiltonian import Chain
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
 from bayesagree.comparisons._cells import Cells, Likelihood, Natural
 from bayesagree.errors import positive
+from bayesagree.inference.hamiltonian import Chain
 
 type Effect = Literal["common", "annotator"] | None
 

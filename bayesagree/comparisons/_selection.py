@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree._inference.streams import Seed, stream_apart
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import cells_of
 from bayesagree.comparisons._density import DavidsonPrior, Density, Effect, Form
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.streams import Seed, stream_apart
 
 FOLDS = 5
 # Effects from simple to rich, in the order in which they are chosen.

@@ -6,17 +6,17 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.nuts import Sampler, sample_nuts
-from bayesagree._inference.results import check_size, result_tree
-from bayesagree._inference.streams import Seed, map_blocks, one_blas_thread, seed_sequence
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import Likelihood, cells_of, outcome_probabilities
 from bayesagree.comparisons._density import DavidsonPrior, Density
 from bayesagree.comparisons._selection import checked_form, choose_form
 from bayesagree.comparisons.model import model_of
-from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.errors import one_of, positive_int, require, shorten, warn
+from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree.inference.nuts import Sampler, sample_nuts
+from bayesagree.inference.results import check_size, result_tree
+from bayesagree.inference.streams import Seed, map_blocks, one_blas_thread, seed_sequence
 
 type Requested = Literal["auto", "common", "annotator"] | None
 

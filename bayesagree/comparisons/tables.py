@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.results import require_from, settings_of
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree._numerics.ranks import rank_probabilities, rank_sets
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.comparisons._cells import Likelihood, outcome_probabilities
 from bayesagree.errors import InputError
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.ranks import rank_probabilities, rank_sets
+from bayesagree.inference.results import require_from, settings_of
 
 type Scale = Literal["strength", "win_rate", "arena"]
 

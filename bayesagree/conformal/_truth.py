@@ -8,14 +8,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import concentration_of
-from bayesagree._inference.streams import BLOCK, item_blocks
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.top_labels import plausibility_block, plausibility_draws
 from bayesagree.errors import InputError, as_python, shorten, warn
+from bayesagree.inference.results import concentration_of
+from bayesagree.inference.streams import BLOCK, item_blocks
+from bayesagree.inference.top_labels import plausibility_block, plausibility_draws
 
 # A posterior of plausibilities, vote shares or another point estimate (item, category), or labels.
 type Truth = xr.DataTree | xr.DataArray | Labels

@@ -21,14 +21,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, WeightedScores, groups_of
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, seed_sequence
 
 type Method = Literal["exact", "monte_carlo", "majority"]
 

@@ -14,8 +14,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
@@ -23,6 +22,7 @@ from bayesagree.conformal._truth import Truth, expected_plausibility, plausibili
 from bayesagree.conformal.calibration import EVERYONE, check_coverage, conformalize
 from bayesagree.conformal.sets import groups_of
 from bayesagree.errors import InputError, positive_int, probability, shorten
+from bayesagree.inference.streams import Seed, seed_sequence
 
 # A mass this far below the wanted one reaches it: sums of vote shares carry rounding errors.
 ROUNDING = 1e-9

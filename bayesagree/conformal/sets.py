@@ -10,13 +10,13 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import settings_of
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import scores_of
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.errors import InputError, shorten, warn
+from bayesagree.inference.results import settings_of
 from bayesagree.io.files import read_result, write_result
 
 # p-values within this of alpha equal it: sums of up to 1e7 weights carry rounding errors of some 1e-11.

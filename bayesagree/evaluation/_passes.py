@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.results import result_tree, settings_of
-from bayesagree._inference.streams import seed_sequence, stream_apart
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import Schedule
-from bayesagree.draws.convergence import warn_not_converged
-from bayesagree.draws.group_scores import WITHOUT_UNSURE
-from bayesagree.draws.item_weights import ItemGroups, ItemWeights
-from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError, one_of, shorten
 from bayesagree.evaluation._results import PARTS, Results
 from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
+from bayesagree.inference.blocks import Schedule
+from bayesagree.inference.convergence import warn_not_converged
+from bayesagree.inference.group_scores import WITHOUT_UNSURE
+from bayesagree.inference.item_weights import ItemGroups, ItemWeights
+from bayesagree.inference.posterior import Posterior, Request
+from bayesagree.inference.results import result_tree, settings_of
+from bayesagree.inference.streams import seed_sequence, stream_apart
 from bayesagree.metrics._scorer import Scorer, TruthIs, check_order, check_truth_is
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring
 from bayesagree.metrics.posterior_scores import SIDES

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
-from bayesagree.draws.item_weights import ItemGroups
+from bayesagree._types import Floats
 from bayesagree.evaluation._sums import ScoreSums
+from bayesagree.inference.item_weights import ItemGroups
 from bayesagree.metrics.another_annotator import BlockScoring
 from bayesagree.metrics.posterior_scores import warn_undefined
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size
-from bayesagree._numerics.types import Floats
-from bayesagree.draws.blocks import DrawBlock, label_dtype
+from bayesagree._types import Floats
+from bayesagree.inference.blocks import DrawBlock, label_dtype
+from bayesagree.inference.results import check_size
 from bayesagree.metrics._scorer import BlockSums, Scorer
 from bayesagree.metrics.another_annotator import BlockScoring
 

@@ -7,11 +7,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import settings_of
-from bayesagree._numerics.intervals import column_hdi, hdi
-from bayesagree._numerics.ranks import rank_probabilities, rank_sets
-from bayesagree.draws.group_scores import WITHOUT_UNSURE
 from bayesagree.errors import InputError, shorten
+from bayesagree.inference.group_scores import WITHOUT_UNSURE
+from bayesagree.inference.intervals import column_hdi, hdi
+from bayesagree.inference.ranks import rank_probabilities, rank_sets
+from bayesagree.inference.results import settings_of
 from bayesagree.metrics.registry import full_name
 
 PAIR = ("model", "other_model")

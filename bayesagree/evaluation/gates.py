@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.results import settings_of
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare, metric_draws
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import ITEMS_ARE, pair_table
+from bayesagree.inference.results import settings_of
+from bayesagree.inference.streams import Seed
 
 
 class Claim(NamedTuple):

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.item_weights import ItemGroups
-from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
+from bayesagree.inference.item_weights import ItemGroups
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.registry import PosteriorRecord
 from bayesagree.plausibility.votes import majority_vote

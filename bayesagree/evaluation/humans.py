@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, require
 from bayesagree.evaluation.scoring import evaluate
+from bayesagree.inference.intervals import hdi
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.metrics.registry import full_name
 from bayesagree.plausibility.independence import FEWEST_ITEMS, independence
 from bayesagree.plausibility.informed.covariates import on_items_of

@@ -15,14 +15,14 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError
 from bayesagree.evaluation._passes import Evaluation
+from bayesagree.inference.posterior import Posterior, Request
+from bayesagree.inference.streams import Seed
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.another_annotator import has_one_label
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics

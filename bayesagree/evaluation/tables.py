@@ -27,13 +27,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.group_scores import WITHOUT_UNSURE
 from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare
+from bayesagree.inference.group_scores import WITHOUT_UNSURE
+from bayesagree.inference.intervals import column_hdi
 
 # Annotation certainty below which an item counts as open: the level of the intervals everywhere else.
 OPEN = 0.95

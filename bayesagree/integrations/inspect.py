@@ -196,7 +196,7 @@ def _right(value: Any, item: Any) -> bool:
 
 
 def _interval(name: str, draws: "xr.DataArray") -> dict[str, Any]:
-    from bayesagree._numerics.intervals import column_hdi
+    from bayesagree.inference.intervals import column_hdi
 
     lower, upper = column_hdi(draws.values.reshape(-1, 1))
     return {name: float(draws.mean()), "lower": float(lower[0]), "upper": float(upper[0])}

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError, one_of, shorten, warn
+from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
 

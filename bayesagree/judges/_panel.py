@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, shorten

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.errors import InputError, positive
 from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, Panel
 

@@ -22,8 +22,8 @@ import math
 import numpy as np
 import scipy as sp
 
-from bayesagree._numerics.hamiltonian import ACCEPTANCE, Chain
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
+from bayesagree.inference.hamiltonian import ACCEPTANCE, Chain
 from bayesagree.judges._regression import CorrectedRatePrior, Regression, Target
 
 # Starts from which modes of truths are looked for: of two that are reached alike often, one is missed in 3 % of the

@@ -8,7 +8,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 
 # Student's t with 5 degrees of freedom has heavier tails than the logistic and Beta tails of the posterior; ten
 # proposals a draw, of which seven are as good as drawn from it, keep the repeats among the resampled ones few.

@@ -25,13 +25,13 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, require, shorten, warn
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.

@@ -6,7 +6,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import ArrayLike
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.errors import InputError, probability
 from bayesagree.judges._panel import Panel
 

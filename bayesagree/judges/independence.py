@@ -12,15 +12,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.draws import categories
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
+from bayesagree.inference.kernel_draws import categories
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.judges._panel import verdict_codes
 
 # Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold

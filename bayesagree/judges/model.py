@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesagree._inference.nuts import Sampler, sample_nuts
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
+from bayesagree.inference.nuts import Sampler, sample_nuts
 from bayesagree.judges._panel import design, panel_of
 from bayesagree.judges._regression import CorrectedRatePrior, Regression, Target, regression
 

@@ -27,16 +27,16 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
+from bayesagree.inference.convergence import R_HAT_LIMIT, diagnostics
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.nuts import Sampler
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
 from bayesagree.judges._regression import CorrectedRatePrior, Target, regression, weighted_columns
 from bayesagree.judges._sampler import Votes, modes, sample_chain

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.results import require_from
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
+from bayesagree.inference.results import require_from
 from bayesagree.judges._panel import verdict_codes
 
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.

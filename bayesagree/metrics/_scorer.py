@@ -7,13 +7,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
-from bayesagree._numerics.types import Advance, Floats, Places
+from bayesagree._types import Advance, Floats, Places
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import DrawBlock
-from bayesagree.draws.item_weights import ItemWeights
-from bayesagree.draws.top_labels import Truth, TruthDraws, number_draws, truth_draws
 from bayesagree.errors import InputError, as_python, one_of, positive_int, shorten
+from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.item_weights import ItemWeights
+from bayesagree.inference.streams import BLOCK, Seed, block_generator, stream_apart
+from bayesagree.inference.top_labels import Truth, TruthDraws, number_draws, truth_draws
 from bayesagree.metrics.records import Mean, Sums, Whole
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.values import Drawn, Given, weighted_sum

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import BLOCK, Seed, stream_apart
-from bayesagree._numerics.types import Floats, Places
+from bayesagree._types import Floats, Places
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import DrawBlock
-from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.item_weights import ItemGroups, ItemWeights
+from bayesagree.inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.metrics._scorer import BlockSums, Scorer, picked_labels, sampled_block
 from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import Metric

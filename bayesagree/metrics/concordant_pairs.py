@@ -13,9 +13,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.streams import item_blocks, map_blocks
-from bayesagree._numerics.types import Floats, Places
+from bayesagree._types import Floats, Places
 from bayesagree.errors import InputError
+from bayesagree.inference.streams import item_blocks, map_blocks
 
 # Scores that one thread orders at a time: enough to hide the start of a thread, few enough for its cache.
 SCORES = 50_000

@@ -21,11 +21,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, positive, shorten, warn
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
 
 type AucMethod = Literal["dgt", "sgt", "pgt"]

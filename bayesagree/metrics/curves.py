@@ -11,10 +11,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import map_blocks
-from bayesagree._numerics.types import Floats, Places
-from bayesagree._numerics.vectors import copy_to
-from bayesagree.draws.item_weights import ItemWeights
+from bayesagree._types import Floats, Places
+from bayesagree.inference.item_weights import ItemWeights
+from bayesagree.inference.streams import map_blocks
+from bayesagree.inference.vectors import copy_to
 from bayesagree.metrics.values import Given, correlation
 
 NO_WEIGHTS = np.empty((0, 0))

@@ -9,12 +9,12 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten, warn
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.crowd_auc import label_scores
 

@@ -11,17 +11,17 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.types import Advance, Floats
+from bayesagree._types import Advance, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import DrawBlock, label_dtype
-from bayesagree.draws.group_scores import each_group
-from bayesagree.draws.item_weights import ItemGroups, ItemWeights
-from bayesagree.draws.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
 from bayesagree.errors import InputError, warn
+from bayesagree.inference.blocks import DrawBlock, label_dtype
+from bayesagree.inference.group_scores import each_group
+from bayesagree.inference.item_weights import ItemGroups, ItemWeights
+from bayesagree.inference.streams import Seed
+from bayesagree.inference.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
 from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, check_order, draws_for
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring, always
 from bayesagree.metrics.registry import AnyMetric, Metric

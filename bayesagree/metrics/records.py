@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Advance, Floats, Places
-from bayesagree.draws.item_weights import ItemWeights
+from bayesagree._types import Advance, Floats, Places
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.item_weights import ItemWeights
 from bayesagree.metrics import curves, hard_labels, values
 from bayesagree.metrics.hard_labels import Counts
 from bayesagree.metrics.values import Given

@@ -8,11 +8,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.top_labels import Truth, labels_of, of_items
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.inference.top_labels import Truth, labels_of, of_items
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import AnyMetric, Metric

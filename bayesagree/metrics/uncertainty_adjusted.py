@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric

@@ -12,10 +12,10 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats, Places
+from bayesagree._types import Floats, Places
 from bayesagree.annotations._numbers import level_widths
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import DrawBlock
+from bayesagree.inference.blocks import DrawBlock
 
 # Probabilities below this count as this in logarithms, as in scikit-learn's `log_loss`.
 SMALLEST = float(np.finfo(np.float64).eps)

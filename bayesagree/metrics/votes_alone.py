@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import item_blocks
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.item_weights import ItemGroups, ItemWeights
 from bayesagree.errors import InputError, shorten, warn
+from bayesagree.inference.item_weights import ItemGroups, ItemWeights
+from bayesagree.inference.streams import item_blocks
 from bayesagree.metrics._scorer import GroupSums, check_predictions
 from bayesagree.metrics.registry import METRICS, Metric
 from bayesagree.metrics.values import Given

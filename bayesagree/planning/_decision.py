@@ -8,15 +8,15 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree._numerics.types import Codes, Floats, Integers
+from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import DrawBlock, Schedule
-from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import DrawBlock, Schedule
+from bayesagree.inference.dirichlet_argmax import argmax_probabilities
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.independence import warn_of_dependent

@@ -7,14 +7,14 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.results import settings_of
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import Likelihood, outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons._density import DavidsonPrior
 from bayesagree.comparisons.posterior import davidson
 from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.inference.results import settings_of
+from bayesagree.inference.streams import Seed
 from bayesagree.planning._decision import best_first, prob_right
 
 # Numbers of comparisons that are tried: neighbours differ by 7 %.

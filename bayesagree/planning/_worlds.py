@@ -9,7 +9,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._phi.posterior import precision_of
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings

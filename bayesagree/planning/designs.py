@@ -9,9 +9,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._annotator_variance import FEWEST, annotator_variance, codes_of_annotators
 from bayesagree.agreement._items import items_of
 from bayesagree.agreement.coefficients import interval_of_counts
@@ -20,6 +18,8 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive, positive_int, require, shorten
 from bayesagree.evaluation.scoring import evaluate
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, widths_of, worlds
 from bayesagree.plausibility.registry import FEWEST_ITEMS, POSTERIORS

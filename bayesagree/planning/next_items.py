@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Comparisons, Labels
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.comparisons._density import DavidsonPrior
 from bayesagree.errors import InputError, one_of, positive_int, require
+from bayesagree.inference.streams import Seed
 from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.dirichlet._draws import Prior

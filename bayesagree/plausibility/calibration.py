@@ -23,14 +23,14 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size, result_tree, settings_of
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.draws import categories
-from bayesagree._numerics.intervals import beta_hdi
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.draws.blocks import label_dtype
-from bayesagree.draws.top_labels import labels_of, plausibility_draws
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.intervals import beta_hdi
+from bayesagree.inference.kernel_draws import categories
+from bayesagree.inference.results import check_size, result_tree, settings_of
+from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.inference.top_labels import labels_of, plausibility_draws
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 
 # Smallest probability: an impossible label stays possible enough for a gold label to disagree.

@@ -17,14 +17,14 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import concentration_of, parameters_of
-from bayesagree._inference.streams import item_blocks, map_blocks
-from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.draws.blocks import DrawBlock
-from bayesagree.draws.group_scores import each_group
-from bayesagree.draws.top_labels import plausibility_block, share_of_most_frequent_set, truth_draws
 from bayesagree.errors import InputError, one_of, positive_int, shorten
+from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.dirichlet_argmax import argmax_probabilities
+from bayesagree.inference.group_scores import each_group
+from bayesagree.inference.results import concentration_of, parameters_of
+from bayesagree.inference.streams import item_blocks, map_blocks
+from bayesagree.inference.top_labels import plausibility_block, share_of_most_frequent_set, truth_draws
 
 type TruthIs = Literal["top", "mass"]
 

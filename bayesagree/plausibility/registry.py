@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.predictive import HeldOutRecord, PredictiveRecord
 from bayesagree.annotations import Annotations, Labels, Predictions, Rankings, Ratings
-from bayesagree.draws.posterior import Posterior
-from bayesagree.draws.trace import Trace
 from bayesagree.errors import InputError, shorten
+from bayesagree.inference.posterior import Posterior
+from bayesagree.inference.predictive import HeldOutRecord, PredictiveRecord
+from bayesagree.inference.trace import Trace
 from bayesagree.plausibility.dawid_skene import predictive as dawid_skene_predictive
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene
 from bayesagree.plausibility.dirichlet import predictive as dirichlet_predictive

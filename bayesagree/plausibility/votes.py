@@ -5,10 +5,10 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
-from bayesagree.draws.blocks import category_axis
 from bayesagree.errors import one_of
+from bayesagree.inference.blocks import category_axis
+from bayesagree.inference.streams import Seed, seed_sequence
 
 type TieRule = Literal["split", "first", "random", "exclude"]
 

@@ -8,9 +8,9 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
+from bayesagree.inference.intervals import column_hdi
 from bayesagree.plots._panels import Panels, positions, wrapped_panels
 
 _GRID = np.linspace(0.002, 0.998, 250)

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.draws.top_labels import plausibility_draws
 from bayesagree.errors import InputError
+from bayesagree.inference.top_labels import plausibility_draws
 from bayesagree.plots._panels import MARKERS, one_panel, positions
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError
+from bayesagree.inference.intervals import column_hdi
 from bayesagree.plots._panels import (
     Panels,
     new_panels,

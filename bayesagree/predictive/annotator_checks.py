@@ -19,13 +19,13 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import settings_of
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.draws import categories
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, warn
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.kernel_draws import categories
+from bayesagree.inference.results import settings_of
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._engines import READ_PLAUSIBILITIES
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.predictive import Checks, GroupData, PredictiveRecord, Settings, prior_draws, replicate
-from bayesagree._inference.results import check_size, result_tree, settings_of
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement.predictive import PREDICTIVE as COMMON_AGREEMENT
 from bayesagree.annotations import Annotations, Ratings
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.predictive import Checks, GroupData, PredictiveRecord, Settings, prior_draws, replicate
+from bayesagree.inference.results import check_size, result_tree, settings_of
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.registry import POSTERIORS
 
 type Observed = Annotations | GroupData

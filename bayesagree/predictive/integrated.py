@@ -7,7 +7,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.errors import InputError, positive_int
 
 if TYPE_CHECKING:

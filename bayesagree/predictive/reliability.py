@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
-from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree._numerics.multisets import distinct
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.multisets import distinct
+from bayesagree.inference.predictive import HeldOutRecord, HeldOutScores
+from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 
 CI_PROB = 0.95

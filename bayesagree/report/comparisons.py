@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.results import settings_of
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Comparisons, Labels
 from bayesagree.comparisons.tables import effect_table, preference_table
 from bayesagree.errors import InputError
+from bayesagree.inference.results import settings_of
 from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.registry import Reference
 from bayesagree.report.data import ReportSource

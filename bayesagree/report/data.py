@@ -11,16 +11,16 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import concentration_of, settings_of
 from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.posterior import Request
-from bayesagree.draws.top_labels import plausibility_block
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN, given_notes
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.results import concentration_of, settings_of
+from bayesagree.inference.top_labels import plausibility_block
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce

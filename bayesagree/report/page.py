@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
 from bayesagree.annotations import Annotations, Labels, Rankings
-from bayesagree.draws.posterior import OF_ANNOTATIONS
+from bayesagree.inference.posterior import OF_ANNOTATIONS
 from bayesagree.io.files import atomic_path
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, TEH, Reference
 from bayesagree.report import panel, views, wording

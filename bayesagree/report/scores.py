@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.results import settings_of
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.annotations.predictions import Predictions
@@ -16,6 +15,7 @@ from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.gold import gold_notes
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
+from bayesagree.inference.results import settings_of
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, has_one_label
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric

@@ -7,7 +7,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement.prior import log_beta
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.

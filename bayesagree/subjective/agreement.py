@@ -10,9 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, block_generators, seed_sequence
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._coefficients import EQUAL_TAILS, SHORTEST, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.agreement.phi import common_agreement
@@ -20,6 +18,8 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import positive_int, probability, require, shorten, warn
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, block_generators, seed_sequence
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import as_groups
 

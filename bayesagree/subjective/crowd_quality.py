@@ -23,7 +23,7 @@ import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array, diags_array
 
-from bayesagree._numerics.types import Codes, Floats, Integers
+from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, require, shorten, warn
 

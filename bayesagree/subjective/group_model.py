@@ -27,15 +27,15 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.predictive import Checks, Observed, draws_of
-from bayesagree._inference.results import require_from, result_tree
-from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement.prior import beta_shapes
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, positive_int, require
+from bayesagree.inference.intervals import hdi
+from bayesagree.inference.predictive import Checks, Observed, draws_of
+from bayesagree.inference.results import require_from, result_tree
+from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.subjective._beta_binomial import Shared, beta_binomial_posterior
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
@@ -282,7 +282,7 @@ def group_performance_model(
     """
     import pymc as pm
 
-    from bayesagree._inference.random_draws import beta_binomial_variable, beta_variable
+    from bayesagree.inference.random_draws import beta_binomial_variable, beta_variable
 
     which = int(np.flatnonzero(counts.models == model)[0]) if isinstance(model, str) else model
     kept = counts.total[which] > 0
@@ -311,7 +311,7 @@ def _exact(
 def _sampled(
     counts: GroupCounts, model: int, prior: GroupPrior, draws: int, chains: int, random_seed: Seed
 ) -> dict[str, NDArray[Any]]:
-    from bayesagree._inference.nuts import sample_nuts
+    from bayesagree.inference.nuts import sample_nuts
 
     sampled = sample_nuts(
         group_performance_model(counts, model, prior=prior), draws=draws, chains=chains, random_seed=random_seed

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree._numerics.types import Codes, Floats
+from bayesagree._types import Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, probability, require
 from bayesagree.evaluation.scoring import evaluate
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
 from bayesagree.subjective.disagreement import require_one_each
 

@@ -19,14 +19,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive_int, require, shorten, warn
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.subjective.disagreement import require_one_each
 
 type ModelPredictions = Predictions | Mapping[str, pd.Series]

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.errors import InputError
+from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.streams import Seed
 from bayesagree.io.files import read_predictions, read_table
 from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items

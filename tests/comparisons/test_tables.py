@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bayesagree import Comparisons, compare, davidson
-from bayesagree._numerics.ranks import rank_probabilities, rank_sets
 from bayesagree.comparisons import effect_table, preference_table
 from bayesagree.evaluation.comparison import practical_equivalence
+from bayesagree.inference.ranks import rank_probabilities, rank_sets
 from bayesagree.plots import plot_rank_probability, plot_scores
 from tests.comparisons.test_davidson import crowd, food
 

@@ -12,8 +12,8 @@ from bayesagree import (
     score,
     simulate,
 )
-from bayesagree._numerics.intervals import hdi
-from bayesagree._numerics.ranks import rank_probabilities
+from bayesagree.inference.intervals import hdi
+from bayesagree.inference.ranks import rank_probabilities
 from bayesagree.metrics import top_k_accuracy
 
 
@@ -57,7 +57,7 @@ def test_bootstrap_adds_the_test_set_part(crowd):
 def test_same_seed_same_draws_on_any_number_of_threads(crowd, monkeypatch):
     trees = []
     for threads in (1, 2):
-        monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda n=threads: n)
+        monkeypatch.setattr("bayesagree.inference.streams.n_threads", lambda n=threads: n)
         trees.append(evaluate(crowd.labels, crowd.predictions, draws=20, random_seed=1, items="bootstrap"))
     for group in ("posterior", "variance", "certainty"):
         assert trees[0][group].to_dataset().identical(trees[1][group].to_dataset())

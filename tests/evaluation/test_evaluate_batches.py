@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
+from bayesagree.inference.results import settings_of
 
 METRICS = ("top_1_accuracy", "total_variation")
 

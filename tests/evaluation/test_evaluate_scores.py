@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Predictions, compare, dawid_skene, dirichlet, evaluate, score, simulate
-from bayesagree._inference.results import settings_of
+from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.dawid_skene._results import CHOSEN
 
 METRICS = [

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bayesagree as ba
-from bayesagree._inference.results import settings_of
-from bayesagree._numerics.intervals import hdi
 from bayesagree.evaluation.gold import vote_against_gold
+from bayesagree.inference.intervals import hdi
+from bayesagree.inference.results import settings_of
 
 N = 200
 

@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
-from bayesagree._inference.results import settings_of
 from bayesagree.datasets.simulate import labelled_test_set
+from bayesagree.inference.results import settings_of
 from bayesagree.metrics import top_k_accuracy
 
 SHORT = {"draws": 40, "chains": 2, "random_seed": 1}

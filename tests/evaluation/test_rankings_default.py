@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bayesagree as ba
-from bayesagree._inference.results import settings_of
 from bayesagree.evaluation.tables import given_notes
+from bayesagree.inference.results import settings_of
 from bayesagree.report.settings import ReportSettings
 
 

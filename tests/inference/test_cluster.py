@@ -21,9 +21,9 @@ from bayesagree import (
     plackett_luce,
     prirn,
 )
-from bayesagree._inference.streams import map_blocks
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import labelled_test_set, noisy_models
+from bayesagree.inference.streams import map_blocks
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*items have not converged"), pytest.mark.cluster]
 FEW = {"draws": 20, "chains": 2, "random_seed": 3}

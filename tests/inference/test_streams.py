@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesagree._inference.results import fingerprint
-from bayesagree._inference.streams import (
+from bayesagree.errors import warn
+from bayesagree.inference.results import fingerprint
+from bayesagree.inference.streams import (
     PURPOSES,
     block_generator,
     map_blocks,
     seed_sequence,
     stream_apart,
 )
-from bayesagree.errors import warn
 
 
 def test_no_two_streams_of_a_seed_coincide():
@@ -60,7 +60,7 @@ def noted(block):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_warnings_in_threads_name_the_line_that_asked_for_the_blocks(threads, monkeypatch):
-    monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda: threads)
+    monkeypatch.setattr("bayesagree.inference.streams.n_threads", lambda: threads)
     with pytest.warns(UserWarning, match="within|again") as found:
         assert list(map_blocks(noted, [1, 2, 3])) == [1, 2, 3]
     assert [str(one.message) for one in found] == [f"{k} {word}" for k in (1, 2, 3) for word in ("within", "again")]
@@ -70,6 +70,6 @@ def test_warnings_in_threads_name_the_line_that_asked_for_the_blocks(threads, mo
 @pytest.mark.parametrize(("outer", "own"), [(2, True), (3, False)])
 def test_busy_threads_start_no_others(monkeypatch, outer, own):
     """Three processors: inner blocks have threads of their own where the outer ones leave a processor idle."""
-    monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda: 3)
+    monkeypatch.setattr("bayesagree.inference.streams.n_threads", lambda: 3)
     found = list(map_blocks(lambda _: (get_ident(), set(map_blocks(lambda _: get_ident(), [0, 1]))), [0] * outer))
     assert [where not in inside for where, inside in found] == [own] * outer

@@ -6,10 +6,10 @@ import scipy as sp
 import xarray as xr
 
 from bayesagree import annotate_next, dirichlet, evaluate
-from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
+from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.planning import value_of_votes
 
 VOTES = [[3, 0, 0], [2, 1, 0], [1, 1, 1], [0, 0, 0], [0, 4, 1]]

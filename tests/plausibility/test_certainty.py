@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bayesagree import InputError, Labels, Rankings, annotation_certainty, dirichlet, label_certainty
 from bayesagree.agreement import annotator_agreement
-from bayesagree.draws.top_labels import share_of_most_frequent_set
+from bayesagree.inference.top_labels import share_of_most_frequent_set
 from bayesagree.plausibility import irn
 from bayesagree.plausibility.certainty import (
     expected_risk,

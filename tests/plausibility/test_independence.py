@@ -16,8 +16,8 @@ from bayesagree import (
     informed_dirichlet,
     informed_normal,
 )
-from bayesagree._inference.results import settings_of
 from bayesagree.blind.scores import blind_scores
+from bayesagree.inference.results import settings_of
 from bayesagree.judges.rate import corrected_rate
 from bayesagree.plausibility.dawid_skene._results import choice_notes
 from bayesagree.plausibility.independence import independence

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, evaluate
-from bayesagree.draws.posterior import Posterior, Request
+from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.plausibility import Dirichlet, PrIRN
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors, posterior_for
 

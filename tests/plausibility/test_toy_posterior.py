@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayesagree import Labels, Predictions, annotation_certainty, dirichlet, evaluate
-from bayesagree.draws.posterior import Drawn, ItemPosterior, Request
+from bayesagree.inference.posterior import Drawn, ItemPosterior, Request
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, PosteriorRecord
 from bayesagree.report.data import report_data
 from bayesagree.report.settings import ReportSettings

@@ -130,7 +130,7 @@ def test_crowd_item_is_the_sum_over_its_truth_or_readings(variant):
 
 
 def group_tree():
-    from bayesagree._inference.results import result_tree
+    from bayesagree.inference.results import result_tree
 
     rng = np.random.default_rng(1)
     dims = ("chain", "draw", "model")

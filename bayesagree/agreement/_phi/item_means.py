@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._phi.likelihood import Likelihood
 from bayesagree.errors import ConvergenceError
 

@@ -13,9 +13,9 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.beta import SMALLEST
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._patterns import RatingCounts
+from bayesagree.inference.beta import SMALLEST
 
 type Kind = Literal["averaged", "binned", "inflated", "density", "squeezed"]
 

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._inference.streams import one_blas_thread
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.agreement._phi.likelihood import compressed
 from bayesagree.agreement._phi.problem import Problem
 from bayesagree.errors import ConvergenceError, warn
+from bayesagree.inference.streams import one_blas_thread
 
 type Density = Callable[..., Floats]
 

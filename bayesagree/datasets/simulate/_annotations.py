@@ -8,11 +8,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.draws import categories, log_dirichlets
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations._display import fields_in_short
 from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.inference.kernel_draws import categories, log_dirichlets
+from bayesagree.inference.streams import Seed, seed_sequence
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,11 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.annotations._display import fields_in_short
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.prirn.inverse_ranks import irn
 
 

@@ -20,7 +20,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, Start, start_truth

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.multisets import distinct
 from bayesagree.errors import InputError, SizeError
+from bayesagree.inference.multisets import distinct
 
 type Candidates = Literal["all", "observed"]
 

@@ -5,7 +5,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     draw_accuracies,

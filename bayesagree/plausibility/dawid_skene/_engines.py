@@ -9,13 +9,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size
-from bayesagree._inference.streams import map_blocks, stream_apart
-from bayesagree._numerics.types import Rng
+from bayesagree._types import Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.results import check_size
+from bayesagree.inference.streams import map_blocks, stream_apart
 from bayesagree.plausibility.dawid_skene._average import (
     FOLDS,
     HeldOut,

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, map_blocks
-from bayesagree._numerics.draws import log_dirichlet_draw
-from bayesagree._numerics.types import Floats, Rng
-from bayesagree.draws.blocks import label_dtype
+from bayesagree._types import Floats, Rng
+from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.kernel_draws import log_dirichlet_draw
+from bayesagree.inference.streams import Seed, block_generators, map_blocks
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, write_items
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, draw_confusion, write_accuracies
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (

@@ -12,9 +12,9 @@ import math
 import numba
 import numpy as np
 
-from bayesagree._numerics.draws import log_dirichlet_draw, normalise_logs
-from bayesagree._numerics.gamma import gamma_variate, log_gamma_draw
-from bayesagree._numerics.vectors import copy_to
+from bayesagree.inference.gamma import gamma_variate, log_gamma_draw
+from bayesagree.inference.kernel_draws import log_dirichlet_draw, normalise_logs
+from bayesagree.inference.vectors import copy_to
 from bayesagree.plausibility.dawid_skene._population_kernels import draw_population, pseudo_counts, rename_labels
 
 # Chance of a label that underflowed: it must keep an order and a logarithm.

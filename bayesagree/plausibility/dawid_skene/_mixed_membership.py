@@ -23,7 +23,7 @@ Sources: Stutz et al., section 3; Dawid and Skene (1979); Antoniak, Annals of St
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows, draw_confusion
 from bayesagree.plausibility.dawid_skene._gibbs import CrowdSampler, start_truth

@@ -9,8 +9,8 @@ import math
 import numba
 import numpy as np
 
-from bayesagree._numerics.draws import normalise_logs, slice_step
-from bayesagree._numerics.gamma import log_gamma_draw
+from bayesagree.inference.gamma import log_gamma_draw
+from bayesagree.inference.kernel_draws import normalise_logs, slice_step
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     draw_position,
     draw_prevalence,

@@ -11,9 +11,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.draws import log_dirichlet_draw, slice_step
-from bayesagree._numerics.gamma import log_rising
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
+from bayesagree.inference.gamma import log_rising
+from bayesagree.inference.kernel_draws import log_dirichlet_draw, slice_step
 
 
 class RowPrior(NamedTuple):

@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
-from bayesagree.draws.blocks import category_axis, check_depth
-from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
-from bayesagree.draws.posterior import Request
 from bayesagree.errors import ConvergenceError, as_python, shorten, warn
+from bayesagree.inference.blocks import category_axis, check_depth
+from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.results import check_size, result_tree
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
 from bayesagree.plausibility.dawid_skene.em import EMResult

@@ -5,8 +5,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.streams import Seed, block_generators, map_blocks
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 
 type EMVariant = Literal["full", "class_conditional", "one_coin"]

@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.nuts import sample_nuts, sampler_stats
-from bayesagree._inference.open_model import annotation_data, named_part, part
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.draws.blocks import label_dtype
-from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.nuts import sample_nuts, sampler_stats
+from bayesagree.inference.open_model import annotation_data, named_part, part
+from bayesagree.inference.posterior import Request
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
 from bayesagree.plausibility.dawid_skene._ordered_kernels import MU, SPREAD, STRETCH, THRESHOLD_SD
@@ -241,7 +241,12 @@ def sample_dawid_skene(fit: DawidSkenePosterior, request: Request, *, confusion:
         kept = {n: v[c] for n, v in variables.items() if confusion or n != "confusion"}
         kept |= _best(plausibility[c], request.top_labels)
         chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _monitored(probability[c])))
-    how = {"engine": "nuts", "random_seed": request.random_seed, "settings": fit.settings, "sampler": sampled.attrs["sampler"]}
+    how = {
+        "engine": "nuts",
+        "random_seed": request.random_seed,
+        "settings": fit.settings,
+        "sampler": sampled.attrs["sampler"],
+    }
     drawn = Drawn(fit.all_cells(), chains, fit.settings, labels.categories.size)
     return chains_tree(labels, [drawn], **how, sample_stats=sampler_stats(sampled))
 

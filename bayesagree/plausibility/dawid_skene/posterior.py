@@ -33,15 +33,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import settings_of
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
-from bayesagree.draws.blocks import LOCAL, Schedule, Stream
-from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.draws.top_labels import stream_of, truth_draws
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import LOCAL, Schedule, Stream
+from bayesagree.inference.nuts import Sampler
+from bayesagree.inference.posterior import Posterior, Request
+from bayesagree.inference.results import settings_of
+from bayesagree.inference.streams import Seed
+from bayesagree.inference.top_labels import stream_of, truth_draws
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed

@@ -11,7 +11,11 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.predictive import (
+from bayesagree._types import Floats
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, shorten
+from bayesagree.inference.multisets import run_starts
+from bayesagree.inference.predictive import (
     Draws,
     Observed,
     Pointwise,
@@ -21,11 +25,7 @@ from bayesagree._inference.predictive import (
     draws_of,
     prior_density,
 )
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.multisets import run_starts
-from bayesagree._numerics.types import Floats
-from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, shorten
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dawid_skene.model import coordinates_of_model, dawid_skene_model, log_chance, votes_data
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 

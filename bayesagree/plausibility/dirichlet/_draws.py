@@ -10,13 +10,13 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size
-from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree._numerics.draws import log_dirichlets, log_gammas
-from bayesagree._numerics.multisets import distinct
-from bayesagree.draws.blocks import best_labels, label_dtype
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import best_labels, label_dtype
+from bayesagree.inference.dirichlet_argmax import argmax_probabilities
+from bayesagree.inference.kernel_draws import log_dirichlets, log_gammas
+from bayesagree.inference.multisets import distinct
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
+from bayesagree.inference.results import check_size
 
 type Prior = float | Sequence[float] | None
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._inference.open_model import annotation_data, part
 from bayesagree.annotations import Labels
 from bayesagree.errors import positive
+from bayesagree.inference.open_model import annotation_data, part
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def dirichlet_model(
     """
     import pymc as pm
 
-    from bayesagree._inference.random_draws import dirichlet_variable
+    from bayesagree.inference.random_draws import dirichlet_variable
 
     shape = prior_shape(prior, labels.categories.size)
     power = positive(reliability, "reliability", zero=True)

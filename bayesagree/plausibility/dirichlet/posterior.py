@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.draws.posterior import Request
 from bayesagree.errors import positive
+from bayesagree.inference.nuts import Sampler
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
 from bayesagree.plausibility.dirichlet.model import dirichlet_model
 
@@ -36,7 +36,7 @@ class Dirichlet(DirichletItems):
 
     Examples
     --------
-    >>> from bayesagree.draws.posterior import Request
+    >>> from bayesagree.inference.posterior import Request
     >>> tree = Dirichlet(reliability=2.0).draw(Labels.from_counts([[3, 1]]), Request(draws=10, random_seed=1))
     >>> tree["posterior_parameters"]["concentration"].values.tolist()
     [[6.5, 2.5]]

@@ -7,7 +7,11 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.predictive import (
+from bayesagree._types import Floats
+from bayesagree.annotations import Labels
+from bayesagree.errors import positive
+from bayesagree.inference.multisets import distinct
+from bayesagree.inference.predictive import (
     Draws,
     HeldOutRecord,
     HeldOutScores,
@@ -18,11 +22,7 @@ from bayesagree._inference.predictive import (
     as_probabilities,
     draws_of,
 )
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.multisets import distinct
-from bayesagree._numerics.types import Floats
-from bayesagree.annotations import Labels
-from bayesagree.errors import positive
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.model import dirichlet_model
 

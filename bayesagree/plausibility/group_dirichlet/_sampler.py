@@ -13,13 +13,13 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import block_generator, seed_sequence, stream_apart
-from bayesagree._numerics.draws import categories, log_dirichlets
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
-from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, positive, shorten, warn
+from bayesagree.inference.kernel_draws import categories, log_dirichlets
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.streams import block_generator, seed_sequence, stream_apart
 
 # Sweeps before the first state, and from one state to the next.
 WARM_UP, THIN = 200, 2

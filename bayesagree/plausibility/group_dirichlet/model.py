@@ -42,7 +42,7 @@ def group_dirichlet_model(
     import pymc as pm
     import pytensor.tensor
 
-    from bayesagree._inference.random_draws import dirichlet_variable
+    from bayesagree.inference.random_draws import dirichlet_variable
 
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
     how, problem = prior or GroupDirichletPrior(), GroupVotes.of(labels, groups)

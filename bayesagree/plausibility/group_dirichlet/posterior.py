@@ -25,16 +25,25 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size, result_tree
-from bayesagree._inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream, best_labels, by_chain, check_depth, label_dtype
-from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
-from bayesagree.draws.group_scores import Population, scores_by_group
-from bayesagree.draws.posterior import Groups as Tree
-from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError, as_python, warn
+from bayesagree.inference.blocks import (
+    LOCAL,
+    DrawBlock,
+    Schedule,
+    Stream,
+    best_labels,
+    by_chain,
+    check_depth,
+    label_dtype,
+)
+from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree.inference.group_scores import Population, scores_by_group
+from bayesagree.inference.posterior import Groups as Tree
+from bayesagree.inference.posterior import Posterior, Request
+from bayesagree.inference.results import check_size, result_tree
+from bayesagree.inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
 from bayesagree.plausibility.group_dirichlet._sampler import GroupDirichletPrior, GroupVotes, MembersOfGroups, States
 from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
 from bayesagree.plausibility.independence import warn_of_dependent

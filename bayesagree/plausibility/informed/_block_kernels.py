@@ -12,9 +12,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.beta import digamma
-from bayesagree._numerics.elementary import exp, log
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
+from bayesagree.inference.beta import digamma
+from bayesagree.inference.elementary import exp, log
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR, N_SHAPES
 
 # Larger blocks leave the processor's cache, smaller ones spend their time on the start of loops.

@@ -7,8 +7,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.draws import insert_best, normalise_logs
-from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
+from bayesagree.inference.gamma import gamma_constants, gamma_draw, log_gamma_draw
+from bayesagree.inference.kernel_draws import insert_best, normalise_logs
 from bayesagree.plausibility.informed._kernels import N_SHAPES, clearness_of, components, prior_mean
 
 # exp(-TAIL) is below the distance of neighbouring uniform random numbers.

@@ -20,8 +20,8 @@ import math
 import numba
 import numpy as np
 
-from bayesagree._numerics.gamma import log_rising
-from bayesagree._numerics.vectors import copy_to
+from bayesagree.inference.gamma import log_rising
+from bayesagree.inference.vectors import copy_to
 
 # Share of the prior mean that is spread over all labels, so that none is impossible.
 FLOOR = 1e-3

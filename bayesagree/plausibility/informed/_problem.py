@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesagree._inference.streams import Seed, stream_apart
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.posterior import Request
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of

@@ -7,10 +7,10 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import item_blocks, n_threads, one_blas_thread
-from bayesagree._numerics.multisets import words
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels
+from bayesagree.inference.multisets import words
+from bayesagree.inference.streams import item_blocks, n_threads, one_blas_thread
 from bayesagree.plausibility.informed._block_kernels import Blocks, blocks_of, score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.prior import Layout

@@ -24,15 +24,15 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, one_blas_thread, stream_apart
-from bayesagree._numerics.hamiltonian import Chain
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import label_dtype
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.hamiltonian import Chain
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
+from bayesagree.inference.streams import Seed, block_generators, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.prior import MOST_CONFUSED
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
-from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree._types import Floats
 from bayesagree.errors import shorten, warn
+from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.plausibility.informed._kernels import log_likelihood
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters, gather

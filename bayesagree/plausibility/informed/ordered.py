@@ -24,10 +24,10 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, map_blocks, stream_apart
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.posterior import Drawer, Drawn, Request
+from bayesagree.inference.posterior import Drawer, Drawn, Request
+from bayesagree.inference.streams import Seed, block_generators, map_blocks, stream_apart
 from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Covariates, excluded_names

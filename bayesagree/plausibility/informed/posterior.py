@@ -27,17 +27,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import check_size, fingerprint
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import label_dtype
-from bayesagree.draws.convergence import diagnostics
-from bayesagree.draws.group_scores import beside_annotations_only
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.group_scores import beside_annotations_only
+from bayesagree.inference.nuts import Sampler
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
+from bayesagree.inference.results import check_size, fingerprint
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.independence import Guarded, Independence, independence
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws, top_label_draws

@@ -15,10 +15,10 @@ from functools import partial
 
 import numpy as np
 
-from bayesagree._inference.streams import Seed, block_generators, map_blocks, one_blas_thread, seed_sequence
-from bayesagree._numerics.hamiltonian import Chain, Normals
-from bayesagree._numerics.types import Floats
-from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree._types import Floats
+from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree.inference.hamiltonian import Chain, Normals
+from bayesagree.inference.streams import Seed, block_generators, map_blocks, one_blas_thread, seed_sequence
 from bayesagree.plausibility.informed._block_kernels import blocks_of, score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, alike, gather

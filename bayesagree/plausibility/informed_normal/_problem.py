@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.informed.covariates import Excluded, kept_models, on_items_of

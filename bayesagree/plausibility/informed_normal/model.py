@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._inference.open_model import annotation_data, part
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.inference.open_model import annotation_data, part
 from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed_normal._problem import LEAST_SD, NormalProblem
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior

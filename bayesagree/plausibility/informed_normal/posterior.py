@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import fingerprint
-from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.group_scores import beside_annotations_only
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request
-from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import InputError, warn
+from bayesagree.inference.group_scores import beside_annotations_only
+from bayesagree.inference.nuts import Sampler
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Request
+from bayesagree.inference.rating_posterior import RatingPosterior
+from bayesagree.inference.results import fingerprint
+from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.plausibility.independence import Guarded, Independence, independence
 from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
 from bayesagree.plausibility.informed_normal._problem import NormalProblem

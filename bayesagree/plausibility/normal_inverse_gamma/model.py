@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._inference.open_model import annotation_data, part
 from bayesagree.annotations import Ratings
 from bayesagree.errors import positive
+from bayesagree.inference.open_model import annotation_data, part
 from bayesagree.plausibility.normal_inverse_gamma.prior import NormalInverseGammaPrior
 
 if TYPE_CHECKING:

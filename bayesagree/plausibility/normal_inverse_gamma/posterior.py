@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, Request
-from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import positive
+from bayesagree.inference.nuts import Sampler
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
+from bayesagree.inference.rating_posterior import RatingPosterior
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
 from bayesagree.plausibility.normal_inverse_gamma.prior import NormalInverseGammaPrior
 

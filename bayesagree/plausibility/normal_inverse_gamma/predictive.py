@@ -6,9 +6,9 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
+from bayesagree.inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 from bayesagree.plausibility.normal_inverse_gamma.prior import NormalInverseGammaPrior

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Integers
+from bayesagree._types import Integers
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.rankings import ChoiceSets
 

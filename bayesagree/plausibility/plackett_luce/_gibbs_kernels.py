@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.gamma import gamma_variate
-from bayesagree._numerics.vectors import copy_to
+from bayesagree.inference.gamma import gamma_variate
+from bayesagree.inference.vectors import copy_to
 from bayesagree.plausibility.plackett_luce._stages import Records, record
 from bayesagree.plausibility.plackett_luce._tied_blocks import tied_block
 

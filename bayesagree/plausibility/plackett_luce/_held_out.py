@@ -8,10 +8,10 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
+from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, WorthPrior, gibbs_worths

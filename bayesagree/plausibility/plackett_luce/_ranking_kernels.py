@@ -11,7 +11,7 @@ import math
 import numba
 import numpy as np
 
-from bayesagree._numerics.vectors import copy_to
+from bayesagree.inference.vectors import copy_to
 from bayesagree.plausibility.plackett_luce._tied_blocks import log_height, near_mode
 
 # Terms below e^-40 of the largest are lost in the rounding of the sum.

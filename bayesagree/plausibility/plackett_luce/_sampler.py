@@ -5,12 +5,12 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
-from bayesagree.draws.blocks import label_dtype
-from bayesagree.draws.convergence import worst_diagnostics
-from bayesagree.draws.pseudo_label import spread, top_labels
 from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.convergence import worst_diagnostics
+from bayesagree.inference.pseudo_label import spread, top_labels
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._stages import stages_of

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesagree._numerics.types import Integers
+from bayesagree._types import Integers
 from bayesagree.plausibility.plackett_luce._cases import Cases
 
 # A structured array; numba reads its fields as attributes.

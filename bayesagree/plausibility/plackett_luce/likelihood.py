@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import xarray as xr
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, as_python
 from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability

@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.open_model import annotation_data, part
-from bayesagree._inference.streams import Seed, block_generators
-from bayesagree._numerics.types import Integers
+from bayesagree._types import Integers
 from bayesagree.annotations import Rankings
-from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.errors import InputError, positive
+from bayesagree.inference.open_model import annotation_data, part
+from bayesagree.inference.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
+from bayesagree.inference.streams import Seed, block_generators
 from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Unranked, WorthBlock, diagnostics_of, reduce_block
 

@@ -14,7 +14,7 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.sort import argsort
 from pytensor.tensor.variable import TensorVariable
 
-from bayesagree._inference.kernel_ops import KernelOp
+from bayesagree.inference.kernel_ops import KernelOp
 from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
 
 

@@ -22,15 +22,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.rankings import ChoiceSets
-from bayesagree.draws.blocks import LOCAL, Schedule, Stream, by_chain
-from bayesagree.draws.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request, Values
-from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
-from bayesagree.draws.top_labels import stream_of, truth_draws
 from bayesagree.errors import InputError, as_python, positive, positive_int, warn
+from bayesagree.inference.blocks import LOCAL, Schedule, Stream, by_chain
+from bayesagree.inference.nuts import Sampler
+from bayesagree.inference.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request, Values
+from bayesagree.inference.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
+from bayesagree.inference.streams import Seed
+from bayesagree.inference.top_labels import stream_of, truth_draws
 from bayesagree.plausibility.plackett_luce._sampler import (
     Problem,
     Run,

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.predictive import (
+from bayesagree._types import Floats
+from bayesagree.annotations import Rankings
+from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.predictive import (
     Draws,
     HeldOutRecord,
     HeldOutScores,
@@ -17,10 +20,7 @@ from bayesagree._inference.predictive import (
     as_probabilities,
     draws_of,
 )
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.types import Floats
-from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.plackett_luce._held_out import (
     marginal_log_probability,
     plackett_luce_scores,
@@ -41,7 +41,7 @@ def sampling_model(rankings: Rankings, settings: Settings) -> "pm.Model":
     import pymc as pm
     from pytensor.tensor.sort import argsort
 
-    from bayesagree._inference.random_draws import dirichlet_variable
+    from bayesagree.inference.random_draws import dirichlet_variable
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
     _refuse_lumped(settings)

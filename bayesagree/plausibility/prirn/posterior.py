@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.draws.posterior import OF_RANKINGS, Request
+from bayesagree.inference.nuts import Sampler
+from bayesagree.inference.posterior import OF_RANKINGS, Request
+from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, RELIABILITY, Ties, concentration
 from bayesagree.plausibility.prirn.model import prirn_model

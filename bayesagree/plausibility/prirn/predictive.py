@@ -5,10 +5,10 @@ The annotator draws labels without replacement, which is Plackett-Luce given the
 
 import numpy as np
 
-from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import positive
+from bayesagree.inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.predictive import GRID, dirichlet_agreement
 from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability

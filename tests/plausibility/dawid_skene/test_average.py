@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy as sp
 
-from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.draws.posterior import Request
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.dawid_skene._average import (
     HABIT,
     HeldOut,

@@ -88,7 +88,7 @@ def test_counts_and_single_labels_are_refused():
 
 
 def test_results_that_do_not_fit_are_refused_before_drawing(monkeypatch):
-    monkeypatch.setattr("bayesagree._inference.results.MAX_BYTES", 500_000)
+    monkeypatch.setattr("bayesagree.inference.results.MAX_BYTES", 500_000)
     with pytest.raises(SizeError, match="top_labels=L"):
         dawid_skene(anesthesia(), draws=10_000)
     with pytest.raises(SizeError, match="confusion=False"):

@@ -11,9 +11,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import special
 
 from bayesagree import Labels, dirichlet, label_certainty
-from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree._numerics.draws import log_gammas
-from bayesagree.draws.blocks import AT_ONCE, best_labels
+from bayesagree.inference.blocks import AT_ONCE, best_labels
+from bayesagree.inference.dirichlet_argmax import argmax_probabilities
+from bayesagree.inference.kernel_draws import log_gammas
 from bayesagree.plausibility.dirichlet._draws import Concentration, top_label_draws
 
 MODEL = json.loads((ROOT / "models" / "dirichlet.json").read_text())
@@ -134,7 +134,7 @@ def test_same_draws_on_any_number_of_threads(monkeypatch):
     labels = Labels.from_counts(np.random.default_rng(0).integers(0, 4, (300, 5)))
     trees = []
     for threads in (1, 2):
-        monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda n=threads: n)
+        monkeypatch.setattr("bayesagree.inference.streams.n_threads", lambda n=threads: n)
         trees.append(dirichlet(labels, draws=20, random_seed=11, top_labels=2)["posterior"]["top_label"].values)
     np.testing.assert_array_equal(*trees)
 

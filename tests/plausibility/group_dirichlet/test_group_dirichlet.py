@@ -10,7 +10,7 @@ from _groups import labels_of
 from scipy.special import betainc, betaln, softmax
 
 from bayesagree import InputError, Labels, Predictions, group_dirichlet
-from bayesagree.draws.posterior import Request
+from bayesagree.inference.posterior import Request
 from bayesagree.plausibility import GroupDirichlet, GroupDirichletPrior
 
 MODEL = Path(__file__).parents[3] / "models" / "group_dirichlet.json"
@@ -115,7 +115,7 @@ def test_refusals():
 @pytest.mark.slow
 def test_pymc_has_the_same_posterior():
     from bayesagree import group_dirichlet_model
-    from bayesagree._inference.nuts import sample_nuts
+    from bayesagree.inference.nuts import sample_nuts
 
     labels, members = labels_of(np.random.default_rng(7).integers(0, 5, (3, 12, 2)), "ghi")
     ours = group_dirichlet(labels, groups=members, draws=1000, random_seed=7)["posterior"]["apart"].mean(

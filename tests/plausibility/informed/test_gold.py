@@ -5,7 +5,7 @@ import pytest
 import scipy as sp
 
 from bayesagree import Labels, Predictions
-from bayesagree.draws.posterior import Request
+from bayesagree.inference.posterior import Request
 from bayesagree.plausibility.informed.gold import GoldRegression, GoldTruth
 
 N, N_GOLD = 60, 40

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
-from bayesagree._inference.results import settings_of
 from bayesagree.datasets.simulate import labelled_test_set
+from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.informed.guards import warn_of_chains
 
 

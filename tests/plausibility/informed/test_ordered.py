@@ -9,7 +9,7 @@ from scipy.special import softmax
 from scipy.stats import dirichlet_multinomial, kstest, norm
 
 from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
-from bayesagree.draws.posterior import Request
+from bayesagree.inference.posterior import Request
 from bayesagree.plausibility.informed.ordered import (
     GRID,
     OrderedProblem,

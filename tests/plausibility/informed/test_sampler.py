@@ -8,7 +8,7 @@ from _paths import ROOT
 
 from bayesagree import Labels, Predictions
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.draws.convergence import diagnostics
+from bayesagree.inference.convergence import diagnostics
 from bayesagree.plausibility.informed import sampler
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed._problem import InformedProblem

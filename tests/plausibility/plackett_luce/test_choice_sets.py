@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 import bayesagree as ba
-from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.errors import InputError
+from bayesagree.inference.convergence import worst_diagnostics
 from bayesagree.predictive import reliability_curve
 
 RACES = [[["a"], ["b"]], [["b", "c"]], [["d"], ["a", "c"]], [["c"]], [["b"], ["a"]]]

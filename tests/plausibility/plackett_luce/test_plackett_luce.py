@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesagree.annotations import Rankings
-from bayesagree.draws.convergence import worst_diagnostics
+from bayesagree.inference.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce import _tied_blocks as kernel
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesagree._numerics.multisets import SPARSE, distinct, multisets, words
+from bayesagree.inference.multisets import SPARSE, distinct, multisets, words
 
 
 def numbered(items):

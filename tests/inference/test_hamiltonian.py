@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from bayesagree._numerics.hamiltonian import ACCEPTANCE, Chain, Normals
-from bayesagree.draws.convergence import diagnostics
+from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.hamiltonian import ACCEPTANCE, Chain, Normals
 
 
 def chains(density, units, n=4, draws=1000):

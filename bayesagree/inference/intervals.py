@@ -9,7 +9,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.errors import probability
 
 

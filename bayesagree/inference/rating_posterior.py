@@ -7,11 +7,11 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations import Ratings
-from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream
-from bayesagree.draws.convergence import worst_of_items
-from bayesagree.draws.posterior import Drawn, ItemPosterior, Kinds, Request, Values
-from bayesagree.draws.top_labels import number_block
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import LOCAL, DrawBlock, Schedule, Stream
+from bayesagree.inference.convergence import worst_of_items
+from bayesagree.inference.posterior import Drawn, ItemPosterior, Kinds, Request, Values
+from bayesagree.inference.top_labels import number_block
 
 VARIABLES = ("mean", "variance")
 

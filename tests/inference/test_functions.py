@@ -6,9 +6,9 @@ import pytest
 import scipy as sp
 from scipy import stats
 
-from bayesagree._numerics.dirichlet_argmax import _log_cdf, _log_density
-from bayesagree._numerics.elementary import LARGEST, exp, log
-from bayesagree._numerics.gamma import log_gamma_draw
+from bayesagree.inference.dirichlet_argmax import _log_cdf, _log_density
+from bayesagree.inference.elementary import LARGEST, exp, log
+from bayesagree.inference.gamma import log_gamma_draw
 
 RNG = np.random.default_rng(1)
 

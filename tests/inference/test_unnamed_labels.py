@@ -7,7 +7,7 @@ import pytest
 
 import bayesagree as ba
 from bayesagree import plots
-from bayesagree.draws.top_labels import plausibility_draws, truth_draws
+from bayesagree.inference.top_labels import plausibility_draws, truth_draws
 
 ONE_NAMED = ba.Rankings.from_blocks([[[["a"]]]], labels=list("abcdefgh"))
 MIXED = ba.Rankings.from_blocks([[[["a"], ["b", "c"]], [["b"]]], [[["c"]]], [[["h"], ["a"]]]], labels=list("abcdefgh"))

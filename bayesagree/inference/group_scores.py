@@ -9,9 +9,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
-from bayesagree.draws.posterior import Groups
+from bayesagree._types import Floats
 from bayesagree.errors import InputError, shorten
+from bayesagree.inference.posterior import Groups
 
 # Share of each group in the population that a score is for.
 type Population = Mapping[Any, float] | None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Integers
+from bayesagree._types import Integers
 
 type Words = NDArray[np.uint64]
 

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.errors import InputError
+from bayesagree.inference.streams import Seed, seed_sequence
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
 
 FIRST_STEP = 0.3
 # Acceptance that costs the fewest gradients for an independent draw is .65 for normal targets and higher for skewed.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, n_threads, seed_sequence
 from bayesagree.errors import InputError
+from bayesagree.inference.streams import Seed, n_threads, seed_sequence
 
 if TYPE_CHECKING:
     import pymc as pm

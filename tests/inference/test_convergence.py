@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesagree.draws.convergence import diagnostics, warn_not_converged, worst_of_items
+from bayesagree.inference.convergence import diagnostics, warn_not_converged, worst_of_items
 
 RNG = np.random.default_rng(0)
 CHAINS = {

@@ -10,15 +10,15 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import item_blocks, map_blocks
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations._container import are_numbers
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.draws.blocks import DrawBlock, Schedule, Stream, best_labels
-from bayesagree.draws.group_scores import require_one_truth
-from bayesagree.draws.pseudo_label import PseudoLabel
 from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.inference.blocks import DrawBlock, Schedule, Stream, best_labels
+from bayesagree.inference.group_scores import require_one_truth
+from bayesagree.inference.pseudo_label import PseudoLabel
+from bayesagree.inference.streams import item_blocks, map_blocks
 
 # A posterior, or a point estimate of the plausibilities with dims (item, category).
 type Truth = xr.DataTree | xr.DataArray

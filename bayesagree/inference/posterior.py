@@ -12,12 +12,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.nuts import Sampler, sample_nuts, sampler_stats
-from bayesagree._inference.results import check_size, result_tree
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import (
+from bayesagree.errors import InputError, one_of, positive_int
+from bayesagree.inference.blocks import (
     LOCAL,
     DrawBlock,
     Schedule,
@@ -28,8 +26,10 @@ from bayesagree.draws.blocks import (
     check_depth,
     label_dtype,
 )
-from bayesagree.draws.convergence import warn_not_converged, worst_of_items
-from bayesagree.errors import InputError, one_of, positive_int
+from bayesagree.inference.convergence import warn_not_converged, worst_of_items
+from bayesagree.inference.nuts import Sampler, sample_nuts, sampler_stats
+from bayesagree.inference.results import check_size, result_tree
+from bayesagree.inference.streams import Seed
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
-from bayesagree._numerics.types import Floats, Places
+from bayesagree._types import Floats, Places
 from bayesagree.annotations.gold import ItemGroup, group_of_each
+from bayesagree.inference.streams import BLOCK, Seed, block_generator, stream_apart
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
+from bayesagree._types import Floats
 from bayesagree.errors import shorten, warn
 
 # 1.01 is the limit for one parameter in a paper. The worst of thousands of items is compared here, and at 100

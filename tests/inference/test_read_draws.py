@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree._inference.results import result_tree
-from bayesagree.draws.blocks import Schedule
-from bayesagree.draws.top_labels import number_draws, plausibility_block, point_estimate, stream_of, truth_draws
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import Schedule
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.top_labels import number_draws, plausibility_block, point_estimate, stream_of, truth_draws
 
 SHARES = np.random.default_rng(1).dirichlet(np.ones(4), size=(2, 3, 130))
 BEST = np.argsort(-SHARES, axis=-1)

@@ -7,8 +7,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.gamma import log_gamma_draw
-from bayesagree._numerics.types import Floats, Rng
+from bayesagree._types import Floats, Rng
+from bayesagree.inference.gamma import log_gamma_draw
 
 
 def categories(rng: Rng, probability: NDArray[Any]) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import betainc, betaincc, betaln, psi
 
-from bayesagree._numerics.beta import digamma, of_shapes, tails_with_slopes
+from bayesagree.inference.beta import digamma, of_shapes, tails_with_slopes
 
 SHAPES = [(0.3, 0.7), (1.0, 1.0), (2.5, 0.4), (7.0, 3.0), (40.0, 260.0), (900.0, 35.0)]
 POINTS = [1e-8, 0.02, 0.2, 0.5, 0.77, 0.97, 1 - 1e-8]

@@ -9,12 +9,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import LOCAL, Schedule, Stream
-from bayesagree.draws.convergence import worst_of_items
-from bayesagree.draws.group_scores import Population, is_grouped, scores_by_group
-from bayesagree.draws.posterior import Groups, Posterior, Request
-from bayesagree.draws.top_labels import number_draws, stream_of, truth_draws
 from bayesagree.errors import InputError
+from bayesagree.inference.blocks import LOCAL, Schedule, Stream
+from bayesagree.inference.convergence import worst_of_items
+from bayesagree.inference.group_scores import Population, is_grouped, scores_by_group
+from bayesagree.inference.posterior import Groups, Posterior, Request
+from bayesagree.inference.top_labels import number_draws, stream_of, truth_draws
 
 
 @dataclass(frozen=True, eq=False)

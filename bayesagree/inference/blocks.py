@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import DTypeLike, NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks
 
 
 class DrawBlock(NamedTuple):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._types import Floats, Integers
 
 
 def rank_probabilities(scores: Floats) -> Floats:

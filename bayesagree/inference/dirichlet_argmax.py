@@ -12,7 +12,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._numerics.multisets import multisets
+from bayesagree.inference.multisets import multisets
 
 _PANELS, _ORDER = 14, 20
 _LEFT_END = -41.5

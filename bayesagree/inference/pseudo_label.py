@@ -12,11 +12,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import seed_of
-from bayesagree._inference.streams import block_generator, stream_apart
-from bayesagree._numerics.draws import insert_best, normalise_logs
-from bayesagree._numerics.gamma import gamma_variate, log_gamma_draw
-from bayesagree.draws.blocks import label_dtype
+from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.gamma import gamma_variate, log_gamma_draw
+from bayesagree.inference.kernel_draws import insert_best, normalise_logs
+from bayesagree.inference.results import seed_of
+from bayesagree.inference.streams import block_generator, stream_apart
 
 # Name of the pseudo-label (-1 where labels are numbers).
 UNRANKED = "unranked"

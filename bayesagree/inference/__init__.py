@@ -1,0 +1,14 @@
+"""How draws are made, kept and judged: streams, blocks, engines, results, diagnostics, numerical functions.
+
+- `streams`: one random stream per block of items, whatever the number of threads or of Dask workers.
+- `blocks`: draws of a block of items; `top_labels`: the best labels of each draw, kept instead of all plausibilities.
+- `posterior`: what a specification of a posterior offers, and one route for the draws of independent items.
+- `rating_posterior`: the same for ratings, whose truth is a number; `trace`: a posterior whose draws exist.
+- `pseudo_label`: the mass of labels that nobody named, spread over them again.
+- `item_weights`: groups of items, and weights of a Bayesian bootstrap of them.
+- `group_scores`: scores against the truth of each group of annotators.
+- `results`: every posterior as an `xarray.DataTree`; `convergence`: rank-normalised split R-hat and bulk ESS.
+- `nuts`, `open_model`, `kernel_ops`, `random_draws`, `predictive`: PyMC models, opened, sampled and replicated.
+- `beta`, `gamma`, `elementary`, `kernel_draws`, `dirichlet_argmax`, `hamiltonian`, `vectors`: numerical kernels.
+- `intervals`, `ranks`, `multisets`: highest density intervals, places of models, equal items.
+"""
