@@ -5,12 +5,13 @@
     uv run python benchmarks/run.py limits [SMALLER]              (hot paths against the machine: limits.py)
     uv run python benchmarks/run.py scaling [LARGEST]             (cost against size: scaling.py)
     uv run python benchmarks/run.py commands [RUNS]               (the command line: commands.py)
+    uv run python benchmarks/run.py start [RUNS]                  (first and second calls: start.py)
     uv run python benchmarks/run.py guard FILE                    (hot paths, small, as JSON: continuous integration)
 
-Writes table.md, limits.md, scaling.md and commands.md of benchmarks/results, each when it is complete: a run that is
-stopped ends its processes and leaves the pages as they were. With an argument a page is tried out: fewer rows, problems
-so many times smaller, up to a size, fewer runs, all printed only. Times are medians, with the least and the largest of
-the runs in parentheses.
+Writes table.md, limits.md, scaling.md, commands.md and start.md of benchmarks/results, each when it is complete: a run
+that is stopped ends its processes and leaves the pages as they were. With an argument a page is tried out: fewer rows,
+problems so many times smaller, up to a size, fewer runs, all printed only. Times are medians, with the least and the
+largest of the runs in parentheses.
 """
 
 import datetime
@@ -40,6 +41,7 @@ PAGES = {
     "limits": Page("limits.md", "Hot paths against the machine", int),
     "scaling": Page("scaling.md", "Cost against size", float),
     "commands": Page("commands.md", "Seconds of the commands", int),
+    "start": Page("start.md", "What a person waits for", int),
 }
 
 
