@@ -29,6 +29,31 @@ _PACKAGE = os.fspath(Path(__file__).parent) + os.sep
 _kept: ContextVar[list[str] | None] = ContextVar("_kept", default=None)
 
 
+# Whether messages are for the command line.
+of_commands: ContextVar[bool] = ContextVar("of_commands", default=False)
+# Options that do not have the names of their arguments.
+_OPTIONS = {"na_values": "missing_labels", "random_seed": "seed", "ordered=False": "unordered"}
+_OPTIONS |= {"annotator=None": "no_annotator"}
+
+
+def say(name: str, *value: Any) -> str:
+    """Write an argument as the reader of the message passes it: in Python, or on the command line.
+
+    Examples
+    --------
+    >>> say("merge_similar", True), say("labels")
+    ('merge_similar=True', 'labels=...')
+    """
+    text = f"{name}={value[0]!r}" if value else f"{name}=..."
+    if not of_commands.get():
+        return text
+    option = "--" + _OPTIONS.get(text, _OPTIONS.get(name, name)).replace("_", "-")
+    if not value or isinstance(value[0], bool | None):
+        return option
+    listed = value[0] if isinstance(value[0], list | tuple) else value
+    return f"{option} {','.join(map(str, listed))}"
+
+
 def warn(message: str) -> None:
     """Give a UserWarning that names the line outside of this package from which it was called."""
     if (kept := _kept.get()) is not None:
@@ -84,15 +109,16 @@ def as_python(value: object) -> object:
     return item() if callable(item) and getattr(value, "size", 1) == 1 else value
 
 
-_WAYS = {
-    "Labels": "Labels.from_matrix(array) reads one column per annotator, Labels.from_counts(array) one per label, "
-    "read_annotations(table) a table or a file",
-    "Ratings": "Ratings.from_matrix(array, scale=(lowest, highest)) reads one column per annotator, "
-    "read_annotations(table, scale=...) a table or a file",
-    "Rankings": "Rankings.from_long(table) or Rankings.from_blocks(lists) makes them",
-    "Comparisons": "Comparisons.from_long(table) makes them",
-    "Predictions": "Predictions.from_labels({'name': labels}) or .from_scores({'name': scores}) makes them, "
-    "read_predictions(table) reads a table or a file",
+# How containers are made, by their names.
+WAYS = {
+    "Labels": "Labels.from_long(table) reads one row per annotation, Labels.from_matrix(array) one column per "
+    "annotator, Labels.from_counts(array) one per label, read_annotations(table) a table or a file of any layout",
+    "Ratings": "Ratings.from_long(table, scale=(lowest, highest)) reads one row per rating, Ratings.from_matrix(array, "
+    "scale=...) one column per annotator, read_annotations(table, scale=...) a table or a file of any layout",
+    "Rankings": "Rankings.from_long(table) reads one row per label and rank, Rankings.from_blocks(lists) nested lists",
+    "Comparisons": "Comparisons.from_long(table) reads one row per comparison",
+    "Predictions": "Predictions.from_scores(table) reads the scores of a model, Predictions.from_labels(table) one "
+    "column of labels per model, read_predictions(table) a table or a file of any layout",
     "Annotators": "Annotators.from_table(table) reads one row per annotator",
     "DataTree": "pass the whole result of a posterior such as dirichlet, or of evaluate",
 }
@@ -106,13 +132,14 @@ def require(value: Any, kinds: type | tuple[type, ...], name: str) -> None:
     >>> from bayesagree import Labels
     >>> require([1, 2], Labels, "labels")
     Traceback (most recent call last):
-    bayesagree.errors.InputError: labels=...: expected Labels, got list; Labels.from_matrix(array) reads one column \
-per annotator, Labels.from_counts(array) one per label, read_annotations(table) a table or a file
+    bayesagree.errors.InputError: labels=...: expected Labels, got list; Labels.from_long(table) reads one row per \
+annotation, Labels.from_matrix(array) one column per annotator, Labels.from_counts(array) one per label, \
+read_annotations(table) a table or a file of any layout
     """
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     if not isinstance(value, kinds):
         names = ["None" if kind is type(None) else kind.__name__ for kind in kinds]
-        way_out = f"; {_WAYS[names[0]]}" if names[0] in _WAYS else ""
+        way_out = f"; {WAYS[names[0]]}" if names[0] in WAYS else ""
         got = "None" if value is None else type(value).__name__
         raise InputError(f"{name}=...: expected {' or '.join(names)}, got {got}{way_out}")
 

@@ -2,15 +2,21 @@
 
 from abc import ABC, abstractmethod
 from html import escape
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from bayesagree.errors import shorten
+from bayesagree.errors import WAYS, InputError, shorten
 
 
 class Displayed(ABC):
     """Containers that describe themselves: `overview` is what both displays show."""
+
+    def __new__(cls, *given: Any, **fields: Any) -> Self:
+        """Refuse a table or an array in place of the fields: a constructor by name reads those."""
+        if len(given) == 1 and not fields:
+            raise InputError(f"{cls.__name__}(...) does not read a {type(given[0]).__name__}; {WAYS[cls.__name__]}")
+        return super().__new__(cls)
 
     @abstractmethod
     def overview(self) -> dict[str, Any]:

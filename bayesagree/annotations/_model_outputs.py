@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
-from bayesagree.annotations._columns import cell_place, float_values, names_array, objects, wide_table
+from bayesagree.annotations._columns import cell_place, eager_frame, float_values, names_array, objects, wide_table
 from bayesagree.errors import InputError, as_python, shorten
 
 
@@ -16,9 +16,9 @@ def named_scores(
     scores: Any, items: Sequence[Any] | None, labels: Sequence[Any] | None, model: Any
 ) -> tuple[NDArray[np.floating[Any]], NDArray[Any], NDArray[Any]]:
     """Return the scores of one model (item, category) with the names of its items and labels."""
-    own_labels = None if hasattr(scores, "columns") else labels
-    own_items = None if isinstance(scores, pd.DataFrame) else items
-    table, own_items, own_labels = wide_table(scores, own_items, own_labels)
+    if hasattr(scores, "columns"):
+        scores, items, labels = by_item(scores, items), None, None
+    table, own_items, own_labels = wide_table(scores, items, labels)
     if table.ndim != 2 or table.size == 0:
         raise InputError(f"model {model!r}: scores must have shape (item, category), got {table.shape}")
     rows, columns = (range(n) if own is None else own for own, n in zip((own_items, own_labels), table.shape))
@@ -32,6 +32,19 @@ def named_scores(
         cell = cell_place(items_, labels_, column_role="label")
         table = float_values(table.ravel(), lambda k: f"model {model!r}, {cell(k)}", "score").reshape(table.shape)
     return table, items_, labels_
+
+
+def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
+    """Return a table with its items as index: its column `item`, the index it has, else the names in `items`."""
+    eager = eager_frame(table).to_native()
+    frame = eager if isinstance(eager, pd.DataFrame) else pd.DataFrame(eager_frame(eager).to_dict(as_series=False))
+    if "item" in frame.columns:
+        return frame.set_index("item")
+    if items is None or not isinstance(frame.index, pd.RangeIndex):
+        return frame
+    if len(items) != len(frame):
+        raise InputError(f"there are {len(items)} item names for {len(frame)} rows; give one name each")
+    return frame.set_axis(pd.Index(list(items)), axis=0)
 
 
 def of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Words of tables: for no answer, known here alone; for one label, in different spellings; for the winner of a pair."""
+"""Words of tables: names of columns, words for no answer, spellings of one label, words for the winner of a pair."""
 
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,29 @@ from numpy.typing import NDArray
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import Table, column
 from bayesagree.errors import InputError, as_python
+
+# Names of columns by what they hold; compared without case, spaces and underscores.
+NAMES = {
+    "item": "item itemid task taskid unit unitid id uid questionid question doc docid document text textid image "
+    "imageid sample sampleid exampleid example pairid tweetid postid commentid sentenceid case caseid queryid",
+    "annotator": "annotator annotatorid worker workerid crowdworker rater raterid coder coderid judge judgeid reader "
+    "user userid completedby labeler labeller expert expertid participant participantid person respondent reviewer "
+    "doctor physician clinician radiologist pathologist grader",
+    "label": "label labels answer annotation category class choice response judgment judgement verdict vote diagnosis",
+    "rating": "rating score stars grade",
+    "rank": "rank",
+    "model": "model modelname modelid system systemname systemid classifier llm",
+}
+# Columns of two models, in the order in which they were shown, and of who won.
+SIDES = (
+    ("left", "right"),
+    ("model_a", "model_b"),
+    ("model_1", "model_2"),
+    ("generator_1", "generator_2"),
+    ("system_a", "system_b"),
+    ("response_a", "response_b"),
+)
+WINNERS = ("winner", "preference", "g1_winner", "preferred", "verdict", "choice")
 
 # Cells of text tables that are missing; every other word may well be a label.
 MISSING_CELLS = ["", "NA", "NaN", "nan"]
@@ -21,6 +44,36 @@ _NO_ANSWERS = (
 MISSING_WORDS = set(_NO_ANSWERS.split())
 # Features of annotators that are missing, as platforms and forms write them: no group of people.
 NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
+
+
+def named_columns(columns: Collection[Any], **roles: str | None) -> list[Any]:
+    """Columns by role: one that is named as its role, and not there, is the only column whose name fits.
+
+    Examples
+    --------
+    >>> named_columns(["task_id", "worker", "answer"], item="item", annotator="annotator", label="label")
+    ['task_id', 'worker', 'answer']
+    """
+    names, given = {plain(name): str(name) for name in columns}, set(map(str, columns))
+    found = dict(roles)
+    for role, name in roles.items():
+        fits = [names[word] for word in NAMES.get(role, "").split() if word in names]
+        fits = [one for one in fits if one not in found.values()]
+        if name == role and role not in given and fits:
+            ids = [one for one in fits if plain(one).endswith("id")]
+            chosen = fits if len(fits) == 1 else ids  # a text has an id beside it
+            found[role] = chosen[0] if len(chosen) == 1 else name
+    return list(found.values())
+
+
+def sides_of(names: Iterable[Any]) -> tuple[str, str] | None:
+    """Return the columns of the two models."""
+    return next((pair for pair in SIDES if set(pair) <= set(names)), None)
+
+
+def plain(name: Any) -> str:
+    """Return a name without case, spaces and underscores."""
+    return "".join(part for part in str(name).lower() if part.isalnum())
 
 
 def missing_words(labels: Iterable[Any]) -> list[Any]:
@@ -37,20 +90,27 @@ def spelling_key(label: str) -> str:
         return key
 
 
-def similar(labels: Iterable[Any]) -> list[list[str]]:
-    """Groups of labels that differ in their spelling alone."""
+def name_key(name: str) -> str:
+    """Return what spellings of one item or annotator share: blanks and the form of Unicode, not the case."""
+    return " ".join(unicodedata.normalize("NFKC", name).split())
+
+
+def similar(names: Iterable[Any], key: Callable[[str], str] = spelling_key) -> list[list[str]]:
+    """Groups of names that differ in their spelling alone."""
     groups: dict[str, list[str]] = {}
-    for label in labels:
-        if isinstance(label, str):
-            groups.setdefault(spelling_key(label), []).append(label)
+    for name in names:
+        if isinstance(name, str):
+            groups.setdefault(key(name), []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def one_spelling(values: Iterable[Any], labels: Sequence[Any] | None = None) -> dict[str, str]:
+def one_spelling(
+    values: Iterable[Any], labels: Sequence[Any] | None = None, key: Callable[[str], str] = spelling_key
+) -> dict[str, str]:
     """Name of each spelling: the one that `labels` lists, else the most frequent, of several the first in order."""
     counts = Counter(value for value in values if isinstance(value, str))
     listed = {label for label in labels or () if isinstance(label, str)}
-    groups = similar(counts.keys() | listed)
+    groups = similar(counts.keys() | listed, key)
     best = [min(group, key=lambda one: (one not in listed, -counts[one], one)) for group in groups]
     return {label: name for name, group in zip(best, groups) for label in group}
 

@@ -20,7 +20,7 @@ from bayesagree.annotations._columns import (
     values_of,
 )
 from bayesagree.annotations._display import Displayed
-from bayesagree.annotations._words import FIRST, SECOND, TIE, outcomes_of
+from bayesagree.annotations._words import FIRST, SECOND, SIDES, TIE, WINNERS, outcomes_of, sides_of
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
 from bayesagree.errors import InputError, as_python
@@ -84,8 +84,8 @@ class Comparisons(Displayed):
         frame
             pandas, polars or pyarrow table.
         first, second
-            Columns with the names of the two models, in the order in which they were shown. Two orders of a pair are
-            two rows.
+            Columns with the names of the two models, in the order in which they were shown; unless they are passed,
+            also ``model_a`` and ``model_b`` and their like. Two orders of a pair are two rows.
         winner
             Column with the winner: the name of the model; "left", "right" or "tie"; "model_a", "model_b", "tie" or
             "both_bad" (a tie); "A", "B" or "draw" where no model is named so; or 1 (the first), 0 (the second) and 0.5
@@ -110,6 +110,10 @@ class Comparisons(Displayed):
         Comparisons(3 models, 2 annotators, items unknown, 2 comparisons, 1 ties, 1 components)
         """
         table = eager_frame(frame)
+        if (first, second) == SIDES[0]:
+            first, second = sides_of(table.columns) or SIDES[0]
+        if winner == WINNERS[0]:
+            winner = next((name for name in WINNERS if name in table.columns), winner)
         sides = [values_of(column(table, name, role)) for name, role in ((first, "first"), (second, "second"))]
         n_rows = len(table)
         both = np.concatenate([np.asarray(side, dtype=object) for side in sides])

@@ -29,6 +29,7 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import OrderedCategories, Values, checked_order, long_frame, wide_frame
 from bayesagree.annotations._display import names
+from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.spans import MarkedLabels
 from bayesagree.errors import InputError, SizeError, as_python
 
@@ -84,8 +85,9 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         frame
             pandas, polars or pyarrow table.
         item, annotator, label
-            Names of its columns. A row without a label is a missing annotation: its item stays. ``annotator=None``:
-            nobody knows who gave which label.
+            Names of its columns; unless they are passed, also the only column of a name such as ``task``, ``worker`` or
+            ``answer``. A row without a label is a missing annotation: its item stays. ``annotator=None``: nobody knows
+            who gave which label.
         labels
             All possible labels in their order. By default the declared categories of a categorical column, else
             the distinct values found, sorted.
@@ -106,11 +108,12 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         Examples
         --------
         >>> import pandas as pd
-        >>> table = pd.DataFrame({"task": [1, 1, 2], "worker": list("aba"), "label": ["cat", "dog", "cat"]})
-        >>> Labels.from_long(table, item="task", annotator="worker").counts().tolist()
+        >>> table = pd.DataFrame({"photo": [1, 1, 2], "worker": list("aba"), "label": ["cat", "dog", "cat"]})
+        >>> Labels.from_long(table, item="photo").counts().tolist()
         [[1, 1], [1, 0]]
         """
         table = eager_frame(frame)
+        item, annotator, label = named_columns(table.columns, item=item, annotator=annotator, label=label)
         if labels is None and label in table.columns:
             labels = declared_categories(table[label])
             ordered = is_ordered(table[label]) if ordered is None else ordered

@@ -24,6 +24,7 @@ from bayesagree.annotations._columns import (
 from bayesagree.annotations._container import Categorical
 from bayesagree.annotations._display import Displayed, names
 from bayesagree.annotations._numbers import level_widths, numbers_of
+from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
 
@@ -71,17 +72,20 @@ class Predictions(Categorical, Displayed):
         items: Sequence[Any] | None = None,
         labels: Sequence[Any] | None = None,
         probabilities: bool = False,
+        name: str = "model",
     ) -> Self:
-        """Read one (item, category) array or data frame (index items, columns labels) per model.
+        """Read one (item, category) array or data frame per model, or the table of one model.
 
         Parameters
         ----------
         scores
-            Model name to its scores; those of one model alone are of "model". Data frames name their labels by their
-            columns, pandas frames also their items by their index; models are aligned by name. Of two labels one
-            probability per item is enough, a vector or a series: that of the last, positive one.
+            Model name to its scores, or the scores of one model, such as those of ``predict_proba``. The columns of a
+            data frame are the labels, its index or its column ``item`` names the items; models are aligned by name. Of
+            two labels one probability per item is enough, a vector or a series: that of the last, positive one.
         items, labels
             Names where the scores carry none; by default 0, 1, ...
+        name
+            Name of the model, where one model's scores are given alone.
         probabilities
             Declare the scores to be probabilities: each row must then sum to one within 1e-3.
 
@@ -96,7 +100,7 @@ class Predictions(Categorical, Displayed):
         >>> predictions.top_labels(1).tolist()
         [[[0]]]
         """
-        scores = _by_model(scores)
+        scores = _by_model(scores, name)
         models = names_array(list(scores), "model")
         named = outputs.named_scores
         tables = [named(outputs.of_two(t, labels, m), items, labels, m) for m, t in scores.items()]
@@ -112,19 +116,27 @@ class Predictions(Categorical, Displayed):
 
     @classmethod
     def from_labels(
-        cls, predicted: Any, *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
+        cls,
+        predicted: Any,
+        *,
+        items: Sequence[Any] | None = None,
+        labels: Sequence[Any] | None = None,
+        name: str = "model",
     ) -> Self:
         """Read one hard label per item and model: an array (item,), or a series whose index names the items.
 
-        A series or a list alone is of "model"; the columns of a data frame are models. None and NaN mean that the model
-        gave no label for the item.
+        The columns of a data frame are models, its index or its column ``item`` names the items; one series or list
+        alone is of the model `name`. None and NaN mean that the model gave no label for the item.
 
         Examples
         --------
         >>> Predictions.from_labels({"A": ["x", None], "B": ["x", "y"]}).label_index.tolist()
         [[0, -1], [0, 1]]
         """
-        predicted = _by_model(dict(predicted) if isinstance(predicted, pd.DataFrame) else predicted)
+        if hasattr(predicted, "columns"):
+            table = outputs.by_item(predicted, items)
+            predicted = {c: table[c] for c in table.columns}
+        predicted = _by_model(predicted, name)
         models = names_array(list(predicted), "model")
         named = [outputs.named_labels(values, items, model) for model, values in predicted.items()]
         items_ = named[0][1]
@@ -244,6 +256,7 @@ class Predictions(Categorical, Displayed):
         [[0, 1], [1, -1]]
         """
         table = eager_frame(frame)
+        model, item, label = named_columns(table.columns, model=model, item=item, label=label)
         model_codes, models = encode(values_of(column(table, model, "model")), "model")
         item_codes, items = encode(values_of(column(table, item, "item")), "item")
         label_codes, known = label_column(table, label, labels)
@@ -343,9 +356,9 @@ class Predictions(Categorical, Displayed):
         return order[:, :, :depth].astype(dtype)
 
 
-def _by_model(given: Any) -> Mapping[str, Any]:
+def _by_model(given: Any, name: str) -> Mapping[str, Any]:
     """Return what is given by name of the model; a table or list alone is one model."""
-    found = given if isinstance(given, Mapping) else {"model": given}
+    found = given if isinstance(given, Mapping) else {name: given}
     if len(found) == 0:
         raise InputError("there is no model: pass {name: predictions}")
     return found

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import NoReturn
 
-from bayesagree.errors import ConvergenceError, InputError, SizeError
+from bayesagree.errors import ConvergenceError, InputError, SizeError, of_commands
 
 # Command to its line in the help, in the order of the help: at most 62 letters, what 80 columns have.
 COMMANDS = {
@@ -51,6 +51,7 @@ def answered(program: Callable[[], object]) -> None:
     if sys.stdout is None:
         _stop("stdout is closed; send the answer to a file, or to /dev/null")
     said: set[str] = set()
+    of_commands.set(True)
 
     def show(message: Warning | str, *place: object, **where: object) -> None:
         if str(message) not in said:

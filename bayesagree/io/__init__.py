@@ -1,6 +1,7 @@
 """Readers and writers of files: annotations, predictions, results.
 
 - `exports`: files of annotation and evaluation tools, with all that they hold; `formats` has a reader for each.
+- `doors`: whatever a public function takes as annotations or predictions, as a container.
 - `files`: annotations and predictions in; results as netCDF, out and in; `_prediction_tables`: layouts of
   tables of predictions.
 - `outputs`: results as tables, and lists of items for labelling tools.

@@ -6,27 +6,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, shorten
-from bayesagree.io.formats._guess import NAMES, is_number, nested, only_key, plain
-from bayesagree.io.formats._guess import Columns as Guess
+from bayesagree.io.formats._guess import is_number, nested, only_key
 
 
 class Columns(NamedTuple):
     """Names of the columns."""
 
-    model: str
-    item: str
-    label: str
-    score: str
+    model: str = "model"
+    item: str = "item"
+    label: str = "label"
+    score: str = "score"
 
     def found(self, table: pd.DataFrame) -> "Columns":
         """Replace names that the table lacks by the only column that fits, by its name or by its cells."""
-        item = Guess(item=self.item).by_name(table).item
-        models = [name for name in table.columns if plain(name) in NAMES["model"].split()]
-        named = self.model != "model" or "model" in table.columns
-        model = self.model if named or len(models) != 1 else models[0]
+        model, item = named_columns(table.columns, model=self.model, item=self.item)
         if not {model, self.label, item} & {*table.columns}:
             item = only_key(table) or item
         others = [name for name in table.columns if name not in (model, item, self.score)]
@@ -44,6 +41,14 @@ def layout(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None, 
         return "numbers" if has_models else "numbers, one column a model"
     if not has_models and labels is None and _hold_labels(table[others]):
         return "hard labels, one column a model"
+    if not has_models and is_number(table[others]) and (table[others].to_numpy(float) % 1 != 0).any():
+        values = table[others].to_numpy(float)
+        if {*map(str, labels or ())} >= {*others} or (
+            len(others) > 1 and np.allclose(values.sum(axis=1), 1, atol=1e-3)
+        ):
+            return "scores of one model, one column a label"
+        if ((values >= 0) & (values <= 1)).all():
+            return "probabilities of the positive label, one column a model"
     if others == [columns.score] and (labels is None or list(labels) != others):
         return "probabilities of the positive label"
     return "scores, one column a label"
@@ -116,6 +121,15 @@ def _positive(table: pd.DataFrame, columns: Columns, labels: Any, probabilities:
     return Predictions.from_scores(given, labels=labels, probabilities=probabilities)
 
 
+def _positive_by_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    models = dict(_by_model(table, columns).items())
+    return Predictions.from_scores(models, labels=labels, probabilities=probabilities)
+
+
+def _of_one_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+    return _scores_by_label(table.assign(**{columns.model: "model"}), columns, labels, probabilities)
+
+
 def _scores_by_label(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
     return Predictions.from_scores(_wide_scores(table, columns, labels), probabilities=probabilities)
 
@@ -159,5 +173,9 @@ READERS = {
     "numbers": _numbers,
     "numbers, one column a model": _numbers_by_model,
     "probabilities of the positive label": _positive,
+    "probabilities of the positive label, one column a model": _positive_by_model,
+    "scores of one model, one column a label": _of_one_model,
     "scores, one column a label": _scores_by_label,
 }
+# Layouts of one probability per item, that of the last of two labels.
+OF_TWO = tuple(name for name in READERS if name.startswith("probabilities of the positive label"))

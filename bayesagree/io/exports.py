@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates
-from bayesagree.annotations._words import missing_words, similar, spelling_key
+from bayesagree.annotations._words import missing_words, name_key, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, shorten, warn
+from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
@@ -57,6 +58,11 @@ class Export:
     contents: pd.DataFrame
     notes: tuple[str, ...]
 
+    def sentences(self) -> list[str]:
+        """Return the choices of the reader, and what it left out, in words."""
+        left_out = self.contents.loc[self.contents["left_out"], ["what", "number"]]
+        return [*self.notes, *(f"left out {number} {what}" for what, number in left_out.itertuples(index=False))]
+
 
 def read_annotations(
     path: Any,
@@ -91,26 +97,29 @@ def read_annotations(
         ``"langsmith"``, ``"braintrust"``, ``"deepeval"``, ``"preflib"``, ``"snorkel"``, ``"comparisons"`` (battles of
         an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of left, right and winner), or the layout of a
         table: ``"long"`` (a row per annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per
-        label), ``"lists"`` (a list of annotations in a cell). By default the file decides.
+        label), ``"lists"`` (a list of annotations in a cell), ``"places"`` (rankings in a row: columns that end in
+        1, 2, ...). By default the file decides.
     question
         Which question of a file that asks several (control, scorer's key, filter).
     kind
         What the rows are. By default the columns decide: a rank makes rankings, a rating makes ratings, else
         the rows are labels. ``"comparisons"``: the pairs of each ranking.
     item, annotator, label, rating, rank
-        Names of the columns. ``annotator=None``: nobody knows who gave which label.
+        Names of the columns; in an export of Label Studio `item` and `annotator` name fields of a task's data and of
+        who completed it. ``annotator=None``: nobody knows who gave which label.
     scale, step
         The scale of ratings, as `Ratings.from_long`; if all ratings are whole numbers, the step is 1 by default.
     labels
         All possible labels in their order; for blocks that hold ids 0, 1, ... also their number. Blocks of ids
         take the names at these positions.
     duplicates
-        As `Labels.from_long`.
+        As `Labels.from_long`; also for rankings, of which a second one begins where the best rank comes again after
+        others. Several choices in one answer are no repeats: they are refused, or all kept.
     na_values
         Labels that stand for no answer, such as ``["n/a"]``.
     merge_similar
-        Read labels that differ in case, spaces or Unicode form alone as one: the most frequent spelling, or the one
-        that `labels` lists.
+        Read labels that differ in case, blanks or Unicode form alone as one: the most frequent spelling, or the one
+        that `labels` lists; so too items and annotators that differ in blanks or Unicode form.
     ordered
         Whether labels have an order: that of `labels` or of numbers; as `Labels.from_long`.
 
@@ -125,7 +134,8 @@ def read_annotations(
     Warns
     -----
     UserWarning
-        Labels that often stand for no answer, or that differ in their spelling alone; text that is not UTF-8.
+        Labels that often stand for no answer, names that differ in their spelling alone, text that is not UTF-8;
+        choices of the reader, such as a column taken for the annotator.
 
     See Also
     --------
@@ -140,6 +150,8 @@ def read_annotations(
     ['cat', 'dog']
     """
     export = read_export(**locals())
+    if export.notes:
+        warn(f"{File(path).name}: {'; '.join(export.notes)}")
     if export.annotations is None:
         raise InputError(
             f"{str(path)!r} ({export.format}) holds no annotations, only outputs of models: read_predictions reads "
@@ -211,7 +223,9 @@ def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, 
     what = "a table" if known is None else known.title
     with _fields_of(file, what):
         if known is not None:
+            file.names = columns
             with naming(file.name, what):
+                _require_own_names(columns, known)
                 return _export(known.name, known.read(file, wanted.question), wanted, file)
         if file.json is not None and layout is None:
             return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
@@ -222,6 +236,13 @@ def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, 
             )
         found = spreadsheet.read(file, columns, wanted, layout)
         return _export(found.layout, found, wanted, file)
+
+
+def _require_own_names(columns: Columns, known: Format) -> None:
+    """Refuse names of columns where the tool's reader takes none: they would be ignored."""
+    for role, name in columns._asdict().items():
+        if name != getattr(Columns(), role) and role not in known.names:
+            raise InputError(f"{say(role, name)} is not used: the tool says itself what is the {role}; leave it out")
 
 
 @contextmanager
@@ -240,11 +261,10 @@ def _fields_of(file: File, what: str) -> Iterator[None]:
 
 def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     annotations = found.annotations(wanted, file.name)
-    if isinstance(annotations, Labels):
-        _warn_of_names(annotations, wanted, file.name)
-        if wanted.merge_similar:
-            known = {spelling_key(str(label)): label for label in annotations.categories.tolist()}
-            found.outputs = [(m, i, known.get(spelling_key(str(k)), k), score) for m, i, k, score in found.outputs]
+    _warn_of_names(annotations, wanted, file.name)
+    if isinstance(annotations, Labels) and wanted.merge_similar:
+        known = {spelling_key(str(label)): label for label in annotations.categories.tolist()}
+        found.outputs = [(m, i, known.get(spelling_key(str(k)), k), score) for m, i, k, score in found.outputs]
     labels = wanted.labels
     if labels is None and isinstance(annotations, Labels) and found.outputs:
         used = {label for _, _, label, _ in found.outputs}
@@ -268,21 +288,23 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     return Export(name, annotations, predictions, gold, found.annotators(), system, spans, contents, notes)
 
 
-def _warn_of_names(labels: Labels, wanted: Wanted, name: str) -> None:
-    """Point out categories that may be no answer, or another one misspelt; names that the user listed are right."""
-    if wanted.labels is not None:
-        return
-    names = labels.categories.tolist()
+def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
+    """Point out labels that may be no answer, and names in several spellings; labels that the user listed are right."""
+    labels = getattr(given, "models" if isinstance(given, Comparisons) else "categories", None)
+    names = [] if labels is None or wanted.labels is not None else labels.tolist()
     if missing := missing_words(names):
         warn(
-            f"{name}: {shorten(missing)} may stand for no answer; na_values={missing} (--missing-labels) reads such "
-            "cells as missing, and labels=[...] (--labels) with all labels keeps them"
+            f"{name}: {shorten(missing)} may stand for no answer; {say('na_values', missing)} reads such cells as "
+            f"missing, and {say('labels')} with all labels keeps them"
         )
-    if groups := similar(names):
-        warn(
-            f"{name}: labels {shorten(groups[0])} differ in case, spaces or Unicode form alone ({len(groups)} such "
-            "groups in all); merge_similar=True (--merge-similar) reads them as one"
-        )
+    roles = [("labels", names, spelling_key)]
+    roles += [(role, getattr(given, role, np.empty(0)).tolist(), name_key) for role in ("annotators", "items")]
+    for role, known, key in roles:
+        if groups := similar(known, key):
+            warn(
+                f"{name}: {role} {shorten(groups[0])} differ in case, blanks or Unicode form alone ({len(groups)} such "
+                f"groups in all); {say('merge_similar', True)} reads them as one"
+            )
 
 
 def _graded(labels: Labels) -> bool:

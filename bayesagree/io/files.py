@@ -45,7 +45,7 @@ def read_predictions(
     probabilities: bool = False,
     numbers: bool = False,
 ) -> Predictions:
-    r"""Predictions of a table in one of five layouts, distinguished by the columns, or of an export of a tool.
+    r"""Predictions of a table, whose columns tell its layout, or of an export of a tool.
 
     ==========================  ================================================
     columns                     one row is
@@ -55,7 +55,11 @@ def read_predictions(
     model, item, score          the probability of the last, positive of two labels
     model, item, and others     all scores of an item: one column for each label
     item, and others            all hard labels of an item: one column for each model
+    item, and probabilities     those of the labels, if they sum to one (of the model "model"), else one probability of
+                                the last, positive of two labels for each model
     ==========================  ================================================
+
+    Without a column of items the rows are the items 0, 1, ...
 
     Parameters
     ----------
@@ -89,6 +93,22 @@ def read_predictions(
     >>> read_predictions(path).hard_labels().tolist()
     [[0, 1]]
     """
+    columns = _prediction_tables.Columns(model, item, label, score)
+    return read_outputs(path, columns, format, question, labels, probabilities=probabilities, numbers=numbers)
+
+
+def read_outputs(
+    path: Any,
+    columns: _prediction_tables.Columns | None = None,
+    format: str | None = None,
+    question: str | None = None,
+    labels: Sequence[Any] | None = None,
+    *,
+    probabilities: bool = False,
+    numbers: bool = False,
+    two: Sequence[Any] | None = None,
+) -> Predictions:
+    """Read predictions as `read_predictions`; `two` names the labels of one probability per item."""
     file = File(path)
     known = format_of(file, format)
     if format is not None or known is not None:
@@ -99,10 +119,13 @@ def read_predictions(
         return found
     table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    columns = _prediction_tables.Columns(model, item, label, score).found(table)
+    columns = (columns or _prediction_tables.Columns()).found(table)
+    if not {*columns[:3]} & {*table.columns}:
+        table = table.assign(**{columns.item: range(len(table))})
     layout = _prediction_tables.layout(table, columns, labels, numbers)
+    names = two if labels is None and layout in _prediction_tables.OF_TWO else labels
     with naming(file.name, layout):
-        return _prediction_tables.READERS[layout](table, columns, labels, probabilities)
+        return _prediction_tables.READERS[layout](table, columns, names, probabilities)
 
 
 def write_result(tree: xr.DataTree, path: str | Path) -> None:

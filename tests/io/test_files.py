@@ -121,6 +121,7 @@ def test_broken_gzip_is_named(tmp_path: Path) -> None:
             io.read_table(path)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_columns_choose_the_kind(tmp_path: Path) -> None:
     labels = write(tmp_path, "labels.csv", "item,annotator,label\n1,a,x\n")
     ratings = write(tmp_path, "ratings.csv", "item,annotator,rating\n1,a,2\n")

@@ -170,6 +170,7 @@ def test_numbers_are_counts_or_ratings_only_when_said(tmp_path):
     assert ratings.annotators.tolist() == ["yes", "no"]
 
 
+@pytest.mark.filterwarnings("ignore:the table. column 'id' is taken for the item:UserWarning")
 @pytest.mark.parametrize("annotators", [None, [["a", "b"], ["b", "c"]]])
 def test_lists_in_cells(annotators):
     table = pd.DataFrame({"id": ["x", "y"], "text": ["t", "u"], "annotations": [[1, 0], [1, 1]]})

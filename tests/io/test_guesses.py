@@ -22,6 +22,7 @@ def survey(n_people=40, n_items=12, each=5):
     return pd.DataFrame(rows, columns=["statement_id", "unit_id", "truth_level", "gender"])
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_unclear_roles_are_asked():
     """Items and workers were swapped: ordinal alpha .005 for .311."""
     with pytest.raises(InputError, match="no column 'annotator' for the annotator"):
@@ -38,8 +39,9 @@ WIDE = pd.DataFrame({
 })  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:the table. column 'Bild' is taken for the item:UserWarning")
 def test_one_missing_word_drops_no_annotator():
-    with pytest.warns(UserWarning, match=r"'n/a' may stand for no answer; na_values=\['n/a'\] \(--missing-labels\)"):
+    with pytest.warns(UserWarning, match=r"'n/a' may stand for no answer; na_values=\['n/a'\] reads"):
         kept = read_annotations(WIDE)
     assert kept.annotators.tolist() == ["Anna", "Jörg", "Zoë"]
     assert kept.categories.tolist() == ["ja", "n/a", "nein"]

@@ -147,13 +147,13 @@ def test_formulas_are_escaped_kept_or_refused(tmp_path, ending):
     path = tmp_path / f"f.{ending}"
     table = pd.DataFrame({"item": [*FORMULAS, "-1.5", "+2e3", "a=b"], "n": [-1.0] * 8})
     with pytest.warns(UserWarning, match=r"a spreadsheet would compute '=1\+1', '@x'"):
-        ba.write_table(table, path)
+        ba.io.write_table(table, path)
     assert io.read_table(path)["item"].tolist() == [f"'{text}" for text in FORMULAS] + ["-1.5", "+2e3", "a=b"]
-    ba.write_table(table, path, formulas="keep")
+    ba.io.write_table(table, path, formulas="keep")
     assert io.read_table(path)["item"].tolist() == table["item"].tolist()
     with pytest.raises(InputError, match=r"formulas='keep' writes them as they are"):
-        ba.write_table(table, path, formulas="error")
-    ba.write_table(table, tmp_path / "f.jsonl")
+        ba.io.write_table(table, path, formulas="error")
+    ba.io.write_table(table, tmp_path / "f.jsonl")
     assert io.read_table(tmp_path / "f.jsonl")["item"].tolist() == table["item"].tolist()
     with pytest.raises(InputError, match="formulas='no' is not one of"):
-        ba.write_table(table, path, formulas="no")
+        ba.io.write_table(table, path, formulas="no")

@@ -17,14 +17,14 @@ VOTES = ba.Labels.from_matrix([["a", "b", None], ["a", None, "a"]], items=["p", 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl"])
 def test_tables_come_back(tmp_path, ending):
     table = pd.DataFrame({"item": ["a", "b"], "n": [1, 2], "share": [1 / 3, np.nan], "note": ['x;,\t"y', "ü"]})
-    ba.write_table(table, tmp_path / f"t.{ending}")
+    ba.io.write_table(table, tmp_path / f"t.{ending}")
     back = io.read_table(tmp_path / f"t.{ending}")
     pd.testing.assert_frame_equal(back, table, check_dtype=False, rtol=1e-15)
 
 
 def test_a_result_is_summarised_with_its_intervals(tmp_path):
     tree = ba.dirichlet(VOTES, draws=200, random_seed=1)
-    ba.write_table(tree, tmp_path / "t.csv", ci_prob=0.9)
+    ba.io.write_table(tree, tmp_path / "t.csv", ci_prob=0.9)
     table = io.read_table(tmp_path / "t.csv").set_index(["item", "category"])
     plausibility = tree["posterior"]["plausibility"]
     assert table.loc[("q", "a"), "value"] == pytest.approx(float(plausibility.sel(item="q", category="a").mean()))

@@ -53,6 +53,7 @@ def test_both_games_of_a_pair_of_mt_bench(tmp_path):
     assert export.contents.query("left_out")["number"].tolist() == [1]
 
 
+@pytest.mark.filterwarnings("ignore:.*preferences between 1 and 2 are read as:UserWarning")
 def test_annotations_of_alpaca_eval(tmp_path):
     one = {"instruction": "say hi", "generator_1": "base", "generator_2": "new", "annotator": "gpt"}
     rows = [one | {"preference": weight} for weight in (1.0, 1.98, 1.5, 0, None)]

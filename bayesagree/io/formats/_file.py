@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from bayesagree.annotations._words import named_columns
 from bayesagree.errors import InputError, opening, require_file
 from bayesagree.io._json import MOST_UNPACKED, read_json, read_rows
 from bayesagree.io.tables import arrow_frame, read_table
@@ -28,6 +29,7 @@ class File:
     """One export: a path, or a table that is in memory already."""
 
     def __init__(self, source: Any) -> None:
+        self.names: Any = None  # of columns, as the user gives them
         self.path = Path(source) if isinstance(source, str | Path) else None
         self._given = None if self.path is not None else _frame(source)
         if self.path is not None:
@@ -121,8 +123,11 @@ def _zstd_zipfile(name: str) -> Any:
 def _frame(source: Any) -> pd.DataFrame:
     """Turn what holds a table in memory (pandas, polars, pyarrow, `datasets.Dataset`) into a pandas frame."""
     if isinstance(source, pd.DataFrame):
-        named = source.index.name is not None and source.index.name not in source.columns
-        return source.reset_index() if named else source
+        if source.index.name is not None:
+            return source if source.index.name in source.columns else source.reset_index()
+        # Names of items that have no name of their own, unless a column has the items.
+        items = source.index.dtype.kind == "O" and named_columns(source.columns, item="item")[0] not in source.columns
+        return source.reset_index(names="item") if items else source
     if hasattr(source, "validate") and hasattr(source, "column_names"):
         with opening("the table", "Arrow table"):
             return arrow_frame(source)

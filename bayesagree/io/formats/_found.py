@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
-from bayesagree.annotations._words import one_spelling
+from bayesagree.annotations._words import name_key, one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, say, shorten
 
 type Kind = Literal["labels", "ratings", "rankings", "comparisons"]
 
@@ -36,6 +36,12 @@ class Wanted(NamedTuple):
     na_values: Any = ()
     merge_similar: bool = False
     ordered: bool | None = None
+
+    def spelled(self, names: Iterable[Any]) -> NDArray[Any]:
+        """Names of items or annotators, on request each in one spelling."""
+        known = list(names)
+        spelling = one_spelling(known, key=name_key) if self.merge_similar else {}
+        return objects([spelling.get(name, name) if isinstance(name, str) else name for name in known])
 
     def cleaned(self, values: Iterable[Any]) -> NDArray[Any]:
         """Values with None for words that are missing, and one spelling of each label."""
@@ -97,17 +103,49 @@ class Found:
         name = _one_question(questions, wanted.question, source)
         rows = self.answers if len(questions) == 1 else [row for row in self.answers if row[0] == name]
         items, people, values = (list(map(itemgetter(k), rows)) for k in (1, 2, 3))
-        frame: Any = pd.DataFrame({"item": objects(items), "annotator": objects(people)})
+        frame: Any = pd.DataFrame({"item": wanted.spelled(items), "annotator": wanted.spelled(people)})
         frame, ranked = self._one_value_a_row(frame, values, wanted)
         if ranked:
+            frame = self.one_ranking(frame, "item", "annotator", wanted.duplicates)
             return _as_wanted(Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels), wanted)
         if _as_ratings(frame["value"], wanted, name in self.ratings):
             made: Annotations = _ratings(frame, wanted, name, self.notes)
         else:
-            how: Any = {"labels": wanted.labels, "duplicates": wanted.duplicates, "ordered": wanted.ordered}
+            frame, duplicates = self._choices(frame, wanted.duplicates)
+            how: Any = {"labels": wanted.labels, "duplicates": duplicates, "ordered": wanted.ordered}
             made = Labels.from_long(frame, label="value", **how)
         self.count_repeats(len(frame) - made.n_annotations)
         return made
+
+    def _choices(self, frame: Any, duplicates: Duplicates) -> tuple[Any, Duplicates]:
+        """Apply the rule for repeated annotations to answers: several choices in one of them are no repeats."""
+        several = frame["answer"].duplicated(keep=False)
+        if not several.any() or duplicates == "keep":
+            return frame, duplicates
+        answers, n = frame.drop_duplicates("answer"), frame.loc[several, "answer"].nunique()
+        repeated = answers.duplicated(["item", "annotator"], keep="last" if duplicates == "last" else "first")
+        if duplicates == "error":
+            raise InputError(
+                f"{n} answers choose several labels, which are no repeats, and {repeated.sum()} annotations are "
+                f"repeated; {say('duplicates', 'keep')} keeps all, {say('duplicates', 'first')} (or last) one "
+                "annotation of an item by an annotator, with all of its choices"
+            )
+        self.notes.append(f"{n} answers choose several labels: all choices are kept")
+        self.count_repeats(int(repeated.sum()))
+        return frame[~frame["answer"].isin(answers.loc[repeated, "answer"])], "keep"
+
+    def one_ranking(self, frame: Any, item: str, annotator: str, duplicates: Duplicates) -> Any:
+        """Keep the rows of one ranking of each item by each annotator; the column `answer` tells rankings apart."""
+        answers = frame.drop_duplicates("answer")
+        repeated = answers.duplicated([item, annotator], keep="last" if duplicates == "last" else "first")
+        if repeated.any() and duplicates in ("error", "keep"):
+            what, who = answers.loc[repeated, [item, annotator]].iloc[0]
+            raise InputError(
+                f"item {what!r}, annotator {who!r}: ranked more than once ({repeated.sum()} repeated rankings in all); "
+                f"{say('duplicates', 'first')} (or last) takes one of them"
+            )
+        self.count_repeats(int(repeated.sum()))
+        return frame[~frame["answer"].isin(answers.loc[repeated, "answer"])]
 
     def marked(self, question: str | None) -> pd.DataFrame | None:
         """Make the table of spans that `Labels.from_spans` takes, None where the question has none.
@@ -128,7 +166,7 @@ class Found:
 
     def _one_value_a_row(self, frame: Any, values: list[Any], wanted: Wanted) -> tuple[Any, bool]:
         """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
-        kinds = set(map(type, values))
+        kinds, frame = set(map(type, values)), frame.assign(answer=range(len(frame)))
         if not LISTS.isdisjoint(kinds):
             listed = values if kinds <= LISTS else [value if type(value) in LISTS else [value] for value in values]
             sizes = np.fromiter(map(len, listed), np.int64, len(listed))

@@ -6,20 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations._words import missing_words, spelling_key
+from bayesagree.annotations._words import missing_words, named_columns, spelling_key
 
-# Names of columns by what they hold; compared without case, spaces and underscores.
-NAMES = {
-    "item": "item itemid task taskid unit unitid id uid questionid question doc docid document text textid image "
-    "imageid sample sampleid exampleid example pairid tweetid postid commentid sentenceid case caseid queryid",
-    "annotator": "annotator annotatorid worker workerid crowdworker rater raterid coder coderid judge judgeid reader "
-    "user userid completedby labeler labeller expert expertid participant participantid person respondent reviewer "
-    "doctor physician clinician radiologist pathologist grader",
-    "label": "label labels answer annotation category class choice response judgment judgement verdict vote diagnosis",
-    "rating": "rating score stars grade",
-    "rank": "rank",
-    "model": "model modelname modelid system systemname systemid classifier llm",
-}
 # Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
 
@@ -43,15 +31,7 @@ class Columns(NamedTuple):
 
     def by_name(self, table: Any) -> "Columns":
         """Replace names of ours that the table lacks by the only column whose name fits."""
-        names = {plain(name): str(name) for name in table.columns}
-        found = self._asdict()
-        for role, ours in Columns()._asdict().items():
-            fits = [names[name] for name in NAMES[role].split() if name in names and names[name] not in found.values()]
-            if found[role] == ours and ours not in table.columns and fits:
-                ids = [name for name in fits if plain(name).endswith("id")]
-                chosen = fits if len(fits) == 1 else ids  # a text has an id beside it
-                found[role] = chosen[0] if len(chosen) == 1 else ours
-        return Columns(**found)
+        return Columns(*named_columns(table.columns, **self._asdict()))
 
 
 def vocabulary(table: Any) -> list[str]:
@@ -90,11 +70,6 @@ def only_key(table: Any) -> str | None:
         if not nested(cells) and cells.dtype.kind != "f" and cells.notna().all() and cells.is_unique:
             return str(name)
     return None
-
-
-def plain(name: Any) -> str:
-    """Return a name without case, spaces and underscores."""
-    return "".join(part for part in str(name).lower() if part.isalnum())
 
 
 def is_number(cells: Any) -> bool:

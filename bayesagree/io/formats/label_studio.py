@@ -5,10 +5,10 @@ from typing import Any
 import pandas as pd
 
 from bayesagree.annotations import Comparisons
+from bayesagree.annotations._words import sides_of
 from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
-from bayesagree.io.formats.pairwise import sides_of
 
 # Kinds of answers to a whole task, by the key that holds them; regions (boxes) have other keys.
 VALUES = ("choices", "rating", "taxonomy", "text", "number", "ranker", "pairwise", "selected")
@@ -31,15 +31,15 @@ def read(file: File, question: str | None) -> Found:
     """Read tasks; cancelled and empty annotations are left out, ground-truth annotations are gold."""
     if _is_minimal(file):
         return _read_minimal(file, question)
-    found = Found()
+    found, (of_item, of_person) = Found(), _named(file)
     for task in file.json:
-        item = task["id"]
+        item = _item(task, of_item)
         for annotation in task.get("annotations", ()):
             if annotation.get("was_cancelled"):
                 found.left_out["cancelled annotations"] += 1
                 continue
             who, result = annotation.get("completed_by"), annotation.get("result", ())
-            who = _name(who) if type(who) is dict else who
+            who = _name(who, of_person) if type(who) is dict else who
             # Most annotations are one answer and no gold: a quarter of the time of a large file.
             if len(result) == 1 and not annotation.get("ground_truth") and result[0].get("type") == "choices":
                 chosen = result[0].get("value", {}).get("choices")
@@ -64,7 +64,7 @@ def read(file: File, question: str | None) -> Found:
     if found.spans:
         del found.left_out[NOTHING]  # they marked nothing
         readers = {
-            (task["id"], _name(one.get("completed_by"))): None
+            (_item(task, of_item), _name(one.get("completed_by"), of_person)): None
             for task in file.json
             for one in task.get("annotations", ())
             if not one.get("was_cancelled")
@@ -72,9 +72,10 @@ def read(file: File, question: str | None) -> Found:
         marked = {row[1:3] for row in found.spans}
         found.spans += [("", *who, None, None, None) for who in readers if who not in marked]
     compared = bool(found.answers) and all(value in PAIRWISE for *_, value in found.answers)
-    sides = {task["id"]: sides_of(task.get("data", ())) for task in file.json} if compared else {}
+    data = {_item(task, of_item): task.get("data", {}) for task in file.json} if compared else {}
+    sides = {item: sides_of(fields) for item, fields in data.items()}
     if compared and all(sides.values()):
-        models = {task["id"]: [task["data"][side] for side in sides[task["id"]] or ()] for task in file.json}
+        models = {item: [data[item][side] for side in pair or ()] for item, pair in sides.items()}
         rows = [(*models[item], item, who, value) for _, item, who, value in found.answers]
         table = pd.DataFrame(rows, columns=["left", "right", "item", "annotator", "winner"]).replace(
             {"winner": NEITHER}
@@ -92,7 +93,7 @@ def _read_minimal(file: File, question: str | None) -> Found:
 
     Controls are the fields that differ between annotations of one task, or that hold several choices or ratings.
     """
-    found, first = Found(), {}
+    found, first, (of_item, of_person) = Found(), {}, _named(file)
     controls = set() if question is None else {question}
     for row in file.json:
         task = first.setdefault(row["id"], row)
@@ -102,18 +103,32 @@ def _read_minimal(file: File, question: str | None) -> Found:
         raise InputError("no field differs between annotations of one task; name the control with question=")
     for row in file.json:
         for name in sorted(controls & row.keys()):
-            value, who = row[name], row["annotator"]
+            value, who = row[name], row[of_person or "annotator"]
             if isinstance(value, list) and value and all(isinstance(one, dict) and "rating" in one for one in value):
                 found.ratings.add(name)
                 value = value[0]["rating"]
             elif isinstance(value, dict):
                 value = next((value[key] for key in VALUES if key in value), value)
-            found.answers.append((name, row["id"], who, value if value == value else None))
+            found.answers.append((name, row[of_item or "id"], who, value if value == value else None))
     return found
 
 
-def _name(who: Any) -> Any:
-    return who.get("id", who.get("email")) if isinstance(who, dict) else who
+def _named(file: File) -> tuple[str | None, str | None]:
+    """Fields that the user names for the item, in a task's data, and for the annotator; None where none is named."""
+    if file.names is None:
+        return None, None
+    item, annotator = file.names.item, file.names.annotator
+    return None if item == "item" else item, None if annotator in ("annotator", None) else annotator
+
+
+def _item(task: Any, field: str | None) -> Any:
+    return task["id"] if field is None else task["data"][field]
+
+
+def _name(who: Any, field: str | None) -> Any:
+    if not isinstance(who, dict):
+        return who
+    return who.get("id", who.get("email")) if field is None else who[field]
 
 
 def _answers(annotation: Any, found: Found) -> tuple[list[tuple[str, Any]], list[tuple[Any, ...]]]:

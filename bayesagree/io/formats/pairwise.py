@@ -6,21 +6,12 @@ from typing import Any
 import pandas as pd
 
 from bayesagree.annotations import Comparisons
+from bayesagree.annotations._words import SIDES, WINNERS, sides_of
 from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 from bayesagree.io.formats._guess import is_number
 
-# Columns of the two models, in the order in which they were shown.
-SIDES = (
-    ("left", "right"),
-    ("model_a", "model_b"),
-    ("model_1", "model_2"),
-    ("generator_1", "generator_2"),
-    ("system_a", "system_b"),
-    ("response_a", "response_b"),
-)
-WINNERS = ("winner", "preference", "g1_winner", "preferred", "verdict", "choice")
 ANNOTATORS = ("annotator", "worker", "judge", "user", "annotator_id")
 ITEMS = ("item", "prompt", "question_id", "instruction")
 # Whether AlpacaEval showed the second output first.
@@ -83,11 +74,6 @@ def read(file: File, question: str | None) -> Found:
     known = {role: role for role in ("annotator", "item") if role in rows}
     found.container = Comparisons.from_long(rows, **known, order_known=order_known)
     return found
-
-
-def sides_of(names: Iterable[Any]) -> tuple[str, str] | None:
-    """Return the columns of the two models."""
-    return next((pair for pair in SIDES if set(pair) <= set(names)), None)
 
 
 def _one_of(wanted: tuple[str, ...], names: Iterable[Any]) -> str | None:

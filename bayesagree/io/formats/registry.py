@@ -47,16 +47,25 @@ class Format(NamedTuple):
         Whether a file is of this format, by its fields; quick and without errors.
     read
         (file, question) -> `Found`.
+    names
+        Roles of columns that `read` finds by the names in ``file.names``.
     """
 
     name: str
     title: str
     recognise: Callable[[File], bool]
     read: Callable[[File, str | None], Found]
+    names: tuple[str, ...] = ()
 
 
 _BUILT_IN = (
-    Format("label_studio", "Label Studio (JSON or JSON-MIN)", label_studio.recognise, label_studio.read),
+    Format(
+        "label_studio",
+        "Label Studio (JSON or JSON-MIN)",
+        label_studio.recognise,
+        label_studio.read,
+        ("item", "annotator"),
+    ),
     Format("argilla", "Argilla (records)", argilla.recognise, argilla.read),
     Format("prodigy", "Prodigy (JSON Lines)", prodigy.recognise, prodigy.read),
     Format("doccano", "Doccano (ZIP of annotators)", doccano.recognise, doccano.read),

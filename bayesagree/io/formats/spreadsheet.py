@@ -4,6 +4,7 @@ Columns of other names than ours are guessed where exactly one fits, and the not
 """
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,16 @@ LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
 ANNOTATOR_LISTS = {"annotators", "annotator_ids", "annotator_id", "workers", "worker_ids", "annotator"}
 # As in Excel; what columns hold is looked up cell by cell, which takes seconds for more.
 MOST_COLUMNS = 2**14
-LAYOUTS = ("long", "wide", "counts", "lists")
+LAYOUTS = ("long", "wide", "counts", "lists", "places")
+# Between tied labels in a cell of a place.
+TIED = " / "
 
 
 def layout(table: Any, columns: Columns) -> str:
     """Return the layout of a table; "numbers" where the cells may be counts or one annotator a column."""
     names = set(map(str, table.columns))
+    if columns.annotator in names and not names & set(columns[2:]) and _places(table):
+        return "places"
     if _list_column(table, columns) is not None:
         return "lists"
     if names & set(columns[1:]):
@@ -83,6 +88,9 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
     value = columns.rating if kind == "ratings" else columns.label
     if value in table.columns and (wanted.na_values or wanted.merge_similar):
         table = table.assign(**{value: wanted.cleaned(table[value].tolist())})
+    if wanted.merge_similar:
+        names = [name for name in (columns.item, columns.annotator) if name in table.columns]
+        table = table.assign(**{name: wanted.spelled(table[name]) for name in names})
     empty = int(table[value].isna().sum()) if value in table.columns else 0
     if empty:
         found.left_out[f"rows without a {kind.removesuffix('s')}"] += empty
@@ -101,6 +109,10 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         found.count_repeats(len(table) - empty - rated.n_annotations)
         return in_levels(rated, found.notes)
     if kind == "rankings":
+        table = table[table[value].notna()] if empty else table
+        if {*where.values(), columns.label, columns.rank} <= {*table.columns}:
+            table = table.assign(answer=_reading(table, columns))
+            table = found.one_ranking(table, columns.item, columns.annotator, wanted.duplicates)
         return Rankings.from_long(table, **where, label=columns.label, rank=columns.rank, labels=names)
     if kind == "labels":
         how: Any = {"labels": names, "duplicates": wanted.duplicates, "ordered": wanted.ordered}
@@ -176,6 +188,44 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     if wanted.scale is not None:
         rows = rows.assign(rating=pd.to_numeric(rows["label"])).drop(columns="label")
     return _long(rows, Columns(), wanted, found)
+
+
+def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
+    """A ranking in a row: the best label in the first of numbered columns."""
+    places = _places(table)
+    if not places:
+        raise InputError(f"no columns end in 1, 2, ...; the table has {shorten(table.columns, 20)}")
+    found.notes.append(f"columns {shorten(places)} are taken for the places of rankings, {TIED!r} for a tie")
+    rows = table.melt([columns.item, columns.annotator], places, "rank", columns.label).dropna(subset=columns.label)
+    rows[columns.label] = [cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]]
+    rows = rows.explode(columns.label).assign(**{columns.rank: lambda t: t["rank"].map(places.index) + 1})
+    return _long(rows.reset_index(drop=True), columns, wanted._replace(kind="rankings"), found)
+
+
+def _reading(table: Any, columns: Columns) -> Any:
+    """Number of the ranking of each row: where the best rank comes again after others, a second one begins.
+
+    Only where every ranking of an item by an annotator has ranks that rise in the order of the rows.
+    """
+    keys = [table[columns.item], table[columns.annotator]]
+    ranks = pd.to_numeric(table[columns.rank], errors="coerce")
+    best = ranks == ranks.groupby(keys).transform("min")
+    starts = best & (best.groupby(keys).cumsum() > 1) & ~best.groupby(keys).shift(fill_value=True)
+    reading = starts.groupby(keys).cumsum()
+    of_reading = ranks.groupby([*keys, reading])
+    rises = (of_reading.transform("nunique") > 1) & ~(of_reading.diff() < 0)
+    reading = reading.where(rises.groupby(keys).transform("all"), 0)
+    return table.groupby([*keys, reading], dropna=False).ngroup()
+
+
+def _places(table: Any) -> list[str]:
+    """Columns of one name that end in 1, 2, ..., in this order; none where several names do."""
+    found: dict[str, dict[int, str]] = {}
+    for name in table.columns:
+        if numbered := re.fullmatch(r"(.*?\D)[ _.-]*(\d+)", str(name)):
+            found.setdefault(numbered[1], {})[int(numbered[2])] = name
+    whole = [of for of in found.values() if len(of) > 1 and sorted(of) == [*range(1, len(of) + 1)]]
+    return [whole[0][place] for place in sorted(whole[0])] if len(whole) == 1 else []
 
 
 def _wide_or_counts(name: str, table: Any, columns: Columns, wanted: Wanted) -> str:
@@ -276,4 +326,4 @@ def _as_list(cell: Any, *, strict: bool = True) -> Any:
     return None
 
 
-_LAYOUTS = {"long": _long, "wide": _wide, "counts": _counts, "lists": _lists}
+_LAYOUTS = {"long": _long, "wide": _wide, "counts": _counts, "lists": _lists, "places": _ranked}
