@@ -11,9 +11,10 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.hard_labels import positive_index
 from bayesagree.plausibility.independence import warn_of_dependent
-from bayesagree.plausibility.votes import majority_vote
+from bayesagree.plausibility.votes import winners
 
 type LabelCodes = NDArray[np.int16]
 
@@ -50,6 +51,8 @@ class Systems:
         InputError
             Fewer than two systems or labels, a crowd that labelled none of the items, or with labels unknown here.
         """
+        predictions = as_predictions(predictions)
+        crowd = None if crowd is None else as_annotations(crowd, (Labels,), "crowd")
         if predictions.models.size < 2:
             raise InputError("there is one system; blind evaluation compares systems with each other: pass at least 2")
         if predictions.categories.size < 2:
@@ -97,7 +100,7 @@ def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], ran
     counts = np.zeros((common.size, labels.size), np.int64)
     counts[:, code_of[code_of >= 0]] = crowd.counts()[row_of[common]][:, code_of >= 0]
     # Ties are drawn in the order of the names: the same for any order of the input.
-    vote = majority_vote(Labels.from_counts(counts), ties="random", random_seed=seed_sequence(random_seed)).values
+    vote, _ = winners(Labels.from_counts(counts), seed_sequence(random_seed), random=True)
     codes = np.full(items.size, -1, np.int16)
-    codes[common] = np.where(counts.any(axis=1), vote.argmax(axis=1), -1)
+    codes[common] = np.where(counts.any(axis=1), vote, -1)
     return codes

@@ -10,18 +10,19 @@ def demo(random_seed: _options.Seed = 1, json: _options.Json = False) -> None:
 
     Example: bayesagree demo --seed 2
     """
-    from bayesagree import compare, evaluate, majority_vote
+    from bayesagree import compare, evaluate
     from bayesagree.datasets import simulate
     from bayesagree.evaluation.tables import best_first
     from bayesagree.inference.results import settings_of
     from bayesagree.metrics import top_k_accuracy
     from bayesagree.plausibility.dawid_skene._results import choice_notes
+    from bayesagree.plausibility.votes import shared_wins
 
     test_set = simulate.labelled_test_set(random_seed=random_seed)
     labels, models = test_set.labels, test_set.predictions
     tree = evaluate(labels, models, random_seed=random_seed)
     result = best_first(compare(tree, metric="top_1_accuracy"))
-    vote = top_k_accuracy(majority_vote(labels), models).squeeze(("chain", "draw"), drop=True)
+    vote = top_k_accuracy(shared_wins(labels), models).squeeze(("chain", "draw"), drop=True)
     rows = [
         {
             "model": str(one["model"].item()),

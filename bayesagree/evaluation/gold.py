@@ -16,7 +16,7 @@ from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.registry import PosteriorRecord
-from bayesagree.plausibility.votes import majority_vote
+from bayesagree.plausibility.votes import shared_wins
 
 # Probability, by the votes of items with gold, that a copy of the vote is better than gold: from here on gold and
 # annotators disagree about more than chance explains, and a score from votes alone is none against gold.
@@ -65,7 +65,7 @@ def vote_against_gold(labels: Labels, gold: Mapping[Any, Any], random_seed: Seed
     found: dict[str, Any] = {"n_gold": len(gold)}
     if codes.size == 0:  # nobody annotated an item with gold
         return found
-    vote, at = majority_vote(votes).values, np.arange(codes.size)
+    vote, at = shared_wins(votes).values, np.arange(codes.size)
     tree = Dirichlet().draw(votes, Request(random_seed=random_seed, top_labels=1))
     top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
     # A tied vote is right by the share of its labels.

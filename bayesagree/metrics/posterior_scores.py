@@ -8,6 +8,7 @@ plausibilities themselves. Votes in place of a posterior give the unbiased form 
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -22,11 +23,13 @@ from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.streams import Seed
 from bayesagree.inference.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
+from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, check_order, draws_for
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring, always
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.metrics.votes_alone import vote_scores
 from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.plausibility.votes import one_label_each
 
 SIDES = ("slice", "rest", "difference")
 
@@ -133,6 +136,10 @@ def score(
     >>> drawn.mean(("chain", "draw")).values.round(2).tolist()
     [0.71, 0.73, 0.61]
     """
+    truth = as_truth(truth)
+    predictions = as_predictions(predictions, truth)
+    if isinstance(truth, pd.Series):
+        truth = one_label_each(truth, predictions.categories)
     requested = Metric.of(metric)
     advance = progress or (lambda done: None)
     if (kept := scored_items(predictions, missing)) is not predictions:
@@ -211,6 +218,7 @@ def human_ceiling(
     >>> human_ceiling(dirichlet(given.labels, random_seed=1), "accuracy", random_seed=1).mean().round(2).item()
     0.79
     """
+    truth = as_truth(truth)
     requested = Metric.named(metric)
     draws = draws_for(
         requested, truth, truth_is=truth_is, threshold=None, thin=thin, random_seed=random_seed, plausibility=True

@@ -1,60 +1,126 @@
-"""The deterministic counterpart of a posterior: one label per item by majority, with a tie rule that is stated."""
+"""The deterministic counterparts of a posterior: shares of the votes, and the label of the majority."""
 
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
-from bayesagree.errors import one_of
+from bayesagree.errors import InputError, one_of, shorten, warn
 from bayesagree.inference.blocks import category_axis
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations
 
-type TieRule = Literal["split", "first", "random", "exclude"]
+type TieRule = Literal["first", "random", "exclude"]
 
 
-def majority_vote(labels: Labels, *, ties: TieRule = "split", random_seed: Seed = None) -> xr.DataArray:
+def majority_vote(labels: Labels, *, ties: TieRule = "first", random_seed: Seed = None) -> pd.Series:
     """Give each item the label that most annotators chose.
 
     Parameters
     ----------
     labels
-        Single labels.
+        Single labels; or their table or file, as `read_annotations` reads it.
     ties
-        What an item gets whose T labels share the most votes: ``"split"`` 1/T each; ``"first"`` the first of them in
-        label order; ``"random"`` one of them at random; ``"exclude"`` NaN, and metrics leave the item out.
+        What an item gets whose labels share the most votes: ``"first"`` the first of them in label order, ``"random"``
+        one of them at random, ``"exclude"`` nothing.
     random_seed
         For ``ties="random"``.
 
     Returns
     -------
-    DataArray
-        Plausibilities (item, category). An item without annotations is a tie of all labels.
+    Series
+        Label by item, None where there is none; ``attrs["note"]`` says how many items are tied.
+
+    See Also
+    --------
+    vote_shares
 
     Examples
     --------
-    >>> votes = Labels.from_counts([[2, 2, 0], [0, 1, 0]])
-    >>> majority_vote(votes).values.tolist()
+    >>> votes = Labels.from_counts([[2, 2, 0], [0, 1, 0]], labels=["cat", "dog", "fox"])
+    >>> majority_vote(votes).to_dict()
+    {0: 'cat', 1: 'dog'}
+    >>> majority_vote(votes).attrs["note"]
+    '1 of 2 items are tied: they have the first of the labels that tie'
+    """
+    one_of(ties, "ties", ("first", "random", "exclude"))
+    labels = as_annotations(labels, (Labels,), "labels")
+    best, n_best = winners(labels, random_seed if ties == "random" else None, random=ties == "random")
+    missing = ~labels.counts().any(axis=1)
+    tied = (n_best > 1) & ~missing
+    found = labels.categories[best]
+    if (gone := missing | (tied if ties == "exclude" else False)).any():
+        found = np.where(gone, None, found.astype(object))
+    vote = pd.Series(found, pd.Index(labels.items, name="item"), name="majority_vote")
+    rule = {"first": "the first of the labels that tie", "random": "a random one of them", "exclude": "no label"}[ties]
+    notes = [f"{tied.sum()} of {tied.size} items are tied: they have {rule}"] if tied.any() else []
+    notes += [f"{missing.sum()} items have no votes, and no label"] if missing.any() else []
+    vote.attrs["note"] = "; ".join(notes)
+    return vote
+
+
+def vote_shares(labels: Labels) -> xr.DataArray:
+    """Share of the votes of each item that each label has.
+
+    Parameters
+    ----------
+    labels
+        As in `majority_vote`.
+
+    Returns
+    -------
+    DataArray
+        Dims (item, category), each row sums to one; NaN with a warning for items without votes.
+
+    Examples
+    --------
+    >>> vote_shares(Labels.from_counts([[3, 1], [0, 2]])).values.tolist()
+    [[0.75, 0.25], [0.0, 1.0]]
+    """
+    labels = as_annotations(labels, (Labels,), "labels")
+    counts = labels.counts()
+    total = counts.sum(axis=1, keepdims=True)
+    if (without := total[:, 0] == 0).any():
+        warn(f"{without.sum()} items have no votes, and their shares are NaN: {shorten(labels.items[without])}")
+    return _by_category(labels, np.where(total, counts / np.maximum(total, 1), np.nan), "vote_shares")
+
+
+def shared_wins(labels: Labels) -> xr.DataArray:
+    """Plausibilities of the majority vote, dims (item, category): labels that tie share the one, all without votes.
+
+    Examples
+    --------
+    >>> shared_wins(Labels.from_counts([[2, 2, 0], [0, 1, 0]])).values.tolist()
     [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
     """
-    one_of(ties, "ties", ("split", "first", "random", "exclude"))
     counts = labels.counts()
     top = counts == counts.max(axis=1, keepdims=True)
-    n_top = top.sum(axis=1, keepdims=True)
-    if ties == "split":
-        vote = top / n_top
-    elif ties in ("first", "random"):
-        rng = np.random.default_rng(seed_sequence(random_seed))
-        # One argmax for both rules: the first label has the largest order, or a random one has.
-        order = rng.random(top.shape) if ties == "random" else -np.arange(top.shape[1], dtype=float)
-        best = np.where(top, order, -np.inf).argmax(axis=1)
-        vote = np.zeros(top.shape)
-        vote[np.arange(top.shape[0]), best] = 1.0
-    else:
-        vote = np.where(n_top > 1, np.nan, top.astype(float))
-    return xr.DataArray(
-        vote,
-        dims=("item", "category"),
-        coords={"item": labels.items, "category": category_axis(labels.categories, labels.has_order)},
-        name="majority_vote",
-    )
+    return _by_category(labels, top / top.sum(axis=1, keepdims=True), "majority_vote")
+
+
+def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.DataArray:
+    """Plausibilities of one known label per item, dims (item, category): 1 for it; refuses others than `categories`."""
+    code = pd.Index(categories).get_indexer(pd.Index(truth))
+    if (code < 0).any():
+        item, label = truth.index[code < 0][0], truth.iloc[int((code < 0).argmax())]
+        of = "no label" if pd.isna(label) else f"the label {label!r}, which is not one of {shorten(categories)}"
+        raise InputError(f"item {item!r} has {of}; leave it out, or correct it")
+    coords = {"item": truth.index.to_numpy(), "category": categories}
+    return xr.DataArray(np.eye(categories.size)[code], coords, ("item", "category"), str(truth.name or "truth"))
+
+
+def winners(labels: Labels, random_seed: Seed, *, random: bool) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return the label of the majority, one of those that tie, and how many tie, each of shape (item,)."""
+    counts = labels.counts()
+    top = counts == counts.max(axis=1, keepdims=True)
+    rng = np.random.default_rng(seed_sequence(random_seed)) if random else None
+    order = rng.random(top.shape) if rng else -np.arange(top.shape[1], dtype=float)
+    return np.where(top, order, -np.inf).argmax(axis=1), top.sum(axis=1)
+
+
+def _by_category(labels: Labels, values: NDArray[np.float64], name: str) -> xr.DataArray:
+    coords = {"item": labels.items, "category": category_axis(labels.categories, labels.has_order)}
+    return xr.DataArray(values, coords, ("item", "category"), name)

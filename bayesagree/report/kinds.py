@@ -14,7 +14,7 @@ from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn.inverse_ranks import irn
-from bayesagree.plausibility.votes import majority_vote
+from bayesagree.plausibility.votes import shared_wins
 from bayesagree.report.wording import CHECCO, KRIPPENDORFF, RUBIN, interval, number, percent, percents
 
 # Annotations of an item as lines of text, and their number.
@@ -113,7 +113,7 @@ _BOOTSTRAP = (
 _KINDS = {
     "labels": AnnotationKind(
         title="single labels",
-        point_estimate=lambda labels, threshold: majority_vote(labels),
+        point_estimate=lambda labels, threshold: shared_wins(labels),
         point_estimate_name="the majority vote",
         agreement=lambda labels, random_seed: agreement_table(labels, random_seed=random_seed),
         coefficient="alpha_nominal",
