@@ -34,7 +34,8 @@ import numpy as np
 from informed import SETS
 from numpy.typing import NDArray
 
-from bayesagree import Labels, Predictions, Ratings, compare, evaluate, human_baseline
+from bayesagree import Labels, Predictions, Ratings, compare, evaluate
+from bayesagree.evaluation.humans import human_baseline
 from bayesagree.plausibility.independence import independence
 
 type Floats = NDArray[np.float64]

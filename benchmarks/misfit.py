@@ -27,7 +27,6 @@ from bayesagree import (
     dawid_skene,
     dirichlet,
     group_posterior,
-    label_certainty,
     normal_inverse_gamma,
     plackett_luce,
     prirn,
@@ -35,6 +34,7 @@ from bayesagree import (
 )
 from bayesagree.agreement.checks import item_mean_check
 from bayesagree.annotations.groups import Groups
+from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.predictive.annotator_checks import agreement_check
 from bayesagree.predictive.checks import with_posterior_predictive
 from bayesagree.predictive.reliability import reliability_curve

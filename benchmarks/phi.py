@@ -14,7 +14,8 @@ import time
 
 import numpy as np
 
-from bayesagree import agreement_table, common_agreement, common_agreement_model, krippendorff_alpha, simulate
+from bayesagree import agreement_table, common_agreement, krippendorff_alpha, simulate
+from bayesagree.agreement.phi import common_agreement_model
 from bayesagree.annotations import Ratings
 from bayesagree.datasets import load
 

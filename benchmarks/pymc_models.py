@@ -59,17 +59,17 @@ def derm(cases: int) -> ba.Rankings:
 def by_nuts(program: str, rankings: ba.Rankings, ratings: ba.Ratings) -> list[str]:
     """Return the lines of one NUTS sampler."""
     how: dict[str, Any] = {"random_seed": 1, "sampler": {"nuts_sampler": program}}
-    phi, four = ba.common_agreement_model, {"draws": 1000, "chains": 4} | how
+    phi, four = ba.agreement.common_agreement_model, {"draws": 1000, "chains": 4} | how
     two = {"chains": 2, "tune": 400} | how
     lines = [
         row("Phi, item means sampled", "phi", lambda: sample_nuts(phi(ratings), **four)),
         row(
             "Plackett-Luce", "worth",
-            lambda: sample_nuts(ba.plackett_luce_model(rankings), draws=700, recorded=["worth"], **two),
+            lambda: sample_nuts(ba.plausibility.PlackettLuce().model(rankings), draws=700, recorded=["worth"], **two),
         ),
     ]  # fmt: skip
     if program == "pymc":
-        model = ba.prirn_model(derm(3), reliability=10)  # 419 labels each: 2514 variables
+        model = ba.plausibility.PrIRN(reliability=10).model(derm(3))  # 419 labels each: 2514 variables
         lines.append(row("PrIRN, three cases", "mass", lambda: sample_nuts(model, draws=200, recorded=["mass"], **two)))
     return lines
 

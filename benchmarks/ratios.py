@@ -49,7 +49,8 @@ def phi(n_items: int = 7000, n_levels: int | None = None) -> list[Row]:
 
     import pymc as pm
 
-    from bayesagree import common_agreement, common_agreement_model, simulate
+    from bayesagree import common_agreement, simulate
+    from bayesagree.agreement.phi import common_agreement_model
 
     ratings = simulate.ratings(n_items=n_items, phi=0.4, n_levels=n_levels, random_seed=1).ratings
     if n_levels is None:  # Inside the scale, where NUTS has a plain Beta density.

@@ -102,8 +102,9 @@ def top_k_in_top_m(
 
     Examples
     --------
-    >>> from bayesagree import Labels, majority_vote
-    >>> vote = majority_vote(Labels.from_counts([[3, 1, 0], [0, 2, 3]]))
+    >>> from bayesagree import Labels
+    >>> from bayesagree.plausibility.votes import shared_wins
+    >>> vote = shared_wins(Labels.from_counts([[3, 1, 0], [0, 2, 3]]))
     >>> models = Predictions.from_scores({"A": [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]]})
     >>> top_k_in_top_m(vote, models, k=2, m=1).values.tolist()
     [[[0.5]]]

@@ -45,7 +45,7 @@ def require_plausibilities(tree):
 def test_dirichlet(name, reliability):
     tree = ba.dirichlet(LABELS[name], reliability=reliability, **FEW)
     require_plausibilities(tree)
-    exact = ba.label_certainty(tree, exact=True)
+    exact = ba.certainty.label_certainty(tree, exact=True)
     np.testing.assert_allclose(exact.sum("category"), 1, atol=1e-7)
     if reliability == 0:
         np.testing.assert_allclose(exact, 1 / exact.sizes["category"], atol=1e-7)

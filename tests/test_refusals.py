@@ -61,7 +61,7 @@ REFUSED = {
     "numbers: an infinite one": (lambda: ba.Predictions.from_numbers({"A": [1.0, np.inf]}, items=["x", "y"]), "item 'y' has an infinite number"),
     "numbers: quantiles that fall": (lambda: ba.Predictions.from_numbers({"A": pd.DataFrame({0.1: [1.0, 3.0], 0.9: [2.0, 2.0]}, index=["x", "y"])}), "item 'y': the quantiles fall"),
     "judges: a verdict is missing": (lambda: ba.judges.effective_judges(ba.Predictions.from_labels({"A": ["a", None], "B": ["a", "b"]}, items=["x", "y"], labels=["a", "b"]), {"x": "a", "y": "b"}), "item 'y': judge 'A' gave no verdict"),
-    "estimate: an item without": (lambda: ba.metrics.top_k_accuracy(ba.majority_vote(ba.Labels.from_matrix([["a", "b"], ["a", "a"]], items=["x", "y"]), ties="exclude"), k=1, predictions=ba.Predictions.from_labels({"A": ["a", "a"]}, items=["x", "y"], labels=["a", "b"])), "item 'x' has no plausibility"),
+    "estimate: an item without": (lambda: ba.metrics.top_k_accuracy(ba.majority_vote(ba.Labels.from_matrix([["a", "b"], ["a", "a"]], items=["x", "y"]), ties="exclude"), k=1, predictions=ba.Predictions.from_labels({"A": ["a", "a"]}, items=["x", "y"], labels=["a", "b"])), "item 'x' has no label"),
     "annotators: of a posterior without": (lambda: ba.predictive.annotator_table(drawn()), "no annotators in this posterior"),
     "annotators: switching without confusion": (lambda: ba.predictive.annotator_checks.label_switching(crowd()), "confusion=True"),
     "reliability: equal values": (lambda: ba.predictive.reliability_curve(VOTES, [1, 1]), "one or several different numbers"),

@@ -16,6 +16,7 @@ from bayesagree.annotations import Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, probability, shorten
+from bayesagree.io.doors import as_annotations, as_predictions
 
 # Items that two annotators must share: from two the interval of a limit is ten standard deviations wide.
 FEWEST = 3
@@ -79,6 +80,8 @@ def limits_of_agreement(
     >>> limits_of_agreement(ratings, models)[["other_annotator", "difference"]].round(2).values.tolist()
     [[0.0, 0.4], [1.0, -0.6]]
     """
+    ratings = as_annotations(ratings, (Ratings,), "ratings")
+    predictions = as_predictions(predictions, ratings)
     probability(share, "share")
     tail, z = (1 - ci_prob) / 2, float(sp.stats.norm.ppf((1 + share) / 2))
     rows = []

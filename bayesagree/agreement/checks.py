@@ -19,6 +19,7 @@ from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.inference.beta import SMALLEST
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations
 
 # Posterior predictive p-value below which the model does not fit.
 THRESHOLD = 0.01
@@ -78,6 +79,7 @@ def item_fit(
     >>> int(found["item"].iloc[0]), found["fit"].iloc[0]
     (10, 'more disagreement')
     """
+    ratings = as_annotations(ratings, (Ratings,), "ratings")
     problem = prepare(ratings, item_mean=item_mean, prior=prior)
     rng = np.random.default_rng(seed_sequence(random_seed))
     drawn = joint_posterior(problem).draw(draws, rng)

@@ -38,6 +38,7 @@ from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import InputError, one_of
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations
 
 # Columns that are the same in every row.
 COMMON = ("ci_prob", "n_items", "n_annotators", "n_annotations")
@@ -151,6 +152,7 @@ def agreement_table(
     >>> round(float(table.loc["alpha_nominal", "estimate"]), 2)
     0.28
     """
+    annotations = as_annotations(annotations, (Labels, Ratings, Rankings, Comparisons))
     if isinstance(annotations, Comparisons):
         annotations = annotations.to_labels()
     sampled = one_of(annotators, "annotators", ("fixed", "sample")) == "sample"
@@ -233,6 +235,7 @@ def krippendorff_alpha(
     >>> krippendorff_alpha(ratings)
     -0.125
     """
+    annotations = as_annotations(annotations, (Labels, Ratings))
     if distance is not None:
         return set_coefficient(annotations, distance)[1].estimate()
     one_of(level, "level", tuple(WEIGHTS_OF_LEVEL))

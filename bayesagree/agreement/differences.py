@@ -27,6 +27,7 @@ from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations
 
 
 def agreement_difference(
@@ -88,6 +89,7 @@ def agreement_difference(
     >>> round(float(table.loc["percent_agreement", "estimate"]), 2)
     0.4
     """
+    annotations, other = (as_annotations(side, (Labels, Ratings)) for side in (annotations, other))
     sides = items_of(annotations), items_of(other)
     common_level = annotations.level if annotations.level == other.level else "nominal"
     kind = weights_for(level or common_level, weights)

@@ -24,9 +24,10 @@ import scipy as sp
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, one_of, require
+from bayesagree.errors import InputError, one_of
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations
 
 # Names of the kinds in `agreement_table`; those of means end in ``_mean``.
 NAMES = {"1": "icc_one_way", "2": "icc_agreement", "3": "icc_consistency"}
@@ -147,7 +148,7 @@ def icc(
     >>> icc(ratings, random_seed=1)["estimate"].round(2).tolist()
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
-    require(ratings, Ratings, "ratings")
+    ratings = as_annotations(ratings, (Ratings,), "ratings")
     if kind is not None:
         one_of(kind, "kind", KINDS)
     size = np.bincount(ratings.item_index)

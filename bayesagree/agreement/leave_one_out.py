@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import shorten, warn
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.prirn.inverse_ranks import inverse_ranks
 
 
@@ -44,6 +45,7 @@ def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
     >>> annotator_agreement(Labels.from_counts([[3, 1, 0], [1, 1, 2]])).values.round(3).tolist()
     [0.75, 0.167]
     """
+    annotations = as_annotations(annotations, (Labels, Rankings))
     if isinstance(annotations, Labels):
         value = _label_agreement(annotations.counts())
     else:

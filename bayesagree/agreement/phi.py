@@ -23,9 +23,10 @@ from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects, chec
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, Request, decision
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, one_of, positive_int, probability, require
+from bayesagree.errors import InputError, one_of, positive_int, probability
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 def common_agreement(
     ratings: Ratings,
     *,
+    scale: tuple[float, float] | None = None,
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
     likelihood: Kind = "averaged",
@@ -52,7 +54,9 @@ def common_agreement(
     Parameters
     ----------
     ratings
-        Ratings on a bounded scale.
+        Ratings on a bounded scale; or their table or file, as `read_annotations` reads it.
+    scale
+        Lowest and highest possible rating, for a table or a file.
     item_mean
         Prior of the item means: ``"hierarchical"`` (one Beta distribution for all items), ``"flat"`` (the paper's,
         biased to agreement below five ratings per item), or a mapping item -> known truth in units of the scale.
@@ -119,7 +123,7 @@ def common_agreement(
     >>> tree["agreement"].attrs["decision"], round(float(tree["agreement"]["mean"]), 2)
     ('agreement', 0.87)
     """
-    require(ratings, Ratings, "ratings")
+    ratings = as_annotations(ratings, (Ratings,), "ratings", scale=scale)
     probability(ci_prob, "ci_prob")
     shape = positive_int(chains, "chains"), positive_int(draws, "draws")
     prior = prior or AgreementPrior()

@@ -12,11 +12,12 @@ from bayesagree.comparisons._cells import Likelihood, cells_of, outcome_probabil
 from bayesagree.comparisons._density import DavidsonPrior, Density
 from bayesagree.comparisons._selection import checked_form, choose_form
 from bayesagree.comparisons.model import model_of
-from bayesagree.errors import one_of, positive_int, require, shorten, warn
+from bayesagree.errors import one_of, positive_int, shorten, warn
 from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.inference.nuts import Sampler, sample_nuts
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.inference.streams import Seed, map_blocks, one_blas_thread, seed_sequence
+from bayesagree.io.doors import as_annotations
 
 type Requested = Literal["auto", "common", "annotator"] | None
 
@@ -123,7 +124,7 @@ def davidson(
     >>> tree["posterior"]["strength"].mean(("chain", "draw")).idxmax().item()
     'A'
     """
-    require(comparisons, Comparisons, "comparisons")
+    comparisons = as_annotations(comparisons, (Comparisons,), "comparisons")
     one_of(engine, "engine", ("hmc", "nuts"))
     prior = prior or DavidsonPrior()
     requested = {"ties": ties, "order": order, "discrimination": discrimination}

@@ -29,6 +29,7 @@ from bayesagree.conformal.sets import ConformalSets, WeightedScores, groups_of
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_predictions, as_truth
 
 type Method = Literal["exact", "monte_carlo", "majority"]
 
@@ -109,6 +110,8 @@ def conformalize(
     >>> sets.predict_set(models).sum("category").values[0, :4].tolist()
     [2, 1, 2, 1]
     """
+    truth = as_truth(truth)
+    predictions = as_predictions(predictions, truth)
     check_coverage(coverage)
     one_of(method, "method", ("exact", "monte_carlo", "majority"))
     items, categories, plausibility = expected_plausibility(truth)

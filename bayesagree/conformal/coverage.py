@@ -23,6 +23,7 @@ from bayesagree.conformal.calibration import EVERYONE, check_coverage, conformal
 from bayesagree.conformal.sets import groups_of
 from bayesagree.errors import InputError, positive_int, probability, shorten
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_predictions, as_truth
 
 # A mass this far below the wanted one reaches it: sums of vote shares carry rounding errors.
 ROUNDING = 1e-9
@@ -81,6 +82,7 @@ def set_coverage(
     >>> set_coverage(shares, sets)[["quantity", "value"]].values.tolist()
     [['coverage', 0.85], ['majority_coverage', 1.0], ['mass_coverage', 0.5], ['size', 1.5]]
     """
+    truth = as_truth(truth)
     expected = expected_plausibility(truth)
     chosen = _aligned(sets, expected.items, expected.categories)
     held = _mass_coverage(truth, chosen, check_coverage(mass, "mass"))
@@ -147,6 +149,8 @@ def cross_sets(
     >>> set_coverage(shares, cross_sets(shares, models, random_seed=1))["value"].round(3).tolist()
     [1.0, 1.0, 1.0, 1.5]
     """
+    truth = as_truth(truth)
+    predictions = as_predictions(predictions, truth)
     expected = expected_plausibility(truth)
     n_items = expected.items.size
     if positive_int(folds, "folds") < 2 or folds > n_items:

@@ -1,3 +1,4 @@
 from .comparison import practical_equivalence
+from .humans import human_baseline
 
-__all__ = ["practical_equivalence"]
+__all__ = ["human_baseline", "practical_equivalence"]

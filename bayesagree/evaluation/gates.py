@@ -14,6 +14,7 @@ from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import ITEMS_ARE, pair_table
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations, as_predictions
 
 
 class Claim(NamedTuple):
@@ -100,6 +101,8 @@ def claim(
     **options: Any,
 ) -> Claim:
     """Evaluate, and return what is found about the claim of `assert_better`."""
+    annotations = as_annotations(annotations)
+    predictions = as_predictions(predictions, annotations)
     models = predictions.models.tolist()
     for name, role in ((new, "new"), (old, "old")):
         if name not in models:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, require
+from bayesagree.errors import InputError
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.registry import full_name
 from bayesagree.plausibility.independence import FEWEST_ITEMS, independence
 from bayesagree.plausibility.informed.covariates import on_items_of
@@ -73,7 +74,8 @@ def human_baseline(
     >>> table["kind"].value_counts()["model"], table.index[0]
     (np.int64(3), 'a person')
     """
-    require(labels, Labels, "labels")
+    labels = as_annotations(labels, (Labels,), "labels")
+    predictions = as_predictions(predictions, labels)
     root, dependent = seed_sequence(random_seed), []
     if predictions is not None:
         everywhere = on_items_of(labels, predictions)

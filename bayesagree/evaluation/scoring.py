@@ -23,6 +23,7 @@ from bayesagree.errors import InputError
 from bayesagree.evaluation._passes import Evaluation
 from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.another_annotator import has_one_label
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
@@ -166,6 +167,9 @@ def evaluate(
     >>> dict(evaluate(batches, draws=100, random_seed=1)["posterior"].sizes)
     {'chain': 4, 'draw': 100, 'reliability': 1, 'model': 2}
     """
+    if not isinstance(annotations, Iterator):
+        annotations = as_annotations(annotations)
+        predictions = as_predictions(predictions, annotations)
     metrics = default_metrics(predictions) if metrics is None else metrics
     if is_auto(plausibility) and options.get("exclude") is None:
         options.pop("exclude", None)  # written out or not: no model is left out, and the data choose

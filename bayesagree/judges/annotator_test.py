@@ -29,9 +29,10 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive, positive_int, require, shorten, warn
+from bayesagree.errors import InputError, positive, positive_int, shorten, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.
@@ -127,8 +128,8 @@ def alternative_annotator_test(
     >>> float(found["winning_rate"].sel(model="judge")), bool(found["prob_passes"] > 0.99)
     (1.0, True)
     """
-    require(labels, (Labels, Ratings, Rankings), "labels")
-    require(judges, Predictions, "judges")
+    labels = as_annotations(labels, name="labels")
+    judges = as_predictions(judges, labels, "judges")
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
     wins = _wins(labels, judges)

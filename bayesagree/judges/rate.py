@@ -37,6 +37,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
+from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
 from bayesagree.judges._regression import CorrectedRatePrior, Target, regression, weighted_columns
 from bayesagree.judges._sampler import Votes, modes, sample_chain
@@ -156,6 +157,8 @@ def corrected_rate(
     >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])
     True
     """
+    verdicts = as_annotations(verdicts, (Labels, Ratings), "verdicts")
+    people = as_annotations(people, (Labels,), "people")
     panel = panel_of(verdicts, people, system, positive, by, inclusion)
     chosen = prior or CorrectedRatePrior()
     _check(panel, target)

@@ -10,6 +10,7 @@ from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.inference.results import require_from
+from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import verdict_codes
 
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
@@ -142,6 +143,7 @@ def verdict_predictions(verdicts: Annotations, people: Annotations) -> Predictio
     >>> verdict_predictions(judges, people).hard_labels().tolist()
     [[1], [1]]
     """
+    verdicts, people = as_annotations(verdicts, name="verdicts"), as_annotations(people, name="people")
     if not verdicts.annotators_known:
         raise InputError("the judges are unknown, and each is a model here; give their names")
     items = people.items.tolist()

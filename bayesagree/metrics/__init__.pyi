@@ -3,9 +3,11 @@ from .hard_labels import hard_label_scores
 from .posterior_auc import auc_posterior
 from .posterior_scores import human_ceiling
 from .records import UserMetric
+from .sklearn_scorer import make_scorer
 from .uncertainty_adjusted import accuracy_given_risk, per_item, top_k_accuracy
 
 __all__ = [
+    "make_scorer",
     "UserMetric",
     "accuracy_given_risk",
     "auc_posterior",

@@ -26,6 +26,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, positive, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
 
 type AucMethod = Literal["dgt", "sgt", "pgt"]
@@ -226,6 +227,8 @@ def auc(
     ----------
     Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
     """
+    labels = as_annotations(labels, (Labels,), "labels")
+    predictions = as_predictions(predictions, labels)
     if multiclass is not None:
         one_of(multiclass, "multiclass", ("one_vs_rest", "hand_till"))
     elif labels.categories.size != 2:

@@ -18,6 +18,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, shorten, warn
+from bayesagree.io.doors import as_predictions
 
 # Weighted counts that should cancel leave this much of their total: sums of ten thousand doubles are right to 1e-12.
 # Share of the total weight below which a denominator is zero.
@@ -192,6 +193,7 @@ def hard_label_scores(
     >>> hard_label_scores(models, {0: 1, 1: 0, 2: 0, 3: 0}, metric="specificity").round(2).values.tolist()
     [0.67, 0.33]
     """
+    predictions = as_predictions(predictions)
     place = positive_index(positive, predictions.categories)
     truth = gold_codes(gold, predictions.items, predictions.categories)
     counts = confusion_counts(truth[None], predictions.hard_labels(), predictions.categories.size)[0]

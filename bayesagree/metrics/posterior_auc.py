@@ -15,6 +15,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten, warn
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.crowd_auc import label_scores
 
@@ -113,6 +114,8 @@ def auc_posterior(
     Urkullu, Perez, Calvo, section 3.3 (concordance with a probabilistic truth); Rubin: The Bayesian bootstrap (1981);
     Ferguson: A Bayesian analysis of some nonparametric problems (1973), https://doi.org/10.1214/aos/1176342360.
     """
+    labels = as_annotations(labels, (Labels,), "labels")
+    predictions = as_predictions(predictions, labels)
     if labels.categories.size != 2:
         raise InputError(f"auc_posterior needs two labels, got {labels.categories.size} ({shorten(labels.categories)})")
     if labels.has_repeats:

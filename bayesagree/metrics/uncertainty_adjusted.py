@@ -6,7 +6,7 @@ draw and C_k the k best labels of a model, top-k accuracy is the share of items 
 metrics of best labels are names for `score`: ``set_3_accuracy``, ``overlap_3``, ``average_overlap_3``,
 ``kendall_tau_3``, ``spearman_footrule_3``.
 
-A point estimate (`irn`, `majority_vote`, any DataArray with dims item and category) in place of a posterior gives the
+A point estimate (`irn`, `vote_shares`, any DataArray with dims item and category) in place of a posterior gives the
 plug-in metric as a single draw. Equal scores of a model are ordered by label, and so are equal plausibilities of a
 point estimate.
 
@@ -26,6 +26,7 @@ from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.top_labels import Truth, TruthDraws, truth_draws
+from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
@@ -108,6 +109,8 @@ def per_item(
     >>> score.sel(model="A").values[:6].round(1).tolist()
     [1.0, 1.0, 1.0, 1.0, 0.9, 0.9]
     """
+    truth = as_truth(truth)
+    predictions = as_predictions(predictions, truth)
     requested = Metric.named(metric)
     draws, scorer = _prepared(requested, truth, predictions, threshold)
     value = np.concatenate([scorer.of_items(block) for block in draws.blocks], axis=1)
@@ -165,6 +168,7 @@ def accuracy_given_risk(
     >>> score.mean(("chain", "draw")).values.round(2).tolist()
     [0.73, 0.73, 0.61]
     """
+    predictions = as_predictions(predictions)
     probability = level_probability(truth, risk, threshold=threshold)
     if level not in probability["level"]:
         raise InputError(f"risk level {level!r} is not one of {probability['level'].values.tolist()}")

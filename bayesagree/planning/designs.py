@@ -16,10 +16,11 @@ from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, positive, positive_int, require, shorten
+from bayesagree.errors import InputError, one_of, positive, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, widths_of, worlds
 from bayesagree.plausibility.registry import FEWEST_ITEMS, POSTERIORS
@@ -148,7 +149,8 @@ def plan(
     >>> found["cost"].values.tolist()
     [[150.0, 250.0], [600.0, 1000.0]]
     """
-    require(annotations, (Labels, Ratings), "annotations")
+    annotations = as_annotations(annotations, (Labels, Ratings))
+    predictions = as_predictions(predictions, annotations)
     sizes, votes = (_grid(values, name) for values, name in ((items, "items"), (annotators, "annotators")))
     of_item, of_vote = (0.0, 1.0) if cost is None else cost
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes

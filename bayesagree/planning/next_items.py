@@ -9,8 +9,9 @@ from bayesagree.annotations import Comparisons, Labels
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.comparisons._density import DavidsonPrior
-from bayesagree.errors import InputError, one_of, positive_int, require
+from bayesagree.errors import InputError, one_of, positive_int
 from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.dirichlet._draws import Prior
@@ -123,12 +124,13 @@ def annotate_next(
     P. I. Frazier and W. B. Powell, "Paradoxes in learning and the marginal value of information", Decision Analysis 7,
     2010, doi:10.1287/deca.1100.0190 (value per observation, where a single one has none).
     """
+    annotations = as_annotations(annotations, (Labels, Comparisons))
+    predictions = as_predictions(predictions, annotations)
     kept = positive_int(n, "n")
     if isinstance(annotations, Comparisons):
         if goal not in (None, "decision", "metric"):
             raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
         return Pairs.of(annotations, models, prior, random_seed).next_pairs(kept, goal or "decision", random_seed)
-    require(annotations, (Labels, Comparisons), "annotations")
     chosen = _goal(goal, predictions)
     outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, random_seed)
     if chosen == "decision" and predictions is not None:
@@ -215,9 +217,10 @@ def value_of_votes(
     >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), models="AB", random_seed=1).attrs["models"]
     ['B', 'A']
     """
+    annotations = as_annotations(annotations, (Labels, Comparisons))
+    predictions = as_predictions(predictions, annotations)
     if isinstance(annotations, Comparisons):
         return Pairs.of(annotations, models, prior, random_seed).value_of_comparisons()
-    require(annotations, (Labels, Comparisons), "annotations")
     if predictions is None:
         raise InputError("a choice needs models; pass predictions= of two")
     outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, random_seed)

@@ -25,6 +25,7 @@ from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.predictive import Checks, GroupData, PredictiveRecord, Settings, prior_draws, replicate
 from bayesagree.inference.results import check_size, result_tree, settings_of
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.registry import POSTERIORS
 
 type Observed = Annotations | GroupData
@@ -95,6 +96,7 @@ def with_log_likelihood(
     >>> dict(tree["log_likelihood"].sizes), sorted(tree["log_prior"].data_vars)
     ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
     """
+    annotations = as_annotations(annotations)
     posterior = result["posterior"].to_dataset()
     sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
     if (one := _group_checks(result, annotations, model)) is not None:
@@ -157,6 +159,7 @@ def with_posterior_predictive(
     >>> dict(tree["posterior_predictive"].sizes)
     {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
+    annotations = as_annotations(annotations)
     posterior = result["posterior"].to_dataset()
     sizes = {dim: posterior.sizes[dim] for dim in ("chain", "draw")}
     if (one := _group_checks(result, annotations, model)) is not None:
@@ -212,6 +215,7 @@ def prior_predictive(
     >>> dict(tree["prior_predictive"].sizes)
     {'chain': 1, 'draw': 250, 'annotation': 8}
     """
+    annotations = as_annotations(annotations)
     if plausibility not in _MODELS:
         raise InputError(f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(_MODELS)}")
     record = _of(plausibility, annotations)

@@ -28,6 +28,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.multisets import distinct
 from bayesagree.inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 
 CI_PROB = 0.95
@@ -110,6 +111,7 @@ def reliability_curve(
     >>> float(curve["best"]), curve["log_score"].values.round(2).tolist()
     (1.0, [-0.49, -0.26, -0.28])
     """
+    annotations = as_annotations(annotations)
     record, held_out = _held_out(annotations, plausibility)
     levels = np.asarray(held_out.reliabilities if reliabilities is None else reliabilities, dtype=np.float64)
     if levels.ndim != 1 or levels.size == 0 or np.unique(levels).size != levels.size:

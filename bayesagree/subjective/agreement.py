@@ -17,9 +17,10 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import positive_int, probability, require, shorten, warn
+from bayesagree.errors import positive_int, probability, shorten, warn
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, block_generators, seed_sequence
+from bayesagree.io.doors import as_annotations
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import as_groups
 
@@ -85,7 +86,7 @@ def group_agreement(
     Krippendorff, "Content analysis" (2004), chapter 11; within one group this is alpha as defined there. Ferguson, "A
     Bayesian analysis of some nonparametric problems", Annals of Statistics 1 (1973), doi:10.1214/aos/1176342360.
     """
-    require(annotations, (Labels, Ratings), "annotations")
+    annotations = as_annotations(annotations, (Labels, Ratings))
     probability(ci_prob, "ci_prob")
     require_one_each(annotations, "agreement of groups")
     groups = as_groups(annotations, annotators, by)
@@ -167,8 +168,8 @@ def group_phi(
     ----------
     Checco et al., "Let's agree to disagree" (2017), whose Phi is of one crowd; panels across groups are ours.
     """
+    ratings = as_annotations(ratings, (Ratings,), "ratings")
     n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    require(ratings, Ratings, "ratings")
     require_one_each(ratings, "agreement of groups")
     groups = as_groups(ratings, annotators, by)
     of_row, size = groups.of_rows(ratings), groups.names.size

@@ -25,7 +25,8 @@ from scipy.sparse import csr_array, diags_array
 
 from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
-from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, require, shorten, warn
+from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten, warn
+from bayesagree.io.doors import as_annotations
 
 # Every denominator, and every AQS, is at least this.
 SMALLEST = 1e-8
@@ -88,7 +89,7 @@ def crowdtruth(
     ----------
     Dumitrache et al., "CrowdTruth 2.0", section 3.
     """
-    require(labels, Labels, "labels")
+    labels = as_annotations(labels, (Labels,), "labels")
     positive(tolerance, "tolerance")
     judgments = Judgments.of(labels)
     first = last = judgments.ones()

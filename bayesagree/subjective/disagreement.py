@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, as_python, one_of, require, shorten, warn
+from bayesagree.errors import InputError, as_python, one_of, shorten, warn
+from bayesagree.io.doors import as_annotations
 
 
 def disagreement_rate(
@@ -71,7 +72,7 @@ def disagreement_rate(
     ----------
     Balayn and Bozzon, section "Illustration of the specifications", point 1.
     """
-    require(labels, Labels, "labels")
+    labels = as_annotations(labels, (Labels,), "labels")
     one_of(ties, "ties", ("full", "exclude"))
     require_one_each(labels, "the disagreement rate")
     counts, item = labels.counts(), labels.item_index
@@ -111,6 +112,7 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     >>> recode(ratings, 0).labels[recode(ratings, 0).label_index].tolist()
     ['below', 'at_or_above', 'at_or_above']
     """
+    ratings = as_annotations(ratings, (Ratings,), "ratings")
     if isinstance(labels, Mapping):
         names = pd.Index(dict.fromkeys(labels.values()))
         new = pd.Series(ratings.rating).map({float(k): names.get_loc(v) for k, v in labels.items()})

@@ -31,11 +31,12 @@ from bayesagree.agreement.prior import beta_shapes
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import InputError, positive_int, require
+from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.predictive import Checks, Observed, draws_of
 from bayesagree.inference.results import require_from, result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
+from bayesagree.io.doors import as_annotations, as_predictions, is_data
 from bayesagree.subjective._beta_binomial import Shared, beta_binomial_posterior
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
@@ -162,6 +163,8 @@ def group_posterior(
     >>> float(prob_worse(tree).sel(model="A", group="m", other_group="f")) > 0.5
     True
     """
+    labels = as_annotations(labels, (Labels,), "labels")
+    predictions = as_predictions(predictions, labels) if is_data(predictions) else predictions
     n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     counts = group_counts(labels, predictions, as_groups(labels, annotators, by))
     prior = prior or GroupPrior()
@@ -253,7 +256,7 @@ def minimum_group_size(
 
 def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) -> GroupCounts:
     """Count agreements of every model with each annotator of a group that has data for all models."""
-    require(labels, Labels, "labels")
+    labels = as_annotations(labels, (Labels,), "labels")
     require_one_each(labels, "the performance per annotator")
     rows = model_rows(labels, predictions)
     who, size = labels.annotator_index, labels.annotators.size

@@ -27,6 +27,7 @@ from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive_int, require, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.io.doors import as_annotations, as_annotators, as_predictions, is_data
 from bayesagree.subjective.disagreement import require_one_each
 
 type ModelPredictions = Predictions | Mapping[str, pd.Series]
@@ -99,6 +100,8 @@ def group_performance(
     ----------
     Balayn and Bozzon, section "Illustration of the specifications", point 1, and table 2.
     """
+    annotations = as_annotations(annotations, (Labels, Ratings))
+    predictions = as_predictions(predictions, annotations) if is_data(predictions) else predictions
     groups = as_groups(annotations, annotators, by)
     name = _metric_name(annotations, metric)
     per_annotator = annotator_performance(annotations, predictions, metric=metric)
@@ -225,6 +228,7 @@ def left_out(result: xr.Dataset) -> xr.Dataset:
 
 def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by: Sequence[str]) -> Groups:
     """Return ready groups, or group the annotators by features."""
+    annotators = as_annotators(annotators)
     if isinstance(annotators, Groups):
         if by:
             raise InputError(f"the annotators are grouped already (by {annotators.by}); leave out by={list(by)!r}")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import dirichlet as dirichlet_distribution
 
-from bayesagree import Labels, Rankings, Ratings, dirichlet, label_certainty, normal_inverse_gamma, prirn
+from bayesagree import Labels, Rankings, Ratings, dirichlet, normal_inverse_gamma, prirn
 from bayesagree.plausibility import NormalInverseGammaPrior
+from bayesagree.plausibility.certainty import label_certainty
 
 DRAWS = 199
 SIZES = [(1000, 1), pytest.param(20_000, 2, marks=pytest.mark.slow)]

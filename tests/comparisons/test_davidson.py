@@ -9,10 +9,11 @@ import pytest
 import xarray as xr
 from scipy.optimize import minimize
 
-from bayesagree import Comparisons, InputError, davidson, davidson_model
+from bayesagree import Comparisons, InputError, davidson
 from bayesagree.comparisons import DavidsonPrior
 from bayesagree.comparisons._cells import Natural, cells_of
 from bayesagree.comparisons._density import Density, Form
+from bayesagree.comparisons.model import davidson_model
 
 FOODS = {"Burger": 0, "Pasta": 1, "Pizza": 2, "Sushi": 3, "Tacos": 4}
 # evalica's food.csv (Apache-2.0): left, right, and l, r or t.

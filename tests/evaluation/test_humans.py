@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, human_baseline
+from bayesagree import InputError, Labels, Predictions
+from bayesagree.evaluation.humans import human_baseline
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def test_a_trace_of_ones_own_feeds_certainty_metrics_and_plots(unranked: Any) ->
     """A trace of `plackett_luce_model`: names, plausibilities, and the certainty of the fast engine's."""
     import pymc as pm
 
-    with ba.plackett_luce_model(MIXED, unranked=unranked, shape=0.5):
+    with ba.plausibility.PlackettLuce(unranked=unranked, shape=0.5).model(MIXED):
         trace = pm.sample(1000, chains=2, cores=1, random_seed=1, progressbar=False, quiet=True)
     ours = ba.plackett_luce(MIXED, unranked=unranked, shape=0.5, draws=2000, random_seed=1)
     posterior = trace["posterior"].to_dataset()

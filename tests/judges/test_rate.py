@@ -9,11 +9,12 @@ import pytest
 import scipy as sp
 from _paths import ROOT
 
-from bayesagree import InputError, Labels, Ratings, corrected_rate, corrected_rate_model
+from bayesagree import InputError, Labels, Ratings, corrected_rate
 from bayesagree.judges import CorrectedRatePrior
 from bayesagree.judges._panel import Factor, Panel, design, panel_of
 from bayesagree.judges._regression import regression
 from bayesagree.judges._sampler import Given, Votes
+from bayesagree.judges.model import corrected_rate_model
 from bayesagree.judges.rate import Fit, _averages
 
 REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())

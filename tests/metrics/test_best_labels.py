@@ -9,8 +9,9 @@ import pytest
 import xarray as xr
 from metrics._truths import estimate
 
-from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, majority_vote, score
+from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, score
 from bayesagree.metrics import accuracy_given_risk, top_k_accuracy
+from bayesagree.plausibility.votes import shared_wins
 from studies.partial_rankings import annotator_overlap, partial_average_overlap
 from studies.top_k import expected_top_k_accuracy
 
@@ -63,7 +64,7 @@ def test_mean_over_draws_equals_the_sum_of_exact_certainties(crowd):
 
 
 def test_tied_top_labels_count_in_shares():
-    vote = majority_vote(Labels.from_counts([[2, 2, 1], [3, 0, 0]]))
+    vote = shared_wins(Labels.from_counts([[2, 2, 1], [3, 0, 0]]))
     predictions = Predictions.from_labels({"A": [1, 0], "B": [2, 0], "C": [0, None]}, labels=[0, 1, 2])
     found = score(vote, predictions, "top_1_accuracy", missing="wrong")
     assert found.values.tolist() == [[[0.75, 0.5, 0.25]]]
@@ -72,7 +73,7 @@ def test_tied_top_labels_count_in_shares():
 
 
 def test_accuracy_given_risk_weighs_items_by_the_probability_of_the_level():
-    vote = majority_vote(Labels.from_counts([[4, 0, 0], [0, 4, 0], [0, 0, 4]]))
+    vote = shared_wins(Labels.from_counts([[4, 0, 0], [0, 4, 0], [0, 0, 4]]))
     values = np.broadcast_to(vote.values, (1, 10, 3, 3))
     tree = xr.DataTree.from_dict(
         {

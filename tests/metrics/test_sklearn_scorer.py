@@ -5,7 +5,8 @@ from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 
-from bayesagree import InputError, Labels, Predictions, dirichlet, make_scorer, score
+from bayesagree import InputError, Labels, Predictions, dirichlet, score
+from bayesagree.metrics.sklearn_scorer import make_scorer
 
 
 @pytest.fixture(scope="module")

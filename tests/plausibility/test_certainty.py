@@ -8,12 +8,13 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesagree import InputError, Labels, Rankings, annotation_certainty, dirichlet, label_certainty
+from bayesagree import InputError, Labels, Rankings, annotation_certainty, dirichlet
 from bayesagree.agreement import annotator_agreement
 from bayesagree.inference.top_labels import share_of_most_frequent_set
 from bayesagree.plausibility import irn
 from bayesagree.plausibility.certainty import (
     expected_risk,
+    label_certainty,
     level_probability,
     plausibility_entropy,
     risk_certainty,

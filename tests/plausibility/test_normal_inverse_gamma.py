@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from _errors_of_draws import assert_mean, assert_share
 
-from bayesagree import Ratings, annotation_certainty, label_certainty, normal_inverse_gamma
+from bayesagree import Ratings, annotation_certainty, normal_inverse_gamma
 from bayesagree.plausibility import NormalInverseGammaPrior
+from bayesagree.plausibility.certainty import label_certainty
 
 ROOT = Path(__file__).parents[2]
 MODEL = json.loads((ROOT / "models" / "normal_inverse_gamma.json").read_text())

@@ -12,9 +12,9 @@ from bayesagree import (
     alternative_annotator_test,
     dawid_skene,
     krippendorff_alpha,
-    majority_vote,
 )
 from bayesagree.judges import prediction_powered_mean
+from bayesagree.plausibility.votes import shared_wins
 
 STORED = json.loads((Path(__file__).parents[1] / "golden" / "other_packages.json").read_text())
 CROWD_KIT, CLEANLAB = STORED["crowd_kit"], STORED["cleanlab"]
@@ -43,7 +43,7 @@ def test_crowd_kit_has_the_same_alpha_shares_and_entropy(labels):
 
 
 def test_cleanlab_has_the_same_consensus_where_no_labels_tie(labels):
-    counts, vote = labels.counts(), majority_vote(labels).values
+    counts, vote = labels.counts(), shared_wins(labels).values
     single = (vote > 0).sum(axis=1) == 1
     assert 30 <= single.sum() < 40
     for name in ("get_majority_vote_label", "consensus_label"):

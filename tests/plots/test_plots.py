@@ -18,11 +18,11 @@ from bayesagree import (
     compare,
     dirichlet,
     evaluate,
-    majority_vote,
     plots,
 )
 from bayesagree.datasets.simulate import labelled_test_set, ratings
 from bayesagree.metrics import top_k_accuracy
+from bayesagree.plausibility.votes import shared_wins
 from bayesagree.subjective import EvaluationSpecification, check_specification, crowdtruth, group_performance
 
 
@@ -52,7 +52,7 @@ def drawn(axes):
 
 
 def test_scores_stand_at_their_means_and_another_annotator_is_dashed(tree, given):
-    plug_in = top_k_accuracy(majority_vote(given.labels), given.predictions)
+    plug_in = top_k_accuracy(shared_wins(given.labels), given.predictions)
     (panel,) = drawn(plots.plot_scores(tree, metric="top_1_accuracy", plug_in=plug_in))
     found = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
     for bars in panel.containers:
@@ -90,7 +90,7 @@ def test_item_fits_have_a_density_over_the_scale():
 
 
 def test_strips_name_the_share_of_draws_on_top(posterior, given):
-    (panel,) = drawn(plots.plot_plausibility(posterior, 3, point=majority_vote(given.labels)))
+    (panel,) = drawn(plots.plot_plausibility(posterior, 3, point=shared_wins(given.labels)))
     values = posterior["posterior"]["plausibility"].sel(item=3)
     best = int(values.mean(("chain", "draw")).values.argmax())
     lead = float((values.argmax("category") == best).mean())

@@ -27,7 +27,7 @@ def drawn(ratings, **options):
 def test_it_is_the_log_likelihood_of_the_quadrature():
     ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, random_seed=2).ratings
     tree, trace = drawn(ratings, draws=100)
-    model = ba.common_agreement_model(ratings)
+    model = ba.agreement.common_agreement_model(ratings)
     found = integrated_log_likelihood(trace, model)["log_likelihood"]["annotations"]
     expected = with_log_likelihood(tree, ratings)["log_likelihood"]["annotations"]
     # 200 draws instead of thousands place the rule; an item at an end has the longest tail.
@@ -47,7 +47,7 @@ def test_own_part_of_the_model_compares_with_ours():
         shift = pm.ZeroSumNormal("shift", 1.0, dims="annotator")
         return pm.math.invlogit(pm.math.logit(unit_mean) + shift[annotator])
 
-    model = ba.common_agreement_model(ratings, mean=mean)
+    model = ba.agreement.common_agreement_model(ratings, mean=mean)
     assert model.named_vars_to_dims["shift"] == ("annotator",)
     assert list(model.coords["annotator"]) == ratings.annotators.tolist()
     with pytest.raises(InputError, match="no draws of 'shift'"):

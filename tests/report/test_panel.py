@@ -15,11 +15,11 @@ from bayesagree import (
     compare,
     evaluate,
     informed_dirichlet,
-    label_certainty,
 )
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.planning import value_of_votes
+from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render

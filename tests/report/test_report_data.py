@@ -13,11 +13,11 @@ from bayesagree import (
     compare,
     dirichlet,
     evaluate,
-    label_certainty,
     plackett_luce,
 )
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import noisy_models, rankings
+from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.report.beside import group_results
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.page import methods_paragraph

@@ -42,6 +42,7 @@ from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed
 from bayesagree.inference.top_labels import stream_of, truth_draws
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
@@ -155,7 +156,8 @@ def dawid_skene(
         for "auto".
     engine
         ``"gibbs"`` draws from the posterior; ``"em"`` climbs to one point estimate (full, class_conditional and
-        one_coin); ``"nuts"`` samples `dawid_skene_model`, where true labels are summed out, with PyMC.
+        one_coin); ``"nuts"`` samples ``DawidSkene(...).model(labels)``, the PyMC model, where true
+        labels are summed out.
     prior
         Hyperparameters; None is `DawidSkenePrior()` for the posterior, and no prior (maximum likelihood) for
         ``engine="em"``.
@@ -238,6 +240,7 @@ def dawid_skene(
     >>> dict(tree["posterior"]["confusion"].sizes)
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
+    labels = as_annotations(labels, (Labels,), "labels")
     request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
     request = replace(request, progress=progress if client is None else None)
     of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}

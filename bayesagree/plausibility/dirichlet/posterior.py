@@ -23,6 +23,7 @@ from bayesagree.errors import positive
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
 from bayesagree.plausibility.dirichlet.model import dirichlet_model
 
@@ -105,7 +106,8 @@ def dirichlet(
     random_seed
         Same seed, same draws, on any number of threads.
     engine
-        ``"exact"`` draws independently; ``"nuts"`` samples `dirichlet_model` with PyMC.
+        ``"exact"`` draws independently; ``"nuts"`` samples ``Dirichlet(...).model(labels)``, the
+        PyMC model.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
     client
@@ -138,6 +140,7 @@ def dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
+    labels = as_annotations(labels, (Labels,), "labels")
     return Dirichlet(reliability, prior).draw(
         labels,
         Request(

@@ -44,6 +44,7 @@ from bayesagree.inference.posterior import Groups as Tree
 from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.group_dirichlet._sampler import GroupDirichletPrior, GroupVotes, MembersOfGroups, States
 from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
 from bayesagree.plausibility.independence import warn_of_dependent
@@ -248,5 +249,6 @@ def group_dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 200, 'group': 2, 'item': 30, 'category': 2}
     """
+    labels = as_annotations(labels, (Labels,), "labels")
     request = Request(draws, chains, random_seed, "gibbs", top_labels=top_labels)
     return GroupDirichlet(groups, prior).draw(labels, request)

@@ -38,6 +38,7 @@ from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
 from bayesagree.inference.results import check_size, fingerprint
 from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.independence import Guarded, Independence, independence
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws, top_label_draws
@@ -241,7 +242,8 @@ def informed_dirichlet(
         Same seed, same draws, on any number of threads.
     engine
         ``"hmc"`` draws the parameters by Hamiltonian Monte Carlo, or with more than 5000 annotated items from a normal
-        approximation, and everything else exactly; ``"nuts"`` samples `informed_dirichlet_model` with PyMC.
+        approximation, and everything else exactly; ``"nuts"`` samples
+        ``InformedDirichlet(...).model(labels)``, the PyMC model.
     sampler
         Arguments of PyMC's sampler, for ``engine="nuts"``.
     top_labels
@@ -292,6 +294,8 @@ def informed_dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 90, 'category': 2}
     """
+    labels = as_annotations(labels, (Labels,), "labels")
+    predictions = as_predictions(predictions, labels)
     return InformedDirichlet(predictions, exclude, prior, form=form).draw(
         labels,
         Request(

@@ -32,6 +32,7 @@ from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Req
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.results import fingerprint
 from bayesagree.inference.streams import Seed, stream_apart
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded, Independence, independence
 from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
 from bayesagree.plausibility.informed_normal._problem import NormalProblem
@@ -220,6 +221,8 @@ def informed_normal(
     >>> off[0] < off[1]
     np.True_
     """
+    ratings = as_annotations(ratings, (Ratings,), "ratings")
+    predictions = as_predictions(predictions, ratings)
     return InformedNormal(predictions=predictions, exclude=exclude, prior=prior).draw(
         ratings,
         Request(draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client),

@@ -23,6 +23,7 @@ from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
 from bayesagree.plausibility.normal_inverse_gamma.prior import NormalInverseGammaPrior
 
@@ -128,6 +129,7 @@ def normal_inverse_gamma(
     >>> tree["posterior_parameters"]["location"].values.round(6).tolist()
     [0.861905]
     """
+    ratings = as_annotations(ratings, (Ratings,), "ratings")
     return NormalInverseGamma(reliability=reliability, prior=prior).draw(
         ratings,
         Request(draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client),

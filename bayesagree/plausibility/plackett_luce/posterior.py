@@ -31,6 +31,7 @@ from bayesagree.inference.posterior import OF_RANKINGS, Drawer, Drawn, Groups, I
 from bayesagree.inference.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.inference.streams import Seed
 from bayesagree.inference.top_labels import stream_of, truth_draws
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.plackett_luce._sampler import (
     Problem,
     Run,
@@ -176,7 +177,8 @@ def plackett_luce(
     random_seed
         Same seed, same draws, on any number of threads.
     engine
-        ``"gibbs"`` is exact and fast; ``"nuts"`` samples `plackett_luce_model` with PyMC, the same posterior.
+        ``"gibbs"`` is exact and fast; ``"nuts"`` samples ``PlackettLuce(...).model(rankings)``,
+        the PyMC model of the same posterior.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
     client, to
@@ -216,6 +218,7 @@ def plackett_luce(
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
     [[0.5, 0.3, 0.2, 0.1]]
     """
+    rankings = as_annotations(rankings, (Rankings,), "rankings")
     specification = PlackettLuce(reliability, shape, unranked, exponent, tune, thin)
     return specification.draw(
         rankings,

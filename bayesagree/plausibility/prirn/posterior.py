@@ -18,6 +18,7 @@ from bayesagree.annotations import Rankings
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import OF_RANKINGS, Request
 from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, RELIABILITY, Ties, concentration
 from bayesagree.plausibility.prirn.model import prirn_model
@@ -87,6 +88,7 @@ def prirn(
     >>> tree["posterior_parameters"]["concentration"].values.round(2).tolist()
     [[0.01, 20.01, 10.01]]
     """
+    rankings = as_annotations(rankings, (Rankings,), "rankings")
     return PrIRN(reliability, prior, ties).draw(
         rankings,
         Request(

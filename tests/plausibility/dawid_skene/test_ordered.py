@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bayesagree import Labels, dawid_skene, dawid_skene_model
+from bayesagree import Labels, dawid_skene
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._ordered_kernels import interval_chance, truncated_normal
+from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 
 VOTES = Labels.from_matrix([[0, 1], [2, 2], [1, 0]], labels=[0, 1, 2], ordered=True)
 

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import special
 
-from bayesagree import Labels, dirichlet, label_certainty
+from bayesagree import Labels, dirichlet
 from bayesagree.inference.blocks import AT_ONCE, best_labels
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.kernel_draws import log_gammas
+from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dirichlet._draws import Concentration, top_label_draws
 
 MODEL = json.loads((ROOT / "models" / "dirichlet.json").read_text())

@@ -7,8 +7,9 @@ from _paths import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesagree import Rankings, annotation_certainty, datasets, prirn, prirn_model
+from bayesagree import Rankings, annotation_certainty, datasets, prirn
 from bayesagree.plausibility import irn
+from bayesagree.plausibility.prirn.model import prirn_model
 
 MODEL = json.loads((ROOT / "models" / "prirn.json").read_text())
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "stutz.json").read_text())

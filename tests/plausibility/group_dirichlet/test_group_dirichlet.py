@@ -114,8 +114,8 @@ def test_refusals():
 
 @pytest.mark.slow
 def test_pymc_has_the_same_posterior():
-    from bayesagree import group_dirichlet_model
     from bayesagree.inference.nuts import sample_nuts
+    from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
 
     labels, members = labels_of(np.random.default_rng(7).integers(0, 5, (3, 12, 2)), "ghi")
     ours = group_dirichlet(labels, groups=members, draws=1000, random_seed=7)["posterior"]["apart"].mean(
