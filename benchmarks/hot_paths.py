@@ -3,7 +3,7 @@
 Each takes the prices, and how many times smaller its problem is to be.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import prices
@@ -21,10 +21,7 @@ from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershi
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed._draw_kernels import top_label_draws as informed_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.plackett_luce._cases import read_cases
-from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
-from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
-from bayesagree.plausibility.plackett_luce._stages import stages_of
+from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 
 
 class HotPath(NamedTuple):
@@ -53,28 +50,32 @@ def selection(price: Prices, small: int) -> HotPath:
 
 
 def gibbs(price: Prices, small: int) -> HotPath:
-    cases, rng, sweeps, n_items = read_cases(load("derm-ddx").annotations), generator(), 2000 // small, 100
-    prior = worth_prior(cases, None, "lumped")
-    stages = stages_of(cases, slice(0, n_items))
-    out = [np.empty((1, size + 1)) for size in np.diff(stages.label_start)]
+    rng, sweeps, n_items = generator(), 2000 // small, 100
+    problem, items = Problem.of(cast(Any, load("derm-ddx").annotations), unranked="lumped"), slice(0, n_items)
+    races = problem.races.some(items)
 
     def sample() -> None:
-        for i in range(n_items):
-            sample_item(stages, i, prior, Run(1, sweeps - 1, 1, 1), rng, out[i])
+        problem.draw(items, Run(1, sweeps - 1, 1, 1), rng)
 
-    size, repeats = stages.ties["label_stop"] - stages.ties["label_start"], stages.ties["repeats"]
-    single, sums = (stages.sets["singles"] == 1).sum(), (stages.sets["singles"] > 1).sum()
-    tied_labels, choices = (repeats * size).sum(), (repeats * (size - 1)).sum()
+    edge = np.append(
+        True, (np.diff(races.block) != 0) | (np.diff(np.repeat(races.times, np.diff(races.entry_start))) != 0)
+    )
+    edge[races.entry_start[:-1]] = True
+    first = np.flatnonzero(edge)
+    size = np.diff(np.append(first, edge.size))
+    race = np.searchsorted(races.entry_start, first, side="right") - 1
+    ranked = races.block[first] < races.block[races.entry_start[race + 1] - 1]
+    tie, repeats = ranked & (size > 1), races.times[race]
+    single, sums = (ranked & (size == 1) & (repeats == 1)).sum(), (ranked & (size == 1) & (repeats > 1)).sum()
+    tied_labels, choices = (repeats * size)[tie].sum(), (repeats * (size - 1))[tie].sum()
     # Beside the worths: their total, and the factor of the tail.
-    worths = sum(o.size for o in out) + 2 * len(out)
+    worths = races.label.size + 2 * n_items
     gamma = price_of(lambda rng, k: gamma_draw(rng, 5 / 3, 0.258), 10**7 // small)
     floor = (worths + sums) * gamma + (single + tied_labels) * price.exponential + choices * price.uniform
     n = worths + sums + single + tied_labels
     spent = nanoseconds(sample, sweeps * n)
     name = "Gibbs sweep of Plackett-Luce, dermatology"
-    return HotPath(
-        name, "worth or wait", spent, floor / n, "a gamma for each worth and set at risk, waits and order of ties"
-    )
+    return HotPath(name, "worth or wait", spent, floor / n, "a gamma for each worth and wait, waits and order of ties")
 
 
 def pairs(price: Prices, small: int) -> HotPath:

@@ -18,10 +18,7 @@ import numpy as np
 
 from bayesagree.annotations import Rankings
 from bayesagree.datasets import load
-from bayesagree.plausibility.plackett_luce._cases import read_cases
-from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
-from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
-from bayesagree.plausibility.plackett_luce._stages import stages_of
+from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 
 CHAINS, TUNE, DRAWS = 4, 100, 250
@@ -50,9 +47,8 @@ def block_times(figure: str | None) -> None:
     micro = []
     for size in sizes:
         rankings = Rankings.from_blocks([[[list(range(size))]]], labels=60)
-        cases, rng, out = read_cases(rankings), np.random.Generator(np.random.SFC64(1)), np.empty((1, size + 1))
-        stages, prior = stages_of(cases, slice(0, 1)), worth_prior(cases, None, "lumped")
-        run = lambda: sample_item(stages, 0, prior, Run(1, 1999, 1, 1), rng, out)  # noqa: B023, E731
+        problem, rng = Problem.of(rankings, unranked="lumped"), np.random.Generator(np.random.SFC64(1))
+        run = lambda: problem.draw(slice(0, 1), Run(1, 1999, 1, 1), rng)  # noqa: B023, E731
         run()
         micro.append(seconds(run, 15, time.process_time) / 2000 * 1e6)
     print("\nlabels in the tied block   microseconds a sweep   per label")

@@ -1,6 +1,6 @@
 """The pseudo-label that stands last for all labels that nobody named: its mass, spread over them again.
 
-Compiled kernels split it into all plausibilities, or find the best labels of a draw without drawing every label.
+It is split into all plausibilities, or the best labels of a draw are found without drawing every label (compiled).
 """
 
 import math
@@ -9,12 +9,13 @@ from typing import Any
 
 import numba
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.inference.blocks import label_dtype
-from bayesagree.inference.gamma import gamma_variate, log_gamma_draw
-from bayesagree.inference.kernel_draws import insert_best, normalise_logs
+from bayesagree.inference.gamma import gamma_variate
+from bayesagree.inference.kernel_draws import insert_best
 from bayesagree.inference.results import seed_of
 from bayesagree.inference.streams import block_generator, stream_apart
 
@@ -121,16 +122,19 @@ def top_labels(theta, named, unnamed, shape, rng, out):
             mass *= 1.0 - part
 
 
-@numba.njit(cache=True, nogil=True)
-def spread(theta, named, unnamed, shape, rng, out):
+def spread(
+    theta: NDArray[np.float64],
+    named: NDArray[np.int64],
+    unnamed: NDArray[np.int64],
+    shape: float,
+    rng: np.random.Generator,
+    out: NDArray[np.float64],
+) -> None:
     """Write full plausibilities, shape (sample, label): named labels, and the unnamed mass as a Dirichlet(shape)."""
-    n = named.size
-    part = np.empty(unnamed.size)
-    for s in range(theta.shape[0]):
-        for k in range(n):
-            out[s, named[k]] = theta[s, k]
-        for u in range(unnamed.size):
-            part[u] = log_gamma_draw(rng, shape)
-        normalise_logs(part)
-        for u in range(unnamed.size):
-            out[s, unnamed[u]] = theta[s, n] * part[u]
+    out[:, named] = theta[:, : named.size]
+    if unnamed.size == 0:
+        return
+    # Logs: variables of small shapes would underflow, and tie.
+    part = np.log(rng.standard_gamma(shape + 1, (len(theta), unnamed.size)))
+    part -= rng.standard_exponential(part.shape) / shape
+    out[:, unnamed] = theta[:, -1:] * sp.special.softmax(part, axis=1)

@@ -1,6 +1,6 @@
 """Plackett-Luce probability of each annotator's ranking given the other annotators of the item, by posterior draws."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -12,9 +12,8 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
-from bayesagree.plausibility.plackett_luce._cases import Cases
-from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability
-from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, WorthPrior, gibbs_worths
+from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
+from bayesagree.plausibility.plackett_luce.likelihood import partial_log_probability
 
 # Rankings as the sampler reads them, with one reliability and prior.
 type Read = Callable[[Rankings], Problem]
@@ -87,9 +86,9 @@ def marginal_log_probability(rankings: Rankings, shape: float, draws: int, rando
     later = np.flatnonzero(np.diff(rankings.item_index, prepend=-1) == 0)
     start = np.setdiff1d(np.arange(rankings.n_annotations), later)
     alone = _chosen(rankings, start, np.arange(start.size))
-    value = np.zeros((1, start.size))
     rest = shape * (rankings.categories.size - np.diff(alone.start))
-    races_log_probability(np.full((1, alone.label_index.size), shape), rest[None], alone.start, alone.block, value)
+    named = np.full((1, alone.label_index.size), shape)
+    value = partial_log_probability(named, rest[None], alone.start, alone.block)
     run = Run(chains=4, tune=200, draws=draws, thin=1)
     one_by_one = jackknife(rankings, later, earlier=True)
     read = partial(Problem.of, shape=shape)
@@ -99,17 +98,25 @@ def marginal_log_probability(rankings: Rankings, shape: float, draws: int, rando
 
 def _predicted(split: Jackknife, read: Read, run: Run, random_seed: np.random.SeedSequence) -> tuple[Floats, Floats]:
     """Return the log probability of every ranking left out and its Monte-Carlo error."""
-    cases, prior = read(split.others)
+    problem = read(split.others)
 
     def score(job: tuple[slice, np.random.Generator]) -> list[tuple[float, float]]:
-        block = gibbs_worths(cases, prior, run, *job)
+        items, rng = job
         return [
-            _log_mean(_log_probability(theta, cases, prior, split.left_out, h, block.rng), run.chains)
-            for h, theta in enumerate(block.theta, start=block.items.start)
+            _log_mean(_log_probability(theta, problem, split.left_out, h, rng), run.chains)
+            for h, theta in _of_items(problem, problem.draw(items, run, rng), items)
         ]
 
-    log_probability, error = np.array(_over_blocks(score, cases.n_items, random_seed)).reshape(-1, 2).T
+    log_probability, error = np.array(_over_blocks(score, problem.n_items, random_seed)).reshape(-1, 2).T
     return log_probability, error
+
+
+def _of_items(problem: Problem, theta: Floats, items: slice) -> Iterator[tuple[int, Floats]]:
+    """Yield each item of a block and the shares of its slots, shape (sample, slot)."""
+    edges = problem.races.slot_start[items.start : items.stop + 1]
+    flat = theta.reshape(-1, theta.shape[2])
+    for i, start, stop in zip(range(items.start, items.stop), edges - edges[0], edges[1:] - edges[0]):
+        yield i, flat[:, start:stop]
 
 
 def _over_blocks[R](
@@ -124,24 +131,22 @@ def _over_blocks[R](
 
 def _agreement(rankings: Rankings, read: Read, run: Run, random_seed: np.random.SeedSequence) -> Floats:
     """Return the posterior mean of sum_k theta_k^2, shape (item,)."""
-    cases, prior = read(rankings)
+    problem = read(rankings)
 
     def square(job: tuple[slice, np.random.Generator]) -> list[float]:
-        block = gibbs_worths(cases, prior, run, *job)
+        items, rng = job
         means = []
-        for i, theta in enumerate(block.theta, start=block.items.start):
-            number, one = max(int(cases.n_unnamed[i]), 1), prior.split
+        for _, theta in _of_items(problem, problem.draw(items, run, rng), items):
+            number, one = max(problem.n_labels + 1 - theta.shape[1], 1), problem.split
             # E sum V^2 of a symmetric Dirichlet distribution over the unnamed labels; equal shares where lumped.
             within = (one + 1) / (number * one + 1) if one else 1 / number
             means.append(float(np.mean((theta[:, :-1] ** 2).sum(axis=1) + within * theta[:, -1] ** 2)))
         return means
 
-    return np.array(_over_blocks(square, cases.n_items, random_seed))
+    return np.array(_over_blocks(square, problem.n_items, random_seed))
 
 
-def _log_probability(
-    theta: Floats, cases: Cases, prior: WorthPrior, left_out: Rankings, h: int, rng: np.random.Generator
-) -> Floats:
+def _log_probability(theta: Floats, problem: Problem, left_out: Rankings, h: int, rng: np.random.Generator) -> Floats:
     """Return the log probability of ranking h for each draw of the others' worths, shape (sample,).
 
     A label that only the ranking left out names has a random share V of the worth of all unnamed labels, nearly always
@@ -151,18 +156,17 @@ def _log_probability(
     entries = slice(left_out.start[h], left_out.start[h + 1])
     label, block = left_out.label_index[entries], left_out.block[entries]
     # A label that only this ranking names has no worth of its own: its share of the unnamed mass is drawn below.
-    names = cases.label[cases.label_start[h] : cases.label_start[h + 1]]
-    at = np.minimum(np.searchsorted(names, label), names.size - 1)
+    names = problem.races.label[slice(*problem.races.slot_start[h : h + 2])]
+    at = np.searchsorted(names, label)  # below the number of labels, which ends them
     known = names[at] == label
-    others = np.setdiff1d(np.arange(names.size), at[known])
-    share, log_weight = _unnamed_shares(int((~known).sum()), int(cases.n_unnamed[h]), prior.split, len(theta), rng)
+    others = np.setdiff1d(np.arange(names.size - 1), at[known])
+    unnamed = problem.n_labels + 1 - names.size
+    share, log_weight = _unnamed_shares(int((~known).sum()), unnamed, problem.split, len(theta), rng)
     named = np.empty((len(theta), label.size))
     named[:, known] = theta[:, at[known]]
     named[:, ~known] = theta[:, -1:] * share[:, :-1]
     rest = theta[:, others].sum(axis=1) + theta[:, -1] * share[:, -1]
-    out = np.empty((len(theta), 1))
-    races_log_probability(named, rest[:, None], np.array([0, label.size]), block, out)
-    return out[:, 0] + log_weight
+    return partial_log_probability(named, rest[:, None], np.array([0, label.size]), block)[:, 0] + log_weight
 
 
 def _unnamed_shares(

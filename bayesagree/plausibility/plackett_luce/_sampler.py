@@ -1,74 +1,21 @@
-"""Plackett-Luce worths of many items, block of items by block, and the worths of labels that nobody named."""
+"""Plackett-Luce worths of many items, block of items by block, and the worths of labels not in play."""
 
-from typing import Any, Literal, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.errors import one_of, positive, positive_int
 from bayesagree.inference.blocks import label_dtype
-from bayesagree.inference.convergence import worst_diagnostics
+from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.pseudo_label import spread, top_labels
-from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
-from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
-from bayesagree.plausibility.plackett_luce._stages import stages_of
+from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
+from bayesagree.plausibility.plackett_luce._races import Races
 
 type Unranked = Literal["exact", "lumped"]
-
-
-class WorthPrior(NamedTuple):
-    """Shapes of the worths' gamma prior: of each named label, and of all unnamed labels of an item together.
-
-    Attributes
-    ----------
-    shape
-        Of every named label.
-    unnamed
-        Of the sum over the labels that nobody named, shape (item,): exact, as a sum of gammas is a gamma.
-    split
-        Of each of them within that sum; 0 splits the sum equally.
-    """
-
-    shape: float
-    unnamed: Floats
-    split: float
-
-
-def worth_shape(n_labels: int, shape: float | None, unranked: Unranked) -> float:
-    """Return the prior shape of the worth of a named label, for one treatment of the labels that nobody named."""
-    if unranked not in ("exact", "lumped"):
-        raise InputError(f"unranked={unranked!r} is not one of 'exact', 'lumped'")
-    usual = 1.0 if unranked == "lumped" else 1.0 / n_labels
-    return positive(usual if shape is None else shape, "shape")
-
-
-def worth_prior(cases: Cases, shape: float | None, unranked: Unranked) -> WorthPrior:
-    """Return the prior for one treatment of the labels that nobody named."""
-    one = worth_shape(cases.n_labels, shape, unranked)
-    if unranked == "lumped":
-        return WorthPrior(one, np.where(cases.n_unnamed > 0, one, 0.0), 0.0)
-    return WorthPrior(one, np.asarray(cases.n_unnamed * one, dtype=np.float64), one)
-
-
-class Problem(NamedTuple):
-    """The rankings as the samplers read them, and the prior of their worths."""
-
-    cases: Cases
-    prior: WorthPrior
-
-    @classmethod
-    def of(
-        cls,
-        rankings: Rankings,
-        reliability: int = 1,
-        shape: float | None = None,
-        unranked: Unranked = "exact",
-    ) -> Self:
-        """Read rankings, each of them `reliability` times."""
-        cases = read_cases(rankings, positive_int(reliability, "reliability"))
-        return cls(cases, worth_prior(cases, shape, unranked))
 
 
 class Run(NamedTuple):
@@ -80,74 +27,95 @@ class Run(NamedTuple):
     thin: int
 
 
-class WorthBlock(NamedTuple):
-    """Draws for neighbouring items.
+def worth_shape(n_labels: int, shape: float | None, unranked: Unranked) -> float:
+    """Return the prior shape of the worth of a named label, for one treatment of the labels that nobody named."""
+    one_of(unranked, "unranked", ("exact", "lumped"))
+    usual = 1.0 if unranked == "lumped" else 1.0 / n_labels
+    return positive(usual if shape is None else shape, "shape")
 
-    Attributes
-    ----------
-    items
-        Which items, as positions.
-    theta
-        Per item the shares of its named labels and, last, of all others together: shape (sample, n + 1), rows sum to
-        one, sample = chain * draws + draw.
-    diagnostics
-        Split r-hat and effective sample size of the worst of the item's labels, shape (item, 2).
-    rng
-        Continues the block's random stream.
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The rankings as races, and the gamma prior of their worths.
+
+    `shape` (slot,): of each label in play, and of the sum over all others, which is a gamma variable too; `split`: of
+    each of these within their sum, or 0 where the sum is split equally.
     """
 
-    items: slice
-    theta: list[Floats]
-    diagnostics: Floats
-    rng: np.random.Generator
+    races: Races
+    n_labels: int
+    shape: Floats
+    split: float
 
+    @classmethod
+    def of(
+        cls,
+        rankings: Rankings,
+        reliability: int = 1,
+        shape: float | None = None,
+        unranked: Unranked = "exact",
+        in_play: NDArray[np.bool_] | None = None,
+    ) -> "Problem":
+        """Read rankings, each of them `reliability` times."""
+        races = Races.of(rankings, positive_int(reliability, "reliability"), in_play)
+        n_labels = rankings.categories.size
+        one = worth_shape(n_labels, shape, unranked)
+        shapes = np.full(races.label.size, one)
+        others = n_labels + 1 - np.diff(races.slot_start)
+        shapes[races.others] = one * (np.minimum(others, 1) if unranked == "lumped" else others)
+        return cls(races, n_labels, shapes, 0.0 if unranked == "lumped" else one)
 
-def gibbs_worths(cases: Cases, prior: WorthPrior, run: Run, items: slice, rng: np.random.Generator) -> WorthBlock:
-    """Run the Gibbs sampler for one block of items."""
-    theta, stages, prior = [], stages_of(cases, items), prior._replace(unnamed=prior.unnamed[items])
-    for i in range(items.stop - items.start):
-        out = np.empty((run.chains * run.draws, stages.label_start[i + 1] - stages.label_start[i] + 1))
-        sample_item(stages, i, prior, run, rng, out)
-        theta.append(out)
-    return WorthBlock(items, theta, diagnostics_of(theta, run.chains), rng)
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.races.n_items
 
+    def in_play(self, *, pseudo: bool = False) -> NDArray[np.bool_]:
+        """Return whether each label is in play, shape (item, category), with an empty last column for `pseudo`."""
+        table = np.zeros((self.n_items, self.n_labels + 1), bool)
+        table[self.races.item, self.races.label] = True
+        table[:, -1] = False
+        return table if pseudo else table[:, :-1]
 
-def diagnostics_of(theta: list[Floats], chains: int) -> Floats:
-    """Return r-hat and effective sample size of the worst label of each item, shape (item, 2)."""
-    return np.array([worst_diagnostics(draws, chains) for draws in theta])
+    def draw(self, items: slice, run: Run, rng: np.random.Generator) -> Floats:
+        """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
+        races = self.races.some(items)
+        shape = self.shape[self.races.slot_start[items.start] : self.races.slot_start[items.stop]]
+        out = np.empty((run.chains, run.draws, shape.size))
+        for chain in out:
+            worth = np.maximum(rng.standard_gamma(shape + races.arrivals), np.where(shape > 0, TINY, 0.0))
+            start = (worth / np.add.reduceat(worth, races.slot_start[:-1])[races.item])[None]
+            gibbs(races, shape, run.tune, rng, start)
+            chain[0] = start[0]
+            gibbs(races, shape, run.thin, rng, chain)
+        return out
 
+    def diagnostics(self, items: slice, theta: Floats) -> Floats:
+        """Return R-hat and effective sample size of the worst label of each item, shape (item, 2)."""
+        start = self.races.slot_start[items.start : items.stop] - self.races.slot_start[items.start]
+        r_hat, ess = diagnostics(theta)
+        return np.stack([np.fmax.reduceat(r_hat, start), np.fmin.reduceat(ess, start)], axis=1)
 
-def best_labels(cases: Cases, prior: WorthPrior, block: WorthBlock, depth: int) -> NDArray[Any]:
-    """Return the best labels of each draw, shape (item, sample, rank).
+    def reduce(self, items: slice, theta: Floats, depth: int | None, rng: np.random.Generator) -> NDArray[Any]:
+        """Return the best `depth` labels of each draw, or all plausibilities, shape (item, sample, ...).
 
-    Unnamed labels compete too, each with its own random share of their mass ("exact") or an equal one ("lumped"),
-    where a random one stands for its equals.
-    """
-    out = np.empty((len(block.theta), block.theta[0].shape[0], depth), dtype=label_dtype(cases.n_labels))
-    for i, theta in enumerate(block.theta):
-        named, unnamed = _named_and_unnamed(cases, block.items.start + i)
-        top_labels(theta, named, unnamed, prior.split, block.rng, out[i])
-    return out
-
-
-def full_plausibility(cases: Cases, prior: WorthPrior, block: WorthBlock) -> Floats:
-    """Return each draw's plausibilities, shape (item, sample, label); "lumped" adds the pseudo-label at the end."""
-    extra = 1 if prior.split == 0.0 else 0
-    out = np.zeros((len(block.theta), block.theta[0].shape[0], cases.n_labels + extra))
-    for i, theta in enumerate(block.theta):
-        named, unnamed = _named_and_unnamed(cases, block.items.start + i)
-        if extra:
-            out[i][:, np.append(named, cases.n_labels)] = theta
-        else:
-            spread(theta, named, unnamed, prior.split, block.rng, out[i])
-    return out
-
-
-def _named_and_unnamed(cases: Cases, item: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    named = cases.label[cases.label_start[item] : cases.label_start[item + 1]]
-    return named, np.setdiff1d(np.arange(cases.n_labels), named, assume_unique=True)
-
-
-def reduce_block(cases: Cases, prior: WorthPrior, block: WorthBlock, depth: int | None) -> NDArray[Any]:
-    """Return the best `depth` labels of each draw, or the full plausibilities, shape (item, sample, ...)."""
-    return full_plausibility(cases, prior, block) if depth is None else best_labels(cases, prior, block, depth)
+        Labels not in play compete too, each with its own random share of their mass ("exact") or an equal one
+        ("lumped"), where a random one stands for its equals; "lumped" adds the pseudo-label to all plausibilities.
+        """
+        samples, pseudo = theta.shape[0] * theta.shape[1], self.split == 0
+        flat = theta.reshape(samples, -1)
+        width, dtype = (self.n_labels + pseudo, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
+        out = np.zeros((items.stop - items.start, samples, width), dtype)
+        first = self.races.slot_start[items.start]
+        for i, one in enumerate(out, items.start):
+            slots = slice(*self.races.slot_start[i : i + 2])
+            own, label = (
+                np.ascontiguousarray(flat[:, slots.start - first : slots.stop - first]),
+                self.races.label[slots],
+            )
+            if depth is None and pseudo:
+                one[:, label] = own
+                continue
+            rest = np.setdiff1d(np.arange(self.n_labels), label)
+            (spread if depth is None else top_labels)(own, label[:-1], rest, self.split, rng, one)
+        return out

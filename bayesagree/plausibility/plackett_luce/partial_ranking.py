@@ -1,9 +1,8 @@
-"""Partial rankings with ties as a PyMC distribution: Plackett-Luce, with a compiled log probability and gradient."""
+"""Partial rankings with ties as a PyMC distribution: Plackett-Luce, whose gradient is known."""
 
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -15,31 +14,7 @@ from pytensor.tensor.sort import argsort
 from pytensor.tensor.variable import TensorVariable
 
 from bayesagree.inference.kernel_ops import KernelOp
-from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
-
-
-@numba.njit(cache=True, nogil=True)
-def rankings_log_probability(log_worth, ranks):
-    """Return log probability and gradient of each ranking, from log worths and ranks of shape (ranking, label).
-
-    Equal ranks tie; the labels of the largest rank are those that remain. A ranking equal to the one before
-    costs nothing.
-    """
-    value, gradient = np.zeros(ranks.shape[0]), np.zeros(log_worth.shape)
-    for r in range(ranks.shape[0]):
-        row = ranks[r]
-        if r > 0 and (row == ranks[r - 1]).all() and (log_worth[r] == log_worth[r - 1]).all():
-            value[r], gradient[r] = value[r - 1], gradient[r - 1]
-            continue
-        order = np.argsort(row, kind="mergesort")
-        start = np.zeros(order.size + 1, np.int64)
-        blocks = 0
-        for e in range(1, order.size):
-            if row[order[e]] != row[order[e - 1]]:
-                blocks += 1
-                start[blocks] = e
-        value[r] = ranking_log_probability(log_worth[r], (0, blocks), start, order, gradient[r])
-    return value, gradient
+from bayesagree.plausibility.plackett_luce.likelihood import rankings_log_probability
 
 
 class RankingLogProbability(KernelOp):
@@ -52,8 +27,12 @@ class RankingLogProbability(KernelOp):
         return Apply(self, typed, [pt.dvector(), pt.dmatrix()])
 
     def compute(self, *inputs: Any) -> Sequence[Any]:
-        """Return both outputs."""
-        return rankings_log_probability(*inputs)
+        """Return both outputs; a ranking equal to the one before costs nothing."""
+        log_worth, ranks = inputs
+        new = np.append(True, ((log_worth[1:] != log_worth[:-1]) | (ranks[1:] != ranks[:-1])).any(axis=1))
+        value, gradient = rankings_log_probability(log_worth[new], ranks[new])
+        at = np.cumsum(new) - 1
+        return value[at], gradient[at]
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Multiply by the gradient; ranks have none."""
@@ -110,15 +89,11 @@ def _cuts(worth: TensorVariable, block_sizes: ArrayLike | None) -> Any:
 
 
 def _logp(value: Any, worth: Any, cuts: Any) -> Any:
-    ranks, worth = _same_shape(value, worth)
+    ranks, worth = pt.broadcast_arrays(value, worth)  # pyright: ignore[reportAttributeAccessIssue]
     n_labels = worth.shape[-1]
     log_worth: Any = pt.log(worth)
     both: Any = RankingLogProbability()(log_worth.reshape((-1, n_labels)), ranks.reshape((-1, n_labels)))
     return both[0].reshape(ranks.shape[:-1], ndim=ranks.ndim - 1)
-
-
-def _same_shape(*arrays: Any) -> Any:
-    return pt.broadcast_arrays(*arrays)
 
 
 def _race(worth: Any, cuts: Any, size: Any) -> Any:

@@ -24,23 +24,16 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.rankings import ChoiceSets
-from bayesagree.errors import InputError, as_python, positive, positive_int, warn
+from bayesagree.errors import as_python, positive_int, warn
 from bayesagree.inference.blocks import LOCAL, Schedule, Stream, by_chain
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request, Values
 from bayesagree.inference.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
-from bayesagree.inference.streams import Seed
+from bayesagree.inference.streams import Seed, block_generators
 from bayesagree.inference.top_labels import stream_of, truth_draws
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.plackett_luce._sampler import (
-    Problem,
-    Run,
-    Unranked,
-    gibbs_worths,
-    reduce_block,
-    worth_shape,
-)
-from bayesagree.plausibility.plackett_luce.model import plackett_luce_model, read_worths
+from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked, worth_shape
+from bayesagree.plausibility.plackett_luce.model import plackett_luce_model, read_shares
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -57,7 +50,6 @@ class PlackettLuce(ItemPosterior):
     reliability: int = 1
     shape: float | None = None
     unranked: Unranked = "exact"
-    exponent: float = 1.0
     tune: int = 200
     thin: int = 1
     name = "plackett_luce"
@@ -68,7 +60,6 @@ class PlackettLuce(ItemPosterior):
     def __post_init__(self) -> None:
         for name in ("tune", "thin"):
             positive_int(getattr(self, name), name)
-        positive(self.exponent, "exponent")
 
     def problem(self, annotations: Rankings) -> Problem:
         """Return the rankings as the samplers read them, and the shapes of the worths."""
@@ -90,14 +81,12 @@ class PlackettLuce(ItemPosterior):
 
     def drawer(self, problem: Problem, request: Request) -> Drawer:
         """Return the function that runs the Gibbs sampler on a block of items."""
-        if self.exponent != 1:
-            raise InputError(f"exponent={self.exponent!r} needs engine='nuts'; engine='gibbs' repeats rankings instead")
-        cases, prior, run = problem.cases, problem.prior, Run(request.chains, self.tune, request.draws, self.thin)
+        run = Run(request.chains, self.tune, request.draws, self.thin)
 
         def draw(items: slice, rng: np.random.Generator) -> Drawn:
-            block = gibbs_worths(cases, prior, run, items, rng)
-            values = reduce_block(cases, prior, block, request.top_labels)
-            return Drawn(items, {request.variable: values}, block.diagnostics)
+            theta = problem.draw(items, run, rng)
+            worst = problem.diagnostics(items, theta)
+            return Drawn(items, {request.variable: problem.reduce(items, theta, request.top_labels, rng)}, worst)
 
         return draw
 
@@ -118,13 +107,16 @@ class PlackettLuce(ItemPosterior):
 
     def from_nuts(self, sampled: xr.DataTree, problem: Problem, request: Request) -> Values:
         """Read plausibilities or best labels from PyMC's draws of the worths."""
-        values, worst = read_worths(sampled, problem, request.random_seed, request.top_labels)
+        theta, everything = read_shares(sampled, problem), slice(0, problem.n_items)
+        (rng,) = block_generators(request.random_seed, 1)
+        values = problem.reduce(everything, theta, request.top_labels, rng)
+        worst = problem.diagnostics(everything, theta)
         return {request.variable: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
 
     def groups(self, problem: Problem, request: Request) -> Groups:
         """Return whether anybody named each label."""
         pseudo = self.unranked == "lumped" and request.top_labels is None
-        constant: dict[str, Any] = {"named": (("item", "category"), problem.cases.named(pseudo=pseudo))}
+        constant: dict[str, Any] = {"named": (("item", "category"), problem.in_play(pseudo=pseudo))}
         return {"constant_data": constant | ({UNNAMED_SHAPE: ((), 0.0)} if pseudo else {})}
 
     def advice(self, request: Request) -> str:
@@ -138,7 +130,6 @@ def plackett_luce(
     reliability: int = 1,
     shape: float | None = None,
     unranked: Unranked = "exact",
-    exponent: float = 1.0,
     draws: int = 1000,
     chains: int = 4,
     tune: int = 200,
@@ -168,8 +159,6 @@ def plackett_luce(
         unnamed ones together have shape (K - n) `shape`. ``"lumped"``: one pseudo-label of shape `shape` stands for
         all of them (the released code of the paper); it is the last label of full plausibilities. Certainties and
         metrics split its mass equally and draw the order of the labels behind it.
-    exponent
-        Worths enter the race to this power: the paper's continuous reliability. Needs ``engine="nuts"``.
     draws, chains
         Draws kept per chain, and number of chains.
     tune, thin
@@ -195,7 +184,7 @@ def plackett_luce(
     Raises
     ------
     InputError
-        A parameter outside its range, or one that the engine does not know.
+        A parameter outside its range.
     SizeError
         A result too large for memory, with its size and the way out.
 
@@ -219,7 +208,7 @@ def plackett_luce(
     [[0.5, 0.3, 0.2, 0.1]]
     """
     rankings = as_annotations(rankings, (Rankings,), "rankings")
-    specification = PlackettLuce(reliability, shape, unranked, exponent, tune, thin)
+    specification = PlackettLuce(reliability, shape, unranked, tune, thin)
     return specification.draw(
         rankings,
         Request(

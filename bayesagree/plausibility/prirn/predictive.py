@@ -11,7 +11,7 @@ from bayesagree.errors import positive
 from bayesagree.inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.predictive import GRID, dirichlet_agreement
-from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability
+from bayesagree.plausibility.plackett_luce.likelihood import partial_log_probability
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, inverse_ranks
 
 
@@ -37,8 +37,7 @@ def _held_out(
     gamma = np.array([positive(float(level), "reliability", zero=True) for level in levels])[:, None]
     named = gamma * others + shape[rankings.label_index]
     unnamed = gamma + shape.sum() - np.add.reduceat(named, rankings.start[:-1], axis=1)
-    value = np.empty((levels.size, rankings.n_annotations))
-    races_log_probability(named, np.maximum(unnamed, 0.0), rankings.start, rankings.block, value)
+    value = partial_log_probability(named, np.maximum(unnamed, 0.0), rankings.start, rankings.block)
     scored = np.where(n > 1, n, 0)
     log_score = np.stack([np.bincount(rankings.item_index, weights=row, minlength=n.size) for row in value])
     irn = label_total / item_total[cell // shape.size]
