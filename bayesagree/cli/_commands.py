@@ -11,7 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesagree.cli import COMMANDS
-from bayesagree.cli._output import working
+from bayesagree.cli._options import Json, ResultFile, TableFile
+from bayesagree.cli._output import Answer, ResultAnswer, TableAnswer, keep, show, working
 from bayesagree.errors import InputError
 
 Force = Annotated[bool, typer.Option("--force", help="Replace a file to write where there is one.")]
@@ -49,34 +50,48 @@ def load(name: str) -> Any:
     return as_command(getattr(import_module(f"bayesagree.cli.{name}"), name), name)
 
 
-def as_command(function: Callable[..., None], name: str) -> Any:
+def as_command(function: Callable[..., Answer], name: str) -> Any:
     """Return a function as a command: its parameters are options, and so are the fields of a dataclass among them.
 
-    A command that writes a file has --force, without which a file that is there stays.
+    The kind of its answer decides what --output keeps. A command that writes a file has --force, without which a file
+    that is there stays.
     """
     parameters: list[Parameter] = []
     bundles: dict[str, Any] = {}
-    for parameter in signature(function, eval_str=True).parameters.values():
+    whole = signature(function, eval_str=True)
+    for parameter in whole.parameters.values():
         own, bundle = [parameter], parameter.annotation
         if isinstance(bundle, type) and is_dataclass(bundle):
             bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
         parameters += [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own]
-    writes = any(p.name == "output" for p in parameters)
-    if writes:
-        parameters.append(Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force))
+    added: dict[str, tuple[Any, Any]] = {"json": (False, Json)}
+    kept = {TableAnswer: TableFile, ResultAnswer: ResultFile}.get(whole.return_annotation)
+    if kept is not None:
+        added["output"] = (None, kept)
+    if kept is not None or "output" in whole.parameters:
+        added["force"] = (False, Force)
+    for key, (default, annotation) in added.items():
+        parameters.append(Parameter(key, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
 
     def command(**given: Any) -> None:
-        force = given.pop("force", False)
+        force, json = given.pop("force", False), given.pop("json")
         if given.get("data") is not None and given.get("predictions", "") is None:
             # The annotations have a name, so that the one file is that of predictions.
             given["predictions"], given["annotations"] = given["annotations"], None
         output = given.get("output")
         if output is not None and not force and output.exists():
             raise InputError(f"{output} is there already; pass --force to replace it, or another --output")
+        if kept is not None:
+            del given["output"]
         for key, bundle in bundles.items():
             given[key] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         with working(name):
-            function(**given)
+            answer = function(**given)
+        if kept is not None and output is not None:
+            keep(answer.keep, output)
+        show(answer.tables, json=json, notes=answer.notes)
+        if answer.code:
+            raise typer.Exit(answer.code)
 
     command.__doc__ = function.__doc__
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]

@@ -47,6 +47,30 @@ class Table(NamedTuple):
     most: int | None = None
 
 
+class Answer(NamedTuple):
+    """What a command answers; the option --json prints it as a document.
+
+    Attributes
+    ----------
+    tables, notes
+        What `show` shows.
+    keep
+        What --output keeps.
+    code
+        Exit code.
+    """
+
+    tables: Sequence[Table]
+    notes: Sequence[str] = ()
+    keep: Any = None
+    code: int = 0
+
+
+# Answers of commands whose --output keeps a table, or a result of draws.
+type TableAnswer = Answer
+type ResultAnswer = Answer
+
+
 def show(tables: Sequence[Table], *, json: bool, notes: Sequence[str] = ()) -> None:
     """Print an answer to stdout: tables and sentences, or one JSON document of them."""
     _stop_spinner()
@@ -132,12 +156,16 @@ def show_json(answer: Any) -> None:
     sys.stdout.write(json.dumps(plain(answer), indent=2, allow_nan=False) + "\n")
 
 
-def write_table(table: Any, path: Path | None) -> None:
-    """Write a table in the format of its ending, if it is to be kept."""
-    if path is not None:
-        from bayesagree.io.outputs import write_table as write
+def keep(kept: Any, path: Path) -> None:
+    """Write a table, or a result of draws, in the format of the ending."""
+    if path.suffix == ".nc":
+        from bayesagree.io.files import write_result
 
-        write(table, path)
+        write_result(kept, path)
+    else:
+        from bayesagree.io.outputs import write_table
+
+        write_table(kept, path)
 
 
 def stderr() -> "Console":

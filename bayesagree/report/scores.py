@@ -135,7 +135,7 @@ def gold_scores(case: Case, gold: Gold | None) -> GoldScores | None:
     """Score the models against gold, with the posterior that learns from it; None without models or gold."""
     if gold is None or case.models is None:
         return None
-    shared = ("metrics", "draws", "chains", "seed", "items", "missing")
+    shared = ("metrics", "draws", "chains", "random_seed", "items", "missing")
     tree = evaluate(case.annotations, case.models, gold=gold, **{name: getattr(case.settings, name) for name in shared})
     made = settings_of(tree)
     table, contradiction = score_intervals(tree).isel(reliability=0), tuple(gold_notes(made))

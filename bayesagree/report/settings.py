@@ -75,7 +75,7 @@ class ReportSettings:
 
     def options(self) -> dict[str, Any]:
         """Return the arguments of `evaluate` that all evaluations of the report share."""
-        shared = ("plausibility", "reliability", "chains", "seed", "items", "missing")
+        shared = ("plausibility", "reliability", "chains", "random_seed", "items", "missing")
         options = {name: getattr(self, name) for name in shared}
         if self.threshold is not None:
             options["threshold"] = self.threshold
