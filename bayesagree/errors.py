@@ -162,7 +162,7 @@ def positive(value: Any, name: str, *, zero: bool = False) -> float:
 def one_of[T](value: T, name: str, known: Collection[Any]) -> T:
     """One of the known values, or `InputError`."""
     if not isinstance(value, Hashable) or value not in known:
-        raise InputError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
+        raise InputError(f"{say(name, value)} is not one of {', '.join(map(repr, known))}")
     return value
 
 

@@ -1,14 +1,13 @@
 """Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from typer import Argument, Option, echo
 
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +63,6 @@ ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, a
 Tool = Annotated[str | None, Option(help="Write for this tool: label_studio, argilla, prodigy, doccano.")]
 ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
 CiProb = Annotated[float, Option(help="Probability of the intervals.")]
-Dask = Annotated[str | None, Option(help="Address of a Dask scheduler to run on.")]
 Scale = Annotated[tuple[float, float] | None, Option(help="Lowest and highest rating, such as 1 5 or 1,5.")]
 
 
@@ -125,6 +123,8 @@ class Source(Columns):
     missing_labels: Annotated[str | None, Option(help="Labels that stand for no answer, such as n/a.")] = None
     merge_similar: Annotated[bool, Option("--merge-similar", help="Ignore case and spaces of labels.")] = False
     ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Labels have an order, or none.")] = None
+    # What the reader chose and left out, of the file that was read last.
+    said: ClassVar[list[str]] = []
 
     def read(
         self, predictions: Path | None = None, columns: PredictionColumns | None = None, *, needed: bool = False
@@ -149,9 +149,8 @@ class Source(Columns):
                 given = replace(given, ordered=self.ordered)
             return given, dataset.predictions
         export = self.export()
-        left_out = export.contents.loc[export.contents["left_out"], ["what", "number"]]
-        said = [*export.notes, *(f"left out {number} {what}" for what, number in left_out.itertuples(index=False))]
-        for sentence in said:
+        self.said[:] = export.sentences()
+        for sentence in self.said:
             echo(f"{self.annotations}: {sentence}", err=True)
         if export.annotations is None:
             raise InputError(f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations")
@@ -223,18 +222,24 @@ class Source(Columns):
         """Read the true labels of some items from a table; those of other items are left out."""
         if path is None:
             return None
-        from bayesagree.io.files import read_table
-
-        table = read_table(path)
-        column = next((c for c in (self.label, "gold", "truth") if c in table.columns), None)
-        if self.item not in table.columns or column is None:
-            needed, has = f"the columns {self.item!r} and {self.label!r}", ", ".join(map(str, table.columns))
-            raise InputError(f"{str(path)!r} needs {needed}; it has {has}")
-        known = set(items.tolist())
-        gold = {i: truth for i, truth in zip(table[self.item].tolist(), table[column].tolist()) if i in known}
+        truth = by_item(path, self.item, self.label, "gold", "truth")
+        gold = truth[truth.index.isin(items)].to_dict()
         if not gold:
             raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
         return gold
+
+
+def by_item(path: Path, item: str, *columns: str) -> Any:
+    """Read a column of a table, the first of these that is there, as a series by item."""
+    from bayesagree.annotations._words import named_columns
+    from bayesagree.io.files import read_table
+
+    table = read_table(path)
+    (key,) = named_columns(table.columns, item=item)
+    column = next((name for name in columns if name in table.columns), columns[0])
+    if missing := [name for name in (key, column) if name not in table.columns]:
+        raise InputError(f"{str(path)!r} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
+    return table.drop_duplicates([key, column]).set_index(key)[column]
 
 
 def groups_of(annotations: Any, people: "Annotators | None", features: str, smallest: int) -> "Groups":
@@ -257,13 +262,7 @@ def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) ->
         raise InputError(
             f"--{next(iter(requested))} names a column of the items: give their table, --item-features FILE"
         )
-    from bayesagree.io.files import read_table
-
-    table = read_table(path)
-    for column in (item, *requested.values()):
-        if column not in table.columns:
-            raise InputError(f"{path} has no column {column!r}; it has {', '.join(map(str, table.columns))}")
-    return {option: table.set_index(item)[column] for option, column in requested.items()}
+    return {option: by_item(path, item, column) for option, column in requested.items()}
 
 
 def write_items(table: Any, output: Path | None, tool: str | None, contents: Path | None, item: str) -> None:
@@ -275,14 +274,7 @@ def write_items(table: Any, output: Path | None, tool: str | None, contents: Pat
     from bayesagree.io.tables import read_table
 
     seen = None if contents is None else read_table(contents)
-    write(table, output, contents=seen, item=item, tool=one_of(tool or "table", "--tool", TOOLS))
-
-
-def one_of(value: str, option: str, known: Sequence[str]) -> Any:
-    """Return the value of an option that has few, or refuse it."""
-    if value not in known:
-        raise InputError(f"{option} {value!r} is not one of {', '.join(known)}")
-    return value
+    write(table, output, contents=seen, item=item, tool=one_of(tool or "table", "tool", TOOLS))
 
 
 def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":
@@ -317,16 +309,3 @@ def numbers(text: str, option: str, *, whole: bool = False) -> list[Any]:
     if not all(number.is_integer() for number in found):
         raise InputError(f"{option} {text!r} must be whole numbers")
     return [int(number) for number in found]
-
-
-def dask_client(address: str | None) -> Any:
-    """Connect to the Dask scheduler at an address, if there is one."""
-    if address is None:
-        return None
-    from importlib.util import find_spec
-
-    if find_spec("distributed") is None:
-        raise InputError("--dask needs the extra scale: pip install 'bayesagree[scale]'")
-    from distributed import Client
-
-    return Client(address)

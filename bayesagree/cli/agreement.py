@@ -5,6 +5,7 @@ from typing import Annotated
 from typer import Option
 
 from bayesagree.cli import _options, _output
+from bayesagree.errors import one_of
 
 
 def agreement(
@@ -12,23 +13,25 @@ def agreement(
     level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
     item_features: _options.ItemFeatures = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
-    random_seed: _options.Seed = 1,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
-) -> None:
+    annotators: _options.AnnotatorsFile = None,
+    group: _options.Group = None,
+    seed: _options.Seed = 1,
+) -> _output.TableAnswer:
     """Show the common agreement Phi and every classic coefficient, each with an interval.
+
+    With --group also how far annotators of a group agree, and those of two groups.
 
     Example: bayesagree agreement ratings.csv --scale 1 5 --step 1
     """
     from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
     from bayesagree.agreement.coefficients import agreement_table
+    from bayesagree.subjective.tables import group_agreement_table
 
     given, _ = source.read()
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
-    chosen = _options.one_of(level or given.level, "--level", tuple(WEIGHTS_OF_LEVEL))
+    chosen = one_of(level or given.level, "level", tuple(WEIGHTS_OF_LEVEL))
     groups = _options.item_groups(item_features, source.item, {"cluster": cluster})
-    table = agreement_table(given, level=chosen, random_seed=random_seed, **groups)
-    _output.write_table(table, output)
+    table = agreement_table(given, level=chosen, random_seed=seed, **groups)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
     title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"
     if given.kind == "rankings":
@@ -39,4 +42,8 @@ def agreement(
         _output.Table("agreement", table, most=0),
         _output.Table("", table.loc[known].drop(columns="ci_kind"), title),
     ]
-    _output.show(tables, json=json, notes=[] if json else [f"No {names}: {note}." for note, names in missing.items()])
+    if group is not None:
+        people = _options.groups_of(given, source.features(annotators), group, 1)
+        by_group = group_agreement_table(given, people, None)
+        tables.append(_output.Table("groups", by_group, f"Alpha within and between groups by {people.by}"))
+    return _output.Answer(tables, [f"No {names}: {note}." for note, names in missing.items()], table)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -22,13 +22,13 @@ def annotators(
     source: _options.Source,
     sampling: _options.ShortSampling,
     gold: _options.GoldFile = None,
-    variant: Annotated[str, typer.Option(help="Variant of Dawid-Skene, such as one_coin; see docs.")] = "auto",
+    variant: Annotated[str, Option(help="Variant of Dawid-Skene, such as one_coin; see docs.")] = "auto",
     allow_unmixed: _options.AllowUnmixed = False,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
-) -> None:
+) -> _output.TableAnswer:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 
+    Accuracy is the probability of the right label given what the annotator perceives of the item, in the variant that
+    the note names; column matches_truth is the share of the annotator's labels that are the drawn truth of their item.
     Of ratings: how much stricter or milder each annotator is, and Phi as it stands and once levels are removed.
     With --gold, gold items teach the annotators' confusion, and a second fit without them shows how far the predicted
     confidence is from the accuracy on gold, before and after calibration. -o keeps the annotators.
@@ -45,8 +45,7 @@ def annotators(
         if gold is not None:
             raise InputError("--gold is for labels; the truth of ratings is item_mean= of common_agreement")
         tables = _levels(crowd, vars(sampling))
-        _output.write_table(tables[0].rows, output)
-        return _output.show(tables, json=json)
+        return _output.Answer(tables, keep=tables[0].rows)
     if crowd.kind != "labels":
         raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
     known = source.gold(gold, crowd.items)
@@ -68,8 +67,7 @@ def annotators(
             advance()
         else:
             notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
-    _output.write_table(tables[0].rows, output)
-    _output.show(tables, json=json, notes=notes)
+    return _output.Answer(tables, notes, tables[0].rows)
 
 
 def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
@@ -84,9 +82,9 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
         advance()
     rows = []
     for name, fit in (("as it stands", plain), ("levels removed", tree)):
-        agreement = fit["agreement"].to_dataset()
-        found = {end: float(agreement[end]) for end in ("mean", "lower", "upper")}
-        rows.append({"phi": name} | found | {"decision": agreement.attrs["decision"]})
+        found = fit["agreement"].to_dataset()
+        ends = {end: float(found[end]) for end in ("mean", "lower", "upper")}
+        rows.append({"phi": name} | ends | {"decision": found.attrs["decision"]})
     table = annotator_levels(tree)
     title = f"Levels, strictest first ({min(_SHOWN, len(table))} of {len(table)}): shift in log odds, HDI 0.95"
     return [
@@ -100,13 +98,12 @@ def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], 
     from bayesagree.predictive.annotator_checks import annotator_table, crowd_checks
 
     table = annotator_table(tree)
-    flags, given = table["flags"].tolist(), table["n_labels_given"].tolist()
-    order = sorted(range(len(table)), key=lambda j: (not flags[j], -given[j]))
+    table = table.iloc[sorted(range(len(table)), key=lambda j: (not table["flags"][j], -table["n_labels_given"][j]))]
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
     checks = crowd_checks(crowd, tree)
     title = f"Annotators ({min(_SHOWN, len(table))} of {len(table)}, flagged first); intervals are HDI 0.95"
     tables = [
-        _output.Table("annotators", table.iloc[order], title, most=_SHOWN),
+        _output.Table("annotators", table, title, most=_SHOWN),
         _output.Table("confusion", confusion.to_dataframe().reset_index(), most=0),
         _output.Table("checks", _named("check", checks), "Checks of the crowd"),
     ]

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from typer import Exit, Option
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError, shorten
@@ -20,8 +20,8 @@ def check(
     metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
     plausibility: _options.PlausibilityName = None,
     items: _options.Items = "fixed",
-    json: _options.Json = False,
-) -> None:
+    missing: _options.Missing = "error",
+) -> _output.Answer:
     """Check that a new model is better than an old one: exit code 0 if the annotations support it, 1 if not.
 
     Exit code 2 is bad input. The claim is about these items, or items like these with --items bootstrap.
@@ -37,7 +37,7 @@ def check(
             raise InputError(f"{option} {name!r} is not one of the models, {shorten(names)}")
     if not_worse is not None and not not_worse > 0:
         raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
-    options = vars(sampling) | {"items": items}
+    options = vars(sampling) | {"items": items, "missing": missing}
     options["plausibility"] = _options.name_or_trace(plausibility)
     margin = -not_worse if not_worse else 0.0
     found = claim(truth, models, names[new], names[old], probability, margin, metric, **options)
@@ -47,6 +47,4 @@ def check(
         _output.Table("claim", [row], most=0),
         _output.Table("pairs", pairs, f"{metric}: difference with its 95 % HDI"),
     ]
-    _output.show(tables, json=json, notes=[f"{found.sentence}."])
-    if not found.supported:
-        raise Exit(1)
+    return _output.Answer(tables, [f"{found.sentence}."], code=0 if found.supported else 1)

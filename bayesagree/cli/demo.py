@@ -5,7 +5,7 @@ import numpy as np
 from bayesagree.cli import _options, _output
 
 
-def demo(random_seed: _options.Seed = 1, json: _options.Json = False) -> None:
+def demo(seed: _options.Seed = 1) -> _output.Answer:
     """Run the main job on a simulated test set: which of three models is best, when annotators do not agree.
 
     Example: bayesagree demo --seed 2
@@ -18,9 +18,9 @@ def demo(random_seed: _options.Seed = 1, json: _options.Json = False) -> None:
     from bayesagree.plausibility.dawid_skene._results import choice_notes
     from bayesagree.plausibility.votes import shared_wins
 
-    test_set = simulate.labelled_test_set(random_seed=random_seed)
+    test_set = simulate.labelled_test_set(random_seed=seed)
     labels, models = test_set.labels, test_set.predictions
-    tree = evaluate(labels, models, random_seed=random_seed)
+    tree = evaluate(labels, models, random_seed=seed)
     result = best_first(compare(tree, metric="top_1_accuracy"))
     vote = top_k_accuracy(shared_wins(labels), models).squeeze(("chain", "draw"), drop=True)
     rows = [
@@ -41,10 +41,10 @@ def demo(random_seed: _options.Seed = 1, json: _options.Json = False) -> None:
     verdict = "also ranks" if first_by_vote == best else "would have ranked"
     notes = [
         f"Simulated test set: {labels.items.size} items, {labels.n_annotations // labels.items.size} annotators each, "
-        f"{labels.categories.size} categories; 4 x 1000 draws, seed {random_seed}.",
+        f"{labels.categories.size} categories; 4 x 1000 draws, seed {seed}.",
         *choice_notes(settings_of(tree)),
         f"On {open_share:.0%} of the items the annotation certainty is below 0.95.",
         f"Pr({best} better than {second}) = {better:.2f}. The majority vote {verdict} {first_by_vote} first.",
-        "Next: bayesagree evaluate annotations.csv predictions.csv",
+        "With your own files: bayesagree evaluate ANNOTATIONS PREDICTIONS",
     ]
-    _output.show([_output.Table("models", rows, "Scores of the models, 95 % HDI")], json=json, notes=notes)
+    return _output.Answer([_output.Table("models", rows, "Scores of the models, 95 % HDI")], notes)

@@ -3,20 +3,17 @@
 import os
 import platform
 import re
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from typer import Exit
-
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _output
 
 # Extra and the module that it is for.
 EXTRAS = {"plot": "matplotlib", "report": "jinja2", "scale": "distributed", "nutpie": "nutpie", "data": "pooch"}
 
 
-def doctor(json: _options.Json = False) -> None:
+def doctor() -> _output.Answer:
     """Check the installation: versions, threads, cache and data folder; exit code 1 if something is wrong.
 
     Example: bayesagree doctor --json
@@ -24,12 +21,9 @@ def doctor(json: _options.Json = False) -> None:
     from bayesagree.datasets._files import SOURCES
     from bayesagree.inference.streams import n_threads
 
-    needed = dict(_dependencies())
+    needed = _dependencies()
     absent = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
-    named = os.environ.get("BAYESAGREE_DATA")
-    sets = [] if named is None else [name for name in SOURCES if (Path(named) / name).is_dir()]
-    cache = _cache()
-    problems = []
+    named, cache, problems = os.environ.get("BAYESAGREE_DATA"), _cache(), []
     if missing := [name for name, number in needed.items() if number is None]:
         problems.append(f"missing packages: {', '.join(missing)}; install bayesagree again")
     if cache is None:
@@ -44,7 +38,7 @@ def doctor(json: _options.Json = False) -> None:
         "processors": os.cpu_count(),
         "compiled_code": str(cache),
         "data": named,
-        "data_sets": len(sets),
+        "data_sets": 0 if named is None else sum((Path(named) / name).is_dir() for name in SOURCES),
         "extras": ", ".join(extra for extra in EXTRAS if extra not in absent),
     }
     packages = [{"package": name, "version": number} for name, number in needed.items()]
@@ -54,20 +48,20 @@ def doctor(json: _options.Json = False) -> None:
         _output.Table("problems", [{"problem": text} for text in problems], "Problems"),
     ]
     notes = [f"For missing extras: pip install 'bayesagree[{','.join(absent)}]'"] if absent else []
-    _output.show(tables, json=json, notes=notes if problems else [*notes, "No problem found."])
-    if problems:
-        raise Exit(1)
+    return _output.Answer(tables, notes if problems else [*notes, "No problem found."], code=1 if problems else 0)
 
 
-def _dependencies() -> Iterator[tuple[str, str | None]]:
-    """Yield the required packages and their versions, None where one is missing."""
+def _dependencies() -> dict[str, str | None]:
+    """Return the versions of the required packages, None where one is missing."""
+    found: dict[str, str | None] = {}
     for line in requires("bayesagree") or []:
         if "extra ==" not in line:
             name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
             try:
-                yield name, version(name)
+                found[name] = version(name)
             except PackageNotFoundError:
-                yield name, None
+                found[name] = None
+    return found
 
 
 def _cache() -> Path | None:

@@ -29,10 +29,7 @@ def evaluate(
     gold: _options.GoldFile = None,
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
-    dask: _options.Dask = None,
-    json: _options.Json = False,
-    output: _options.ResultFile = None,
-) -> None:
+) -> _output.ResultAnswer:
     """Score models under the uncertainty that the annotations leave about the truth, and compare them.
 
     Instead of annotations and predictions it takes the file that -o kept: bayesagree evaluate scores.nc
@@ -44,13 +41,13 @@ def evaluate(
     from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
     from bayesagree.evaluation.tables import given_notes, prior_notes
     from bayesagree.inference.results import settings_of
-    from bayesagree.io.files import read_result, write_result
+    from bayesagree.io.files import read_result
     from bayesagree.metrics.registry import default_metrics
     from bayesagree.plausibility.dawid_skene._results import choice_notes
     from bayesagree.plausibility.registry import default_posterior, record_for
 
     if source.annotations is not None and source.annotations.suffix == ".nc":
-        return _show(read_result(source.annotations), [], json)
+        return _answer(read_result(source.annotations), [])
     truth, models = source.read(predictions, columns, needed=True)
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = None if reliability is None else tuple(_options.numbers(reliability, "--reliability"))
@@ -65,22 +62,20 @@ def evaluate(
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
     names = list(default_metrics(models)) if metrics is None else _options.words(metrics)
-    options |= known | vars(sampling) | {"client": _options.dask_client(dask)}
+    options |= known | vars(sampling)
     options |= _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
     options["metrics"] = ["roc_auc" if name == "auc" else name for name in names]
     options |= {"items": items, "missing": missing, "truth_is": truth_is}
     options["another_annotator"] = another_annotator or (not known and scores_another_annotator(posterior, names))
     with _output.progress("scoring", items_to_score(posterior, truth, models, levels or (1.0,))) as advance:
         tree = run(truth, models, plausibility=chosen, reliability=levels, progress=advance, **options)
-    if output is not None:
-        write_result(tree, output)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
-    _show(tree, notes + given_notes(truth, models, missing), json)
+    return _answer(tree, notes + given_notes(truth, models, missing))
 
 
-def _show(tree: "xr.DataTree", notes: list[str], json: bool) -> None:
-    """Show scores, the comparison of the models, and what the scores are to be read with."""
+def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
+    """Return scores, the comparison of the models, and what the scores are to be read with."""
     from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, comparisons, score_table, sensitivity_table, slice_table
     from bayesagree.inference.results import settings_of
 
@@ -108,7 +103,7 @@ def _show(tree: "xr.DataTree", notes: list[str], json: bool) -> None:
         tables.append(_output.Table("pairs", _pairs(found, once=False), most=0))
         tables.append(_output.Table("", _pairs(found, once=True), title, 20))
         tables.append(_output.Table("ranks", _places(found), "Probability of each place", 20))
-    _output.show(tables, json=json, notes=notes)
+    return _output.Answer(tables, notes, tree)
 
 
 def _pairs(found: dict[tuple[str, float], "xr.Dataset"], *, once: bool) -> list[dict[str, Any]]:

@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def judge(
@@ -26,17 +23,13 @@ def judge(
     verdicts_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None,
     verdicts_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None,
     scale: _options.Scale = None,
-    json: _options.Json = False,
-    output: _options.TableFile = None,
-) -> None:
+) -> _output.TableAnswer:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
     Where people gave ratings or rankings there is no rate: only whether the judge may replace a person.
 
     Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
     """
-    from bayesagree.io.files import read_table
-    from bayesagree.io.formats._guess import Columns
     from bayesagree.judges import judge_table, warnings_of
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
@@ -44,26 +37,23 @@ def judge(
     own = replace(columns, item=verdicts_item or columns.item, label=verdicts_label or columns.label)
     own = replace(own, annotator=judge_column)
     given, human = _alike(verdicts, own, people, columns, scale)
-    table = read_table(verdicts)
-    named = Columns(own.item, own.annotator, own.label, own.rating, own.rank).guessed(table, []).item
     settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.random_seed}
-    tables, notes = [], []
+    tables, notes, rates = [], [], None
     if human.kind == "labels":
-        counted = _positive(positive, human)
-        by_item = {"system": _column(table, named, system), "inclusion": _column(table, named, inclusion)}
+        counted, asked = _positive(positive, human), {"system": system, "inclusion": inclusion}
+        by_item = {role: _options.by_item(verdicts, own.item, name) for role, name in asked.items() if name is not None}
         tree = corrected_rate(given, human, positive=counted, **by_item, **vars(sampling))
         settings["positive"], rates, notes = counted, judge_table(tree), warnings_of(tree)
-        _output.write_table(rates, output)
         tables = [
             _output.Table("rates", rates, f"Share of people who say {counted!r}, with its 95 % HDI"),
             _output.Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
         ]
-    tests = []
+    tests: list[dict[str, Any]] = []
     if human.kind != "labels" or given.kind == "labels":
         tests, said = _tests(human, given, {"epsilon": epsilon} | vars(sampling))
         notes = [*said, *notes]
     tables.append(_output.Table("judges", tests, f"May the judge replace a person (epsilon {epsilon:g})?"))
-    _output.show([_output.Table("settings", [settings], most=0), *tables], json=json, notes=notes)
+    return _output.Answer([_output.Table("settings", [settings], most=0), *tables], notes, rates)
 
 
 def _read(path: Path, columns: _options.Columns, scale: Any, labels: Any = None, duplicates: Any = "error") -> Any:
@@ -91,24 +81,13 @@ def _alike(
 
 def _positive(requested: str | None, labels: Any) -> Any:
     """Return the category that counts, in its own type."""
-    categories = labels.categories.tolist()
-    if requested is None:
-        if len(categories) != 2:
-            raise InputError(f"which of the labels {', '.join(map(str, categories))} counts? pass --positive LABEL")
-        return categories[-1]
-    found = [name for name in categories if str(name) == requested]
-    if not found:
-        raise InputError(f"--positive {requested}: the labels are {', '.join(map(str, categories))}")
-    return found[0]
-
-
-def _column(table: "pd.DataFrame", item: str, name: str | None) -> Any:
-    """Return the value of a column for each item, one of each."""
-    if name is None:
-        return None
-    if name not in table.columns:
-        raise InputError(f"the verdicts have no column {name!r}; they have {', '.join(map(str, table.columns))}")
-    return table.drop_duplicates([item, name]).set_index(item)[name]
+    named = {str(name): name for name in labels.categories.tolist()}
+    if requested is None and len(named) == 2:
+        return [*named.values()][-1]
+    if requested not in named:
+        asked = "which of them counts? pass" if requested is None else "none of them is"
+        raise InputError(f"the labels are {', '.join(named)}: {asked} --positive {requested or 'LABEL'}")
+    return named[requested]
 
 
 def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -121,8 +100,5 @@ def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[list[dict[s
     except InputError as error:
         return [], [f"the alternative annotator test is not possible: {error}"]
     names = ["winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator"]
-    rows = [
-        {"judge": model} | {name: found[name].sel(model=model).item() for name in names}
-        for model in found["model"].values.tolist()
-    ]
-    return rows, []
+    table = found[names].to_dataframe().reset_index().rename(columns={"model": "judge"})
+    return table[["judge", *names]].to_dict("records"), []

@@ -19,13 +19,12 @@ def plausibility(
     reliability: _options.Reliabilities = None,
     k: Annotated[int, Option(min=1, help="Certainty of the k most plausible labels.")] = 1,
     threshold: _options.Threshold = None,
-    json: _options.Json = False,
     tool: _options.Tool = None,
     contents: _options.ContentsFile = None,
     output: Annotated[
         Path | None, Option("--output", "-o", help="Keep the draws (.nc), or the items (.csv, ...).")
     ] = None,
-) -> None:
+) -> _output.Answer:
     """Show the annotation certainty of the items, least certain first; -o keeps the items, or the draws of the truth.
 
     Example: bayesagree plausibility annotations.csv --reliability 1,3,10
@@ -34,7 +33,6 @@ def plausibility(
 
     from bayesagree.evaluation.tables import OPEN
     from bayesagree.inference.results import settings_of
-    from bayesagree.io.files import write_result
     from bayesagree.io.outputs import require_table
     from bayesagree.plausibility.certainty import annotation_certainty
 
@@ -46,26 +44,24 @@ def plausibility(
     if output is not None and not drawn:
         require_table(output)
     trees = [_posterior(truth, plausibility, level, vars(sampling), None if drawn else k) for level in levels]
-    certainty = [annotation_certainty(tree, k=k, threshold=threshold).values for tree in trees]
     weights = [settings_of(tree).get("reliability", 1.0) for tree in trees]
-    table = pd.concat(
-        pd.DataFrame({"item": truth.items, "reliability": weight, "certainty": values})
-        for weight, values in zip(weights, certainty)
-    ).sort_values(["reliability", "certainty", "item"], kind="stable")
-    if output is not None and drawn:
-        write_result(trees[0], output)
-    elif tool is not None:
+    parts = []
+    for weight, tree in zip(weights, trees):
+        certainty = annotation_certainty(tree, k=k, threshold=threshold).values
+        parts.append(pd.DataFrame({"item": truth.items, "reliability": weight, "certainty": certainty}))
+    table = pd.concat(parts).sort_values(["reliability", "certainty", "item"], kind="stable")
+    if tool is not None and not drawn:
         first = table[table["reliability"] == weights[0]].drop(columns="reliability")
         _options.write_items(first, output, tool, contents, source.item)
-    else:
-        _output.write_table(table, output)
-    below = (f"share_below_{OPEN}", lambda values: float((values < OPEN).mean()))
-    summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **dict([below]))
+    elif output is not None:
+        _output.keep(trees[0] if drawn else table, output)
+    below = {f"share_below_{OPEN}": lambda values: float((values < OPEN).mean())}
+    summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **below)
     shown = [
         _output.Table("certainty", summary.reset_index(), "Annotation certainty"),
         _output.Table("items", table, "Least certain items", most=20),
     ]
-    _output.show(shown, json=json)
+    return _output.Answer(shown)
 
 
 def _posterior(
@@ -82,7 +78,5 @@ def _posterior(
         )
     if chosen.learns_reliability and level not in (None, 1):
         raise InputError(f"{chosen.name} learns the reliability of each annotator; leave --reliability at 1")
-    specification = chosen.specification
-    if level is not None:
-        (specification,) = specification.passes([level])
+    specification = chosen.specification if level is None else chosen.specification.passes([level])[0]
     return specification.draw(truth, Request(**how, top_labels=None if truth.kind == "ratings" else top))

@@ -28,9 +28,7 @@ def preferences(
     scale: Annotated[Literal["strength", "win_rate", "arena"], Option(help="Log odds, share or points.")] = "strength",
     ci_prob: _options.CiProb = 0.95,
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
-    json: _options.Json = False,
-    output: _options.ResultFile = None,
-) -> None:
+) -> _output.ResultAnswer:
     """Show the strengths of models from comparisons, with intervals, places, ties and annotators.
 
     Example: bayesagree preferences battles.parquet --scale arena
@@ -39,7 +37,7 @@ def preferences(
     from bayesagree.comparisons import effect_table, preference_table
     from bayesagree.comparisons.posterior import davidson
     from bayesagree.io.exports import read_export
-    from bayesagree.io.files import read_table, write_result
+    from bayesagree.io.files import read_table
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
@@ -50,19 +48,15 @@ def preferences(
         found: Any = Comparisons.from_long(read_table(file), **named)
     else:
         export = read_export(str(file), format=format, kind="comparisons")
-        found, notes = export.annotations, list(export.notes)
-        notes += [f"Left out: {n} {why}." for why, n, out in export.contents.itertuples(index=False) if out]
+        found, notes = export.annotations, export.sentences()
     if not isinstance(found, Comparisons):
         raise InputError(
             f"{str(file)!r} holds {type(found).__name__}, not comparisons; name the columns of the two models and the "
             "winner with --first, --second and --winner"
         )
-    how: Any = {"ties": ties, "order": order, "discrimination": discrimination}
-    how = {name: None if value == "none" else value for name, value in how.items()}
-    how |= {"item_effects": item_effects, "likelihood": likelihood} | vars(sampling)
-    tree = davidson(found, **how)
-    if output is not None:
-        write_result(tree, output)
+    effects = {"ties": ties, "order": order, "discrimination": discrimination}
+    how: Any = {name: None if value == "none" else value for name, value in effects.items()}
+    tree = davidson(found, **how, item_effects=item_effects, likelihood=likelihood, **vars(sampling))
     effect: Any = effect_table(tree, ci_prob=ci_prob)
     common = effect["annotator"].isna()
     board: Any = preference_table(tree, scale=scale, ci_prob=ci_prob)  # type: ignore[arg-type]
@@ -75,4 +69,4 @@ def preferences(
         _output.Table("effects", effect[common].drop(columns="annotator"), "Two equal models"),
         _output.Table("annotators", people.sort_index().reset_index(), "Annotators", most=15),
     ]
-    _output.show(tables, json=json, notes=notes)
+    return _output.Answer(tables, notes, tree)

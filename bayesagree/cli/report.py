@@ -33,9 +33,8 @@ def report(
     missing: _options.Missing = "error",
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
-    json: _options.Json = False,
     output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
-) -> None:
+) -> _output.Answer:
     """Write one self-contained HTML report, for readers without Bayesian training.
 
     Agreement, annotation certainty, models, groups, and a methods section to paste. Of comparisons of models:
@@ -46,63 +45,55 @@ def report(
     if find_spec("jinja2") is None:
         raise InputError("the report needs the extra report: pip install 'bayesagree[report]'")
     from bayesagree.evaluation.scoring import items_to_score
+    from bayesagree.report import comparisons
     from bayesagree.report.data import report_data
     from bayesagree.report.page import write_report
     from bayesagree.report.panel import notes, panel
     from bayesagree.report.settings import ReportSettings
-    from bayesagree.subjective.specification import EvaluationSpecification
 
     truth, models = source.read(predictions, columns)
     if truth.kind == "comparisons":
-        from bayesagree.report import comparisons
-
         page = _of_comparisons(truth, _origin(source), vars(sampling))
         write_report(page, output, title=title)
-        return _show(output, page, vars(sampling), json, list(map(str, comparisons.panel(page))))
+        return _answer(output, page, vars(sampling), list(map(str, comparisons.panel(page))))
     if threshold is None and truth.kind == "ratings":
         threshold = sum(truth.scale) / 2
-        echo(
-            f"the question is whether the mean of an item is below {threshold:g}, the middle; see --threshold", err=True
-        )
+        echo(f"is the mean of an item below {threshold:g}, the middle of the scale? see --threshold", err=True)
     if gold is not None and truth.kind != "labels":
         raise InputError("--gold is for labels; leave it out")
     people = source.features(annotators)
-    settings = ReportSettings(
-        "" if plausibility is None else _options.name_or_trace(plausibility),
-        () if reliability is None else tuple(_options.numbers(reliability, "--reliability")),
-        () if metrics is None else tuple(_options.words(metrics)),
-        items=items,
-        threshold=threshold,
-        least_certain=least_certain,
-        missing=missing,
-        allow_unmixed=allow_unmixed,
-        **vars(sampling),
-    ).fitting(truth, models)
-    beside: dict[str, Any] = {
-        "annotators": people,
-        "groups": None if group is None else _options.groups_of(truth, people, group, smallest_group),
-        "specification": None
-        if specification is None
-        else EvaluationSpecification.from_json(specification.read_text(encoding="utf-8")),
-        "gold": source.gold(gold, truth.items),
-    }
+    given: dict[str, Any] = {"items": items, "threshold": threshold, "missing": missing}
+    given |= {"least_certain": least_certain, "allow_unmixed": allow_unmixed} | vars(sampling)
+    if plausibility is not None:
+        given["plausibility"] = _options.name_or_trace(plausibility)
+    if reliability is not None:
+        given["reliability"] = tuple(_options.numbers(reliability, "--reliability"))
+    if metrics is not None:
+        given["metrics"] = tuple(_options.words(metrics))
+    settings = ReportSettings(**given).fitting(truth, models)
+    beside: dict[str, Any] = {"annotators": people, "gold": source.gold(gold, truth.items), "source": _origin(source)}
+    if group is not None:
+        beside["groups"] = _options.groups_of(truth, people, group, smallest_group)
+    if specification is not None:
+        from bayesagree.subjective.specification import EvaluationSpecification
+
+        beside["specification"] = EvaluationSpecification.from_json(specification.read_text(encoding="utf-8"))
     total = None
     if models is not None:
         total = items_to_score(settings.record.specification, truth, models, settings.reliability)
     with _output.progress("computing", total) as advance:
-        data = report_data(truth, models, settings=settings, source=_origin(source), progress=advance, **beside)
+        data = report_data(truth, models, settings=settings, progress=advance, **beside)
         write_report(data, output, title=title)
     used = vars(data.settings) | {"plausibility": plausibility or data.settings.record.name}
     first = () if data.gold is None else data.gold.contradiction
-    _show(output, data, used, json, [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))])
+    return _answer(output, data, used, [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))])
 
 
-def _show(output: Path, data: Any, settings: dict[str, Any], json: bool, sentences: list[str]) -> None:
+def _answer(output: Path, data: Any, settings: dict[str, Any], sentences: list[str]) -> _output.Answer:
+    echo(f"{output} is written; open it in a browser.", err=True)
     rows = [{"output": str(output), "version": data.version} | settings]
     listed = _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0)
-    _output.show([_output.Table("settings", rows, most=0), listed], json=json, notes=sentences)
-    if not json:
-        echo(f"{output} is written; open it in a browser.", err=True)
+    return _output.Answer([_output.Table("settings", rows, most=0), listed], sentences)
 
 
 def _of_comparisons(games: Any, source: "ReportSource", sampling: dict[str, Any]) -> "ComparisonReport":
@@ -122,7 +113,8 @@ def _origin(source: _options.Source) -> "ReportSource":
     from bayesagree.report.data import ReportSource
 
     if source.data is None:
-        return ReportSource("annotations" if source.annotations is None else source.annotations.name)
+        name = "annotations" if source.annotations is None else source.annotations.name
+        return ReportSource(name, left_out=tuple(source.said))
     from bayesagree.datasets import load
 
     known = load(source.data)

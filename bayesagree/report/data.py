@@ -94,12 +94,13 @@ class OpenItem(NamedTuple):
 
 @dataclass(frozen=True)
 class ReportSource:
-    """Where the annotations are from."""
+    """Where the annotations are from, and what was left out or chosen when they were read, in words."""
 
     name: str
     title: str = ""
     licence: str = ""
     citation: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
