@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree.annotations._columns import Table, column, eager_frame, encode, require_present, values_of
+from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import NO_ANSWER
 from bayesagree.errors import InputError, as_python, shorten
 
@@ -19,8 +20,8 @@ UNKNOWN = "unknown"
 MOST_VALUES = 12
 
 
-@dataclass(frozen=True, eq=False)
-class Annotators:
+@dataclass(frozen=True, eq=False, repr=False)
+class Annotators(Displayed):
     """Features of annotators; missing features stay missing.
 
     Attributes
@@ -65,6 +66,10 @@ class Annotators:
         features = _without_refusals(_pandas(table).drop(columns=annotator)).set_axis(codes, axis=0)
         once = features if len(names) == len(codes) else _one_row_each(features, names)
         return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))
+
+    def overview(self) -> dict[str, Any]:
+        """Number of annotators and names of the features."""
+        return {"annotators": self.names.size, "features": shorten(self.features.columns)}
 
     def values(self, feature: str, annotators: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """Return one feature of the given annotators as text; `UNKNOWN` where it is missing or nobody knows them.

@@ -1,0 +1,198 @@
+"""Programs as users of the field type them, on files and on frames of pandas and polars; each line with its answer."""
+
+import warnings
+
+import arviz as az
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesagree as ba
+
+SHORT = {"draws": 50, "chains": 2, "random_seed": 1}
+
+
+def in_memory(frame, tmp_path):
+    return frame
+
+
+def in_polars(frame, tmp_path):
+    return pytest.importorskip("polars").DataFrame(frame.to_dict("list"))
+
+
+def in_file(frame, tmp_path):
+    path = tmp_path / f"{'_'.join(map(str, frame.columns))}.csv"
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+KINDS = pytest.mark.parametrize("held", [in_memory, in_polars, in_file])
+
+
+def votes_table(n_items=60):
+    """Four annotators, of whom each errs on every seventh item; the truth cycles through three labels."""
+    rows = []
+    for item in range(n_items):
+        for place, who in enumerate("abcd"):
+            wrong = (item + 2 * place) % 7 == 0
+            rows.append((f"q{item}", who, "xyz"[(item + wrong) % 3]))
+    return pd.DataFrame(rows, columns=["item", "annotator", "label"])
+
+
+VOTES = votes_table()
+ITEMS = [f"q{item}" for item in range(60)]
+TRUTH = np.array(["xyz"[item % 3] for item in range(60)])
+HARD = pd.DataFrame({"item": ITEMS, "right": TRUTH, "wrong": np.roll(TRUTH, 20 % 3)})
+PROBA = pd.DataFrame(np.where(TRUTH[:, None] == np.array(list("xyz")), 0.9, 0.05), columns=list("xyz"))
+RATED = pd.DataFrame(
+    [(item, who, 1 + (item + shift) % 7) for item in range(15) for who, shift in zip("abc", (0, 0, 1))],
+    columns=["item", "annotator", "rating"],
+)
+
+
+@KINDS
+def test_agreement(held, tmp_path):
+    table = ba.agreement_table(held(VOTES, tmp_path), random_seed=1)
+    expected = ba.agreement_table(ba.Labels.from_long(VOTES), random_seed=1)
+    pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(expected))
+    alpha = expected.set_index("coefficient").loc["alpha_nominal", "estimate"]
+    assert ba.krippendorff_alpha(held(VOTES, tmp_path)) == pytest.approx(alpha)
+    same = ba.agreement_difference(held(VOTES, tmp_path), VOTES, random_seed=1).set_index("coefficient")
+    assert same.loc["percent_agreement", "estimate"] == 0
+
+
+@KINDS
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_common_agreement(held, tmp_path):
+    tree = ba.common_agreement(held(RATED, tmp_path), scale=(1, 7), **SHORT)
+    ours = ba.common_agreement(ba.Ratings.from_long(RATED, scale=(1, 7), step=1), **SHORT)
+    assert tree["posterior"].identical(ours["posterior"])
+    assert "phi" in az.summary(tree).index
+
+
+@KINDS
+def test_votes(held, tmp_path):
+    vote = ba.majority_vote(held(VOTES, tmp_path))
+    assert isinstance(vote, pd.Series)
+    assert (vote.index.name, vote.attrs["note"]) == ("item", "")
+    assert (vote[ITEMS].to_numpy() == TRUTH).all()
+    shares = ba.vote_shares(held(VOTES, tmp_path))
+    assert shares.sel(item="q2", category="z").item() == 1
+    assert shares.sel(item="q0").values.tolist() == [0.75, 0.25, 0]
+
+
+@KINDS
+def test_posteriors(held, tmp_path):
+    given = held(VOTES, tmp_path)
+    for draw in (ba.dirichlet, ba.dawid_skene):
+        found = draw(given, **SHORT)["posterior"]["plausibility"]
+        assert found.identical(draw(ba.Labels.from_long(VOTES), **SHORT)["posterior"]["plausibility"])
+
+
+@KINDS
+@pytest.mark.filterwarnings("ignore:models .* are not independent of these annotations:UserWarning")
+def test_evaluation(held, tmp_path):
+    votes, models = ba.Labels.from_long(VOTES), ba.Predictions.from_labels(HARD)
+    how = {"metrics": ["accuracy"], "plausibility": "dirichlet", **SHORT}
+    found = ba.evaluate(held(VOTES, tmp_path), held(HARD, tmp_path), **how)
+    assert found["posterior"].identical(ba.evaluate(votes, models, **how)["posterior"])
+    ba.assert_better(held(VOTES, tmp_path), held(HARD, tmp_path), "right", "wrong", plausibility="dirichlet", **SHORT)
+
+
+@KINDS
+def test_one_classifier_is_one_model(held, tmp_path):
+    """Its two columns were read as two models, of accuracies .04 and .96 for a classifier that has .97."""
+    frame = PROBA if held is in_memory else held(PROBA.assign(item=ITEMS), tmp_path)
+    if held is not in_file:
+        found = ba.Predictions.from_scores(frame)
+        assert (found.models.tolist(), found.categories.tolist()) == (["model"], ["x", "y", "z"])
+        assert ba.Predictions.from_scores(frame, name="clf").models.tolist() == ["clf"]
+    read = ba.read_predictions(frame)
+    assert (read.models.tolist(), read.categories.tolist()) == (["model"], ["x", "y", "z"])
+    assert (read.categories[read.hard_labels()[0]] == TRUTH).all()
+
+
+@KINDS
+def test_a_column_for_each_model(held, tmp_path):
+    read = ba.read_predictions(held(HARD, tmp_path))
+    assert (read.models.tolist(), read.categories.tolist()) == (["right", "wrong"], ["x", "y", "z"])
+    chances = pd.DataFrame({"comment_id": ["p", "q"], "clf_v1": [0.2, 0.9], "clf_v2": [0.4, 0.7]})
+    found = ba.read_predictions(held(chances, tmp_path))
+    assert found.scores.round(9).tolist() == [[[0.8, 0.2], [0.1, 0.9]], [[0.6, 0.4], [0.3, 0.7]]]
+    votes = ba.Labels.from_counts([[3, 0], [1, 2]], items=["p", "q"], labels=["fine", "toxic"])
+    scored = ba.evaluate(votes, held(chances, tmp_path), plausibility="dirichlet", **SHORT)
+    assert scored["posterior"]["model"].values.tolist() == ["clf_v1", "clf_v2"]
+
+
+def test_series():
+    found = ba.Predictions.from_labels(pd.Series(TRUTH, ITEMS))
+    assert (found.models.tolist(), found.items.tolist()) == (["model"], ITEMS)
+    assert ba.Predictions.from_labels({"A": pd.Series(TRUTH, ITEMS)}).models.tolist() == ["A"]
+
+
+@KINDS
+def test_names_of_columns_are_guessed_as_the_readers_do(held, tmp_path):
+    renamed = VOTES.rename(columns={"item": "task_id", "annotator": "worker", "label": "answer"})
+    games = pd.DataFrame({"model_a": list("ABC"), "model_b": list("BCA"), "winner": ["model_a", "tie", "A"]})
+    if held is not in_file:
+        labels = ba.Labels.from_long(held(renamed, tmp_path))
+        assert (labels.counts() == ba.Labels.from_long(VOTES).counts()).all()
+        assert ba.Comparisons.from_long(held(games, tmp_path)).to_long()["winner"].tolist() == ["left", "tie", "right"]
+    note = (
+        "column 'task_id' is taken for the item; column 'worker' is taken for the annotator; column 'answer' is taken"
+    )
+    with pytest.warns(UserWarning, match=note):
+        table = ba.agreement_table(held(renamed, tmp_path), random_seed=1)
+    assert table["estimate"].notna().any()
+    strengths = ba.davidson(held(games, tmp_path), ties="common", order=None, discrimination=None, **SHORT)
+    assert set(strengths["posterior"]["model"].values) == {"A", "B", "C"}
+
+
+CONTAINERS = {
+    "Labels": "Labels.from_long.* Labels.from_matrix.* Labels.from_counts.* read_annotations",
+    "Ratings": "Ratings.from_long",
+    "Rankings": "Rankings.from_long.* Rankings.from_blocks",
+    "Comparisons": "Comparisons.from_long",
+    "Predictions": "Predictions.from_scores.* Predictions.from_labels.* read_predictions",
+    "Annotators": "Annotators.from_table",
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_a_container_names_the_constructor_to_use(name):
+    with pytest.raises(ba.InputError, match=rf"{name}\(\.\.\.\) does not read a DataFrame; {CONTAINERS[name]}"):
+        getattr(ba, name)(VOTES)
+
+
+def test_errors_are_those_of_the_readers(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no file '.*none\.csv'"):
+        ba.agreement_table(tmp_path / "none.csv")
+    with pytest.raises(ba.InputError, match=r"no column 'annotator'.* read_annotations takes these options"):
+        ba.dirichlet(VOTES.drop(columns="annotator"))
+    with pytest.raises(ba.InputError, match=r"pass scale=\(lowest, highest\)"):
+        ba.common_agreement(RATED)
+    with pytest.raises(ba.InputError, match="scale= reads a table or a file; ratings= is Ratings already"):
+        ba.common_agreement(ba.Ratings.from_long(RATED, scale=(1, 7)), scale=(1, 7))
+    with pytest.raises(ba.InputError, match=r"labels=\.\.\.: expected Labels, got list; Labels.from_long"):
+        ba.dirichlet([[1, 2]])
+    with pytest.raises(ba.InputError, match="expected Rankings, got Labels"):
+        ba.prirn(VOTES)
+
+
+@pytest.mark.parametrize("name", ["Dirichlet", "DawidSkene"])
+def test_the_way_to_the_model(name):
+    import pymc as pm
+
+    assert isinstance(getattr(ba.plausibility, name)().model(ba.Labels.from_long(VOTES)), pm.Model)
+
+
+def test_the_root_is_small():
+    assert len(ba.__all__) <= 45
+    assert not [name for name in ba.__all__ if name.endswith("_model")]
+
+
+def test_nothing_is_said_of_clean_tables():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ba.agreement_table(VOTES, random_seed=1)
+        ba.majority_vote(VOTES)
