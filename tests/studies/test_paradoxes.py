@@ -58,7 +58,7 @@ def prior_draws():
     Pr(level 1) is the upper half of Beta(mu p, (1 - mu) p); mu sits at Gauss-Legendre nodes of its prior quantile,
     whose weights come last.
     """
-    u = qmc.Sobol(3, random_seed=1).random_base2(12)
+    u = qmc.Sobol(3, rng=1).random_base2(12)
     node, weight = np.polynomial.legendre.leggauss(48)
     phi, m, s = 2 * u[:, 0] - 1, u[:, [1]], u[:, [2]]
     t = 1 / s**2 - 1
