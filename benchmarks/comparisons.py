@@ -11,7 +11,6 @@ covariance. Both are computed here from these definitions, for strengths of thei
 the honest annotators, in both orders, would give.
 """
 
-import os
 import sys
 import time
 import warnings
@@ -23,9 +22,6 @@ import numpy as np
 import pandas as pd
 
 from bayesagree import Comparisons, davidson
-from bayesagree.comparisons import DavidsonPrior
-from bayesagree.comparisons._density import Form
-from bayesagree.comparisons._selection import FOLDS, held_out_scores
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.ranks import rank_probabilities, rank_sets
 
@@ -47,6 +43,8 @@ class World(NamedTuple):
     annotators: int
     repeats: int
     own: bool = True
+    order: float | None = None
+    """Advantage of the first place where it is the same for all."""
 
     @property
     def draws(self) -> int:
@@ -65,8 +63,8 @@ SIZES = [
 ]
 WORLDS = [World(*size[:4], size[4]) for size in SIZES]
 WORLDS += [World(f"{size[0]}, spread 1", *size[1:4], size[5], own=False) for size in SIZES]
-HELD_OUT = "llmfao"
-"""The argument that makes the table of held-out scores anew."""
+# Judges who prefer the first place strongly: odds of 7 and of 20 to one.
+WORLDS += [World(f"the first place adds {by:g}", 4, 180, 1, 100, own=False, order=by) for by in (2.0, 3.0)]
 
 
 def chances(half: np.ndarray, tie: np.ndarray) -> np.ndarray:
@@ -81,9 +79,11 @@ def effects(world: World, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     if world.own:  # as `DavidsonPrior`
         spread = np.abs(rng.normal(size=4)) * [1, by, by * 0.5, by * 0.5]
         strength = spread[0] * rng.normal(size=world.models)
-        tie, order = rng.normal() + spread[1] * rng.normal(size=a), rng.normal(0, 0.5) + spread[2] * rng.normal(size=a)
+        tie, order = rng.normal() + spread[1] * rng.normal(size=a), rng.normal(0, 1.5) + spread[2] * rng.normal(size=a)
         return strength, tie, order, np.exp(spread[3] * rng.normal(size=a))
     strength, tie = rng.normal(size=world.models), rng.normal(-0.3, 0.6 * by, a)
+    if world.order is not None:
+        return strength, tie, np.full(a, world.order), np.ones(a)
     return strength, tie, rng.normal(0.2, 0.3 * by, a), np.exp(rng.normal(0, 0.3 * by, a))
 
 
@@ -105,6 +105,9 @@ def drawn(world: World, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndar
         right = (np.log(weight) + rng.gumbel(size=(n, m)) - np.where(np.arange(m) == left[:, None], np.inf, 0)).argmax(
             1
         )
+        if world.order is not None:  # of each pair one is first in four fifths of its comparisons
+            turned = (rng.random(n) < 0.8) == (left > right)
+            left, right = np.where(turned, right, left), np.where(turned, left, right)
         who, apart = rng.integers(0, a, n), strength[:, None] - strength
         chance = chances((slope[who] * apart[left, right] + order[who]) / 2, tie[who])
         outcome = (rng.random((n, 1)) > np.cumsum(chance, axis=1)).sum(axis=1)
@@ -229,34 +232,15 @@ def rows_of(world: World) -> list[str]:
     return rows
 
 
-def held_out() -> list[str]:
-    """Return the mean log scores of held-out comparisons of llmfao, with and without strengths by prompt."""
-    frame = pd.read_csv(Path(os.environ["BAYESAGREE_DATA"]) / "comparisons" / "llmfao.csv.gz")
-    games = Comparisons.from_long(frame, annotator="annotator", item="prompt")
-    fold = np.random.default_rng(1).permutation(np.arange(games.n_comparisons) % FOLDS)
-    rows, known = [], {}
-    for by, slope in ((("common",) * 2, None), (("annotator",) * 2, None), (("annotator",) * 2, "annotator")):
-        for item in (False, True):
-            form = Form(*by, slope, item_effects=item, likelihood="davidson")  # type: ignore[arg-type]
-            known[form] = held_out_scores(games, form, DavidsonPrior(), fold)
-            gain = known[form] - next(iter(known.values()))
-            error = gain.std() / np.sqrt(gain.size)
-            cells = [by[0], slope or "none", "by prompt" if item else "one", f"{known[form].mean():.4f}"]
-            rows.append(f"| {HELD_OUT} | {' | '.join(cells)} | {gain.mean():.4f} ± {error:.4f} |")
-    return rows
-
-
 def main() -> None:
     """Write the tables."""
-    jobs: dict[str, Any] = {world.name: partial(rows_of, world) for world in WORLDS} | {HELD_OUT: held_out}
+    jobs: dict[str, Any] = {world.name: partial(rows_of, world) for world in WORLDS}
     for name in sys.argv[1:] or jobs:
         start = time.perf_counter()
         new = jobs[name]()
         old = RESULT.read_text().splitlines() if RESULT.exists() else []
         rows = {key: [line for line in old if line.startswith(f"| {key} |")] for key in jobs} | {name: new}
-        lines = {key: "".join(f"{line}\n" for line in part) for key, part in rows.items()}
-        scores = lines.pop(HELD_OUT)
-        RESULT.write_text(TEXT + "".join(lines.values()) + HELD_OUT_TEXT + scores)
+        RESULT.write_text(TEXT + "".join(f"{line}\n" for part in rows.values() for line in part))
         sys.stderr.write(f"{name}: {time.perf_counter() - start:.0f} s\n" + "\n".join(new) + "\n")
 
 
@@ -289,17 +273,6 @@ effects have fixed spreads, and the losses of the best model became wins where o
 | world | size | worlds | intervals | strengths | differences | rank sets | width of strengths | places in a set |
 |---|---|---|---|---|---|---|---|---|
 """
-HELD_OUT_TEXT = """
-## Held-out comparisons
-
-Mean log score of the comparisons of each of five folds of llmfao given those of the others, at the mode of the effects
-with the scales that fit; the gain on the first row ± its standard error over comparisons. Strengths by prompt are
-`item_effects=True`.
-
-| data | ties and order | discrimination | strengths | log score | gain on the first row |
-|---|---|---|---|---|---|
-"""
-
 
 if __name__ == "__main__":
     main()

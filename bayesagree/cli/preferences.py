@@ -56,7 +56,7 @@ def preferences(
         )
     effects = {"ties": ties, "order": order, "discrimination": discrimination}
     how: Any = {name: None if value == "none" else value for name, value in effects.items()}
-    tree = davidson(found, **how, item_effects=item_effects, likelihood=likelihood, **vars(sampling))
+    tree = davidson(found, **how, item_effects=item_effects, **vars(sampling))
     effect: Any = effect_table(tree, ci_prob=ci_prob)
     common = effect["annotator"].isna()
     board: Any = preference_table(tree, scale=scale, ci_prob=ci_prob)  # type: ignore[arg-type]

@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import scipy as sp
 
 from bayesagree._types import Floats, Rng
-from bayesagree.comparisons._cells import Cells, Likelihood, Natural
-from bayesagree.errors import positive
+from bayesagree.annotations.comparisons import TIE, Comparisons
+from bayesagree.comparisons._cells import Cells, Natural
+from bayesagree.errors import InputError, positive
 from bayesagree.inference.hamiltonian import Chain
 
 type Effect = Literal["common", "annotator"] | None
@@ -66,14 +68,14 @@ class DavidsonPrior:
     Examples
     --------
     >>> DavidsonPrior(strength_sd=1).order_sd
-    0.5
+    1.5
     """
 
     strength_sd: float | None = None
     strength_scale: float = 1.0
     tie_mean: float = 0.0
     tie_sd: float = 1.0
-    order_sd: float = 0.5
+    order_sd: float = 1.5
     covariate_sd: float = 1.0
     tie_scale: float = 1.0
     order_scale: float = 0.5
@@ -93,13 +95,46 @@ class Form(NamedTuple):
     order: Effect
     discrimination: Effect
     item_effects: bool
-    likelihood: Likelihood
 
     @property
     def cells(self) -> dict[str, bool]:
         """What tells cells apart."""
         by_annotator = "annotator" in (self.ties, self.order, self.discrimination)
         return {"oriented": self.order is not None, "by_item": self.item_effects, "by_annotator": by_annotator}
+
+
+# Comparisons of an annotator on average from which each has effects by default, and annotators up to which: chains take
+# time in proportion to the cube of their number.
+ENOUGH, MOST_ANNOTATORS = 10, 300
+
+
+def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: bool) -> Form:
+    """Return the effects that were requested, after checks; of "auto" those that the comparisons can tell."""
+    n, several = comparisons.n_comparisons, 2 <= comparisons.annotators.size <= MOST_ANNOTATORS
+    rich = several and n >= ENOUGH * comparisons.annotators.size
+    ties = int((comparisons.outcome == TIE).sum())
+    # Chains with discriminations and a strength for each item mix slowly.
+    there = {"ties": ties > 0, "order": comparisons.order_known, "discrimination": rich and not item_effects}
+    effects: dict[str, Any] = {}
+    for name, value in requested.items():
+        if value not in ("auto", "common", "annotator", None):
+            raise InputError(f"{name}={value!r} is not one of 'auto', 'common', 'annotator', None")
+        if value == "annotator" and comparisons.annotators.size == 0:
+            raise InputError(
+                f"{name}='annotator', but the annotators are unknown; pass annotator= to Comparisons.from_long, or "
+                f"{name}='common'"
+            )
+        chosen = ("annotator" if rich else "common") if there[name] else None
+        effects[name] = chosen if value == "auto" else value
+    if effects["order"] and not comparisons.order_known:
+        raise InputError(f"order={requested['order']!r}, but nobody knows which model was shown first; pass order=None")
+    if item_effects and comparisons.items.size == 0:
+        raise InputError("item_effects=True, but the items are unknown; pass item= to Comparisons.from_long")
+    if effects["ties"] is None and ties:
+        raise InputError(f"ties=None, but {ties} comparisons are ties; pass ties='common', or drop these rows")
+    if effects["discrimination"] == "common":  # the scale of the strengths
+        effects["discrimination"] = None
+    return Form(**effects, item_effects=bool(item_effects))
 
 
 class Density:
@@ -111,8 +146,6 @@ class Density:
     """
 
     def __init__(self, cells: Cells, form: Form, prior: DavidsonPrior) -> None:
-        from scipy.sparse import csr_array
-
         self.cells, self.form, self.prior = cells, form, prior
         n, n_entries, n_covariates = cells.n_annotators, cells.entry_model.size, cells.covariates.shape[0]
         self.n_models = int(cells.entry_model.max()) + 1
@@ -147,7 +180,7 @@ class Density:
         used = [(row + np.arange(c.size), c + self.place[name].start) for name, (row, c, k) in blocks.items() if k]
         self.rows, self.columns = (np.concatenate(part) for part in zip(*used))
         shape = (n_natural, self.n_normal)
-        self.matrix = csr_array((np.ones(self.rows.size), (self.rows, self.columns)), shape=shape)
+        self.matrix = sp.sparse.csr_array((np.ones(self.rows.size), (self.rows, self.columns)), shape=shape)
         self.constant = np.zeros(n_natural)
         self.constant[n_entries + n : n_entries + 2 * n] = -math.inf if form.ties is None else prior.tie_mean
         self.fixed = np.ones(self.n_normal)
@@ -220,7 +253,7 @@ class Density:
         normal, slope = point[: self.n_normal], np.empty(point.size)
         factor, precision = self.effects(point)
         at = self.natural(point, factor)
-        value, by = self.cells.log_likelihood(at, self.form.likelihood)
+        value, by = self.cells.log_likelihood(at)
         by_natural = np.concatenate([by.strength, by.discrimination * at.discrimination, *by[2:]])
         by_natural[self.slopes] -= by_natural[self.slopes].mean()
         by_normal = np.bincount(self.columns, by_natural[self.rows], self.n_normal) * factor
@@ -238,13 +271,11 @@ class Density:
 
     def precision(self, point: Floats) -> Floats:
         """Return the expected information of the comparisons plus the precision of the prior: positive definite."""
-        from scipy.sparse import csr_array, hstack
-
         (factor, precision), n_scales = self.effects(point), len(self.scale_prior)
         along = factor * point[: self.n_normal] * (1 - self.share[self.scale_of])
         by_scale = self.matrix @ (along[:, None] * (self.scale_of[:, None] == np.arange(n_scales)))
-        by_point = hstack([self.matrix * factor, csr_array(by_scale)]).tocsr()
-        information = self.cells.information(self.natural(point), self.form.likelihood)
+        by_point = sp.sparse.hstack([self.matrix * factor, sp.sparse.csr_array(by_scale)]).tocsr()
+        information = self.cells.information(self.natural(point))
         for part in (information, information.T):
             part[self.slopes] -= part[self.slopes].mean(axis=0)
         of_scales = 2 * np.exp(2 * self.log_scales(point)) / self.scale_priors**2

@@ -1,13 +1,12 @@
-"""The model of Davidson, or of Rao and Kupper, in PyMC."""
+"""The model of Davidson in PyMC."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesagree.annotations.comparisons import OUTCOMES, Comparisons
-from bayesagree.comparisons._cells import Likelihood, cells_of
-from bayesagree.comparisons._density import DavidsonPrior, Density, Effect
-from bayesagree.comparisons._selection import checked_form
+from bayesagree.comparisons._cells import cells_of
+from bayesagree.comparisons._density import DavidsonPrior, Density, Effect, form_of
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 def davidson_model(
     comparisons: Comparisons,
     *,
-    likelihood: Likelihood = "davidson",
     prior: DavidsonPrior | None = None,
     ties: Effect = "common",
     order: Effect = "common",
@@ -27,7 +25,7 @@ def davidson_model(
 
     Parameters
     ----------
-    comparisons, ties, order, discrimination, item_effects, likelihood, prior
+    comparisons, ties, order, discrimination, item_effects, prior
         As `davidson`, which chooses effects that are "auto"; here each is given.
 
     Returns
@@ -50,9 +48,8 @@ def davidson_model(
     [outcomes]
     """
     requested = {"ties": ties, "order": order, "discrimination": discrimination}
-    form = checked_form(comparisons, requested, item_effects, likelihood)
-    cells, _ = cells_of(comparisons, **form.cells)
-    return model_of(Density(cells, form, prior or DavidsonPrior()), comparisons)
+    form = form_of(comparisons, requested, item_effects)
+    return model_of(Density(cells_of(comparisons, **form.cells), form, prior or DavidsonPrior()), comparisons)
 
 
 def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
@@ -97,14 +94,9 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
             tie: Any = average + by_annotator("tie", "tie_sd") if form.ties == "annotator" else average
             tie = pm.Deterministic("tie", tie, dims="annotator" if form.ties == "annotator" else None)
             odds = pt.exp(tie[who] if form.ties == "annotator" else tie)
-        if form.likelihood == "davidson":
-            weights = [pt.exp(distance / 2), pt.exp(-distance / 2), odds * pt.ones_like(distance)]
-            probability: Any = pt.stack(weights[:n_outcomes], axis=-1)
-            probability = probability / probability.sum(axis=-1, keepdims=True)
-        else:
-            eta = pt.log1p(odds)
-            up, down = pm.math.sigmoid(distance - eta), pm.math.sigmoid(-distance - eta)
-            probability = pt.stack([up, down, odds * (2 + odds) * up * down][:n_outcomes], axis=-1)
+        weights = [pt.exp(distance / 2), pt.exp(-distance / 2), odds * pt.ones_like(distance)]
+        probability: Any = pt.stack(weights[:n_outcomes], axis=-1)
+        probability = probability / probability.sum(axis=-1, keepdims=True)
         observed = cells.counts[:n_outcomes].T.astype(np.int64)
         pm.Multinomial("outcomes", observed.sum(axis=1), probability, observed=observed, dims=("cell", "outcome"))
     return graph

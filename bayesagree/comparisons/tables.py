@@ -7,11 +7,11 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._types import Floats
-from bayesagree.comparisons._cells import Likelihood, outcome_probabilities
+from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.ranks import rank_probabilities, rank_sets
-from bayesagree.inference.results import require_from, settings_of
+from bayesagree.inference.results import require_from
 
 type Scale = Literal["strength", "win_rate", "arena"]
 
@@ -92,12 +92,11 @@ def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     """
     require_from("davidson", result, "posterior/strength")
     posterior, parts = result["posterior"].to_dataset(), []
-    likelihood = settings_of(result)["likelihood"]
     for of_each in (False, True):
         tie, order = (posterior.get(name if of_each else f"average_{name}") for name in ("tie", "order"))
         effects = {
             "tie_probability": None if tie is None else 1 / (1 + 2 * np.exp(-tie)),
-            "first_wins": None if order is None else _first_wins(order, tie, likelihood),
+            "first_wins": None if order is None else _first_wins(order, tie),
             "discrimination": posterior.get("discrimination"),
         }
         for name, values in effects.items():
@@ -111,11 +110,11 @@ def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
-def _first_wins(order: xr.DataArray, tie: xr.DataArray | None, likelihood: Likelihood) -> xr.DataArray:
+def _first_wins(order: xr.DataArray, tie: xr.DataArray | None) -> xr.DataArray:
     """Return the share of the first place among comparisons of equal models that do not tie."""
     odds: Any = 0.0 if tie is None else np.exp(tie)
     distance, odds = order + 0 * odds, odds + 0 * order
-    first, second, _ = outcome_probabilities(distance.values, odds.transpose(*distance.dims).values, likelihood)
+    first, second, _ = outcome_probabilities(distance.values, odds.transpose(*distance.dims).values)
     return distance.copy(data=first / (first + second))
 
 

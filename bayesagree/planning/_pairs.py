@@ -9,11 +9,10 @@ import xarray as xr
 
 from bayesagree._types import Floats, Integers
 from bayesagree.annotations.comparisons import Comparisons
-from bayesagree.comparisons._cells import Likelihood, outcome_probabilities, slopes_by_distance
+from bayesagree.comparisons._cells import outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons._density import DavidsonPrior
 from bayesagree.comparisons.posterior import davidson
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed
 from bayesagree.planning._decision import best_first, prob_right
 
@@ -36,7 +35,6 @@ class Pairs(NamedTuple):
     """Shape (sample, model)."""
     odds: Floats
     """Of a tie, shape (sample, 1)."""
-    likelihood: Likelihood
 
     @classmethod
     def of(cls, comparisons: Comparisons, models: Any, prior: Any, random_seed: Seed) -> Self:
@@ -58,7 +56,7 @@ class Pairs(NamedTuple):
         strength = posterior["strength"].values.reshape(-1, comparisons.models.size)
         tie: Any = posterior["average_tie"].values.ravel() if "average_tie" in posterior else np.array([-np.inf])
         kept = np.arange(comparisons.models.size)
-        return cls(comparisons, kept, strength, np.exp(tie)[:, None], settings_of(tree)["likelihood"])
+        return cls(comparisons, kept, strength, np.exp(tie)[:, None])
 
     def next_pairs(self, n: int, goal: str, random_seed: Seed) -> pd.DataFrame:
         """Return the result of `annotate_next`."""
@@ -72,7 +70,7 @@ class Pairs(NamedTuple):
         for model in range(size - 1):
             of_model = first == model
             distance = self.strength[:, model, None] - self.strength[:, second[of_model]]
-            chances = outcome_probabilities(distance, self.odds, self.likelihood)
+            chances = outcome_probabilities(distance, self.odds)
             # With deviations from their means, the variance between outcomes is the mean square of the means.
             moved = [((score.T @ p) ** 2).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300) for p in chances]
             gain[of_model] = np.sum(moved, axis=0) / len(score)
@@ -95,8 +93,8 @@ class Pairs(NamedTuple):
         """Return the result of `value_of_votes`."""
         order = self.candidates[np.argsort(-self.strength[:, self.candidates].mean(axis=0), kind="stable")]
         distance = self.strength[:, order[0]] - self.strength[:, order[1]]
-        chances = np.stack(outcome_probabilities(distance, self.odds[:, 0], self.likelihood))
-        information = float((chances * slopes_by_distance(chances, self.likelihood) ** 2).sum(axis=0).mean())
+        chances = np.stack(outcome_probabilities(distance, self.odds[:, 0]))
+        information = float((chances * slopes_by_distance(chances) ** 2).sum(axis=0).mean())
         votes, mean, variance = np.union1d(SHOWN, NUMBERS), distance.mean(), distance.var()
         left = variance / (1 + votes * information * variance)
         right = prob_right(mean, variance, left)

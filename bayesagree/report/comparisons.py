@@ -24,7 +24,6 @@ from bayesagree.report.panel import DECIDED, Answer, agreement_answer, text
 from bayesagree.report.views import agreement, diagnostics
 from bayesagree.report.wording import (
     DAVIDSON,
-    RAO_KUPPER,
     count,
     interval,
     named,
@@ -37,7 +36,6 @@ from bayesagree.report.wording import (
 TITLE = "Which model do people prefer, when they disagree?"
 # Models in a figure, and pairs that are listed for the next comparison.
 MOST_MODELS, NEXT = 25, 5
-LIKELIHOODS = {"davidson": DAVIDSON, "rao_kupper": RAO_KUPPER}
 EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first place wins, without ties"}
 DIAGNOSTICS = ("r_hat", "ess")
 
@@ -132,7 +130,7 @@ def comparison_report(
 
 def context(data: ComparisonReport) -> dict[str, Any]:
     """Return what the template knows by which name."""
-    like = LIKELIHOODS[settings_of(data.result)["likelihood"]]
+    like = DAVIDSON
     tables = {"models": data.models, "effects": data.effects, "next_pairs": data.pairs, "agreement": data.agreement}
     records = {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
     return {
@@ -254,11 +252,10 @@ def _methods(data: ComparisonReport, like: Reference) -> str:
         for key, name in (("ties", "ties"), ("order", "the advantage of the first place"), ("discrimination", "care"))
         if settings[key] is not None
     ]
-    chosen = " These effects predicted held-out comparisons best." if "held_out_log_score" in settings else ""
     alpha = f" Agreement of the annotators on pairs: {kind_of(data.annotations).method.removeprefix('Agreement: ')}"
     return (
         f"The strengths of {len(data.models)} models follow from {count(data.comparisons.n_comparisons)} comparisons "
-        f"({like.key}), with {', '.join(effects) or 'no further effect'}.{chosen} {draws['chain']} x {draws['draw']} "
+        f"({like.key}), with {', '.join(effects) or 'no further effect'}. {draws['chain']} x {draws['draw']} "
         "draws of the posterior; intervals are 95 % highest density intervals, and a rank set is the smallest interval "
         f"of places that holds 95 %.{alpha} Computed with bayesagree {data.version}, seed {data.result.attrs['seed']}."
     )

@@ -135,11 +135,6 @@ KRIPPENDORFF = Reference(
     "Krippendorff, 2004",
     "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.",
 )
-RAO_KUPPER = Reference(
-    "Rao and Kupper, 1967",
-    "P. V. Rao, L. L. Kupper. Ties in paired-comparison experiments: a generalization of the Bradley-Terry model."
-    " Journal of the American Statistical Association 62, 1967.",
-)
 RUBIN = Reference(
     "Rubin, 1981",
     "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.",

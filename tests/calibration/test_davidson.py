@@ -14,9 +14,7 @@ COMMON = {"ties": "common", "order": "common", "discrimination": None}
 BY_ANNOTATOR = {"ties": "annotator", "order": "annotator", "discrimination": "annotator"}
 VARIANTS = {
     "common": COMMON,
-    "rao_kupper": COMMON | {"likelihood": "rao_kupper"},
     "annotators": BY_ANNOTATOR,
-    "rao_kupper_annotators": BY_ANNOTATOR | {"likelihood": "rao_kupper"},
     "items": COMMON | {"item_effects": True},
 }
 SIZES = [
@@ -28,11 +26,11 @@ SIZES = [
 
 def drawn(variant, rng):
     """Return comparisons of a world and its parameters, by name."""
-    like, by = variant.get("likelihood", "davidson"), variant["ties"] == "annotator"
+    by = variant["ties"] == "annotator"
     sd = abs(rng.normal())
     strength = sd * rng.normal(size=MODELS)
     items = abs(0.5 * rng.normal()) * rng.normal(size=(MODELS, ITEMS)) * variant.get("item_effects", False)
-    tie, order, slope = rng.normal(), 0.5 * rng.normal(), rng.normal()
+    tie, order, slope = rng.normal(), 1.5 * rng.normal(), rng.normal()
     truth = {"strength": (strength - strength.mean())[0], "average_tie": tie, "average_order": order}
     tie = tie + by * abs(rng.normal()) * rng.normal(size=ANNOTATORS)
     order = order + by * abs(0.5 * rng.normal()) * rng.normal(size=ANNOTATORS)
@@ -45,7 +43,7 @@ def drawn(variant, rng):
     right = (left + rng.integers(1, MODELS, GAMES)) % MODELS
     who, what, longer = rng.integers(0, ANNOTATORS, GAMES), rng.integers(0, ITEMS, GAMES), rng.normal(size=GAMES)
     quality = strength[left] + items[left, what] - strength[right] - items[right, what] + slope * longer
-    chance = outcome_probabilities(np.exp(log_slope[who]) * quality + order[who], np.exp(tie[who]), like)
+    chance = outcome_probabilities(np.exp(log_slope[who]) * quality + order[who], np.exp(tie[who]))
     outcome = (rng.random(GAMES) > np.cumsum(np.stack(chance), axis=0)).sum(axis=0)
     words = np.array(["left", "right", "tie"])[np.minimum(outcome, 2)]
     table = {"left": left, "right": right, "winner": words, "longer": longer, "who": who, "what": what}

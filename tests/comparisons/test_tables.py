@@ -40,16 +40,11 @@ def test_effects(result):
     assert table.loc["longer", "lower"] < 0.5 < table.loc["longer", "upper"]
 
 
-def test_places_of_rao_and_kupper():
-    tree = davidson(
-        Comparisons.from_long(food()), ties="common", order="common", likelihood="rao_kupper", draws=200, chains=1,
-        random_seed=1,
-    )  # fmt: skip
-    draws = tree["posterior"].to_dataset()
-    eta, gamma = np.log1p(np.exp(draws["tie"])), draws["order"]
-    up, down = 1 / (1 + np.exp(eta - gamma)), 1 / (1 + np.exp(eta + gamma))
+def test_share_of_the_first_place():
+    tree = davidson(Comparisons.from_long(food()), ties="common", order="common", draws=200, chains=1, random_seed=1)
+    share = 1 / (1 + np.exp(-tree["posterior"]["order"]))
     table = effect_table(tree).set_index("effect")
-    assert table.loc["first_wins", "mean"] == pytest.approx(float((up / (up + down)).mean()))
+    assert table.loc["first_wins", "mean"] == pytest.approx(float(share.mean()))
 
 
 def test_rank_sets_hold_their_probability_and_no_smaller_one_does():
