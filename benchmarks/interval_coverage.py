@@ -25,7 +25,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import bayesagree as ba
-from bayesagree.datasets.simulate import crowd_labels, ratings
+from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.inference.intervals import hdi
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -143,15 +143,6 @@ def changes(n: int, same: bool, true: NDArray[Any], rng: np.random.Generator) ->
     return list(zip(found["lower"].tolist(), true.tolist(), found["upper"].tolist()))
 
 
-def phis(n: int, rng: np.random.Generator) -> Held:
-    """`group_phi` within two groups of three raters of one Phi."""
-    made = ratings(n_items=n, ratings_per_item=6, phi=0.5, n_levels=7, item_mean=(2, 2), random_seed=rng)
-    people = ba.Annotators.from_table(pd.DataFrame({"annotator": made.ratings.annotators, "camp": list("xxxyyy")}))
-    drawn = ba.subjective.group_phi(made.ratings, people, ["camp"], random_seed=rng, **FEW)["posterior"]["phi"].values
-    held = [hdi(drawn[..., g, h]) for g, h in ((0, 0), (1, 1), (0, 1))]
-    return [(lower, 0.5, upper) for lower, upper in held]
-
-
 def limits(n: int, rng: np.random.Generator) -> Held:
     """`limits_of_agreement`: normal differences, mean .05 and standard deviation .1."""
     first = rng.uniform(0.35, 0.6, n)
@@ -206,7 +197,6 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
         yield "plausibility.calibration_scores", f"{n} items", lambda r, n=n: bins(n, r)
         yield "plausibility.calibrate", f"{n} gold items", lambda r, n=n: calibrated(n, r)
         yield "comparisons.davidson", f"{n} comparisons", lambda r, n=n: strengths(n, r)
-    yield "subjective.group_phi", "100 items, Phi .5", lambda r: phis(100, r)
     for n, same in ((10, True), (20, True), (50, True), (20, False), (50, False), (200, True)):
         world = f"{n} items, {'the same' if same else 'others'}"
         yield "agreement_difference", world, lambda r, n=n, same=same: changes(n, same, change, r)

@@ -23,18 +23,16 @@ from sklearn.preprocessing import OneHotEncoder
 from bayesagree import group_posterior
 from bayesagree.annotations import Annotators, Groups, Labels, Ratings
 from bayesagree.datasets import load
-from bayesagree.inference.intervals import hdi
 from bayesagree.subjective import (
     disagreement_rate,
-    group_agreement,
     group_performance,
-    group_phi,
     group_summary,
     prob_worse,
     recode,
 )
 from bayesagree.subjective.disagreement import without_items
 from bayesagree.subjective.performance import dispersion_draws, left_out
+from bayesagree.subjective.tables import group_agreement_table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of the studies
 from studies.groups import dispersion_null
@@ -163,20 +161,9 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
 
 
 def report_agreement(ratings: Ratings, groups: Groups) -> None:
-    """Print alpha and Phi within every group and between every two."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        tree = group_phi(ratings, groups, random_seed=SEED)
-    phi, alpha = tree["posterior"].to_dataset()["phi"], group_agreement(ratings, groups)["alpha"]
-    for g, name in enumerate(groups.names):
-        for h, other in enumerate(groups.names[g:], start=g):
-            draws = phi[:, :, g, h].values.ravel()
-            if not np.isnan(draws).any():
-                low, high = hdi(draws, 0.95)
-                print(
-                    f"      {'within' if g == h else 'between'} {name} {'' if g == h else f'and {other}'}: "
-                    f"alpha {float(alpha[g, h]):.3f}  Phi {draws.mean():.3f} [{low:.3f}, {high:.3f}]"
-                )
+    """Print alpha within every group and between every two."""
+    for row in group_agreement_table(ratings, groups).itertuples():
+        print(f"      {row.group} and {row.other_group}: alpha {row.alpha:.3f} [{row.lower:.3f}, {row.upper:.3f}]")
 
 
 def main() -> None:

@@ -21,7 +21,6 @@ def subjective(
     bins: Annotated[int, Option(min=1, help="Bins of disagreement, without --group.")] = 5,
     metric: Annotated[str | None, Option(help="accuracy, absolute_error or correlation.")] = None,
     truth: Annotated[Literal["by-group"] | None, Option(help="Score against the truth of each group.")] = None,
-    phi: Annotated[bool, Option("--phi/--no-phi", help="Phi of ratings within and between groups.")] = True,
     model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model",
     threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
     draws: _options.Draws = 1000,
@@ -57,33 +56,27 @@ def subjective(
     how = {"draws": draws, "random_seed": seed}
     if truth is not None:
         return _output.Answer(_by_group(scored, models, groups, **how))
-    return _output.Answer(_performance(given, scored, models, groups, metric, phi=phi, **how))
+    return _output.Answer(_performance(given, scored, models, groups, metric, **how))
 
 
 def _performance(
-    given: Any, scored: Any, models: Any, groups: "Groups", metric: Any, *, phi: bool, **how: int
+    given: Any, scored: Any, models: Any, groups: "Groups", metric: Any, **how: int
 ) -> list[_output.Table]:
     """Return the tables of the performance by group."""
     from bayesagree.subjective import tables
-    from bayesagree.subjective.agreement import group_phi
     from bayesagree.subjective.performance import group_performance
 
     result = group_performance(scored, models, groups, metric=metric)
-    phi = phi and given.kind == "ratings"
-    n_pairs = groups.names.size * (groups.names.size + 1) // 2 if phi else 0
-    with _output.progress("comparing groups", 1 + n_pairs) as advance:
-        sampled = tables.performance_draws(scored, models, groups, result, **how)
-        advance()
-        drawn = group_phi(given, groups, **how, progress=advance) if phi else None
+    sampled = tables.performance_draws(scored, models, groups, result, **how)
     name = result.attrs["metric"]
     of_performance = f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI"
-    of_agreement = f"Agreement within and between groups{', 95 % HDI of Phi' if phi else ''}"
+    of_agreement = "Krippendorff's alpha within and between groups, 95 % interval"
     settings = {"by": groups.by, "metric": name, "seed": how["random_seed"]}
     return [
         _output.Table("settings", [settings], most=0),
         _output.Table("groups", tables.group_table(result, sampled), of_performance),
         _output.Table("models", tables.dispersion_table(result, sampled), "Over groups: dispersion = 1 - sd, 95 % HDI"),
-        _output.Table("agreement", tables.group_agreement_table(given, groups, drawn), of_agreement),
+        _output.Table("agreement", tables.group_agreement_table(given, groups), of_agreement),
     ]
 
 

@@ -1,4 +1,4 @@
-from .agreement import group_agreement, group_phi
+from .agreement import group_agreement
 from .crowd_quality import crowdtruth
 from .disagreement import disagreement_rate, recode
 from .group_model import group_summary, minimum_group_size, prob_worse
@@ -15,7 +15,6 @@ __all__ = [
     "group_agreement",
     "group_performance",
     "group_permutation_test",
-    "group_phi",
     "group_summary",
     "minimum_group_size",
     "prob_worse",

@@ -1,10 +1,7 @@
 """Agreement within and between groups of annotators."""
 
-import re
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,13 +10,11 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.agreement._coefficients import EQUAL_TAILS, SHORTEST, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
-from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import positive_int, probability, shorten, warn
-from bayesagree.inference.results import result_tree
-from bayesagree.inference.streams import Seed, block_generators, seed_sequence
+from bayesagree.errors import probability
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import as_groups
@@ -70,7 +65,6 @@ def group_agreement(
 
     See Also
     --------
-    group_phi : Posterior of the common agreement Phi within and between groups of annotators.
     bayesagree.agreement_table : Coefficients of the whole crowd.
 
     Examples
@@ -116,110 +110,6 @@ def group_agreement(
     variables = dict(zip(("alpha", "lower", "upper", "n_pairs"), ((dims, values) for values in (*table, n_pairs))))
     attrs = {"ci_kind": EQUAL_TAILS if unordered else SHORTEST, "ci_prob": ci_prob}
     return xr.Dataset(variables, dict.fromkeys(dims, groups.names), attrs)
-
-
-def group_phi(
-    ratings: Ratings,
-    annotators: Annotators | Groups,
-    by: Sequence[str] = (),
-    *,
-    draws: int = 1000,
-    chains: int = 4,
-    random_seed: Seed = None,
-    progress: Callable[[int], None] = lambda done: None,
-) -> xr.DataTree:
-    """Draw the common agreement Phi within every group and between every two groups.
-
-    Within a group: Phi of the ratings by its annotators. Between two groups: Phi of panels of two, for every item one
-    annotator of each group drawn at random among those who rated it; every chain draws panels of its own, so the
-    posterior is that of Phi averaged over panels. Item means are hierarchical in both, so that Phi does not depend on
-    the number of ratings an item has, and within and between are comparable.
-
-    Parameters
-    ----------
-    ratings, annotators, by
-        As `group_performance`.
-    draws, chains, random_seed
-        As `common_agreement`.
-    progress
-        Called with 1 after every pair of groups, a group with itself included.
-
-    Returns
-    -------
-    DataTree
-        Group ``posterior``: ``phi`` (chain, draw, group, other_group), symmetric. Group ``constant_data``: ``n_items``
-        (group, other_group), the items with two ratings in a group, or with one in each.
-
-    Warns
-    -----
-    UserWarning
-        Pairs of groups with fewer than two such items, whose Phi is NaN; and limits of `common_agreement`, once.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> ratings = Ratings.from_matrix([[1, 1, 5, 5], [5, 4, 2, 1], [1, 2, 4, 5]] * 6, scale=(0, 6), step=1)
-    >>> people = Annotators.from_table(pd.DataFrame({"annotator": range(4), "camp": list("xxyy")}))
-    >>> phi = group_phi(ratings, people, ["camp"], random_seed=1)["posterior"]["phi"].mean(("chain", "draw"))
-    >>> (phi > 0.9).values.tolist()
-    [[True, False], [False, True]]
-
-    References
-    ----------
-    Checco et al., "Let's agree to disagree" (2017), whose Phi is of one crowd; panels across groups are ours.
-    """
-    ratings = as_annotations(ratings, (Ratings,), "ratings")
-    n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    require_one_each(ratings, "agreement of groups")
-    groups = as_groups(ratings, annotators, by)
-    of_row, size = groups.of_rows(ratings), groups.names.size
-    phi, n_items = np.full((n_chains, n_draws, size, size), np.nan), np.zeros((size, size), np.int64)
-    pairs = list(combinations_with_replacement(range(size), 2))
-    limits: dict[str, list[str]] = {}
-    for (g, h), rng in zip(pairs, block_generators(random_seed, len(pairs))):
-        rated = np.stack([np.bincount(ratings.item_index[of_row == k], minlength=ratings.items.size) for k in (g, h)])
-        n_items[[g, h], [h, g]] = ((rated >= 2) if g == h else (rated >= 1)).all(axis=0).sum()
-        name = str(groups.names[g]) if g == h else f"{groups.names[g]} with {groups.names[h]}"
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            if n_items[g, h] < 2:
-                warn("fewer than two items to compare ratings on: Phi is NaN")
-            else:
-                phi[..., g, h] = phi[..., h, g] = _phi_draws(ratings, of_row, (g, h), (n_chains, n_draws), rng)
-        for message in dict.fromkeys(re.split(r" \(|: -?\d", str(w.message))[0] for w in seen):
-            limits.setdefault(message, []).append(name)
-        progress(1)
-    for message, names in limits.items():
-        warn(f"{message}; this concerns {shorten(names)}")
-    dims = ("group", "other_group")
-    found = {"posterior": {"phi": (("chain", "draw", *dims), phi)}, "constant_data": {"n_items": (dims, n_items)}}
-    of_result: Any = {"model": "common_agreement", "engine": "exact", "random_seed": random_seed}
-    settings = {"by": groups.by, "item_mean": "hierarchical"}
-    return result_tree(found, dict.fromkeys(dims, groups.names), **of_result, settings=settings)
-
-
-def _phi_draws(
-    ratings: Ratings, of_row: NDArray[Any], pair: tuple[int, int], shape: tuple[int, int], rng: np.random.Generator
-) -> Floats:
-    """Draw Phi of one group's ratings, or of panels across two groups, shape (chain, draw)."""
-    (g, h), (chains, draws) = pair, shape
-    if g == h:
-        trees = [common_agreement(ratings.select(of_row == g), draws=draws, chains=chains, random_seed=rng)]
-    else:
-        panels = (_panels(ratings, of_row, g, h, rng) for _ in range(chains))
-        trees = [common_agreement(panel, draws=draws, chains=1, random_seed=rng) for panel in panels]
-    return np.concatenate([tree["posterior"].to_dataset()["phi"].values for tree in trees])
-
-
-def _panels(ratings: Ratings, of_row: NDArray[Any], g: int, h: int, rng: np.random.Generator) -> Ratings:
-    """Keep one rating at random of each of two groups, on the items that both rated."""
-    shuffled = rng.permutation(of_row.size)
-    of_group = [shuffled[of_row[shuffled] == k] for k in (g, h)]
-    first = [rows[np.unique(ratings.item_index[rows], return_index=True)[1]] for rows in of_group]
-    common = np.intersect1d(ratings.item_index[first[0]], ratings.item_index[first[1]])
-    kept = np.zeros(of_row.size, np.bool_)
-    kept[np.concatenate(first)] = True
-    return ratings.select(kept & np.isin(ratings.item_index, common))
 
 
 def _coded_moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats]:

@@ -119,17 +119,12 @@ class SpecificationReport:
 
     def to_markdown(self) -> str:
         """Write the seven points, the shares beside their targets, the gaps and the groups as a page."""
-        declared = "\n".join(f"- {name}: {_text(value)}" for name, value in vars(self.declared).items())
+        points = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in vars(self.declared).items()}
+        declared = "\n".join(f"- {name}: {value or 'not stated'}" for name, value in points.items())
         gaps = "\n".join(f"- {gap}" for gap in self.gaps) or "none found"
         shares, groups = markdown_table(self.distributions), markdown_table(self.groups.reset_index())
         parts = ["# Evaluation specification", declared, "Shares:", shares, "Gaps:", gaps, "Groups:", groups]
         return "\n\n".join(parts) + "\n"
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name} {_text(of)}" for name, of in value.items()) or "not stated"
-    return ", ".join(value) or "none" if isinstance(value, tuple) else str(value) or "not stated"
 
 
 def check_specification(
@@ -168,31 +163,26 @@ def check_specification(
     annotators, gender: 1 of 3 are not known
     1 groups have fewer than 2 annotators: 'unknown'
     """
-    s, people = specification, annotations.annotators
-    shares = []
-    for feature in dict.fromkeys([*s.protected, *s.similarity, *s.representative, *s.annotators]):
-        values = annotators.values(feature, people)
-        shares.append(_shares("annotator", feature, values, s.annotators.get(feature, {})))
-    for attribute, target in s.items.items():
-        if items is None or attribute not in items:
-            raise InputError(f"the specification has a target for item attribute {attribute!r}; pass items= with it")
-        values = items[attribute].reindex(list(annotations.items))
-        shares.append(
-            _shares("item", attribute, values.where(values.isna(), values.astype(str)).fillna(UNKNOWN), target)
-        )
-    labels = annotations.categories.astype(str).tolist() if annotations.kind == "labels" else []
-    distributions = pd.concat(
-        [*shares, _shares("label", "label", annotations.text(), s.labels, labels)], ignore_index=True
-    )
+    s = specification
+    if missing := [name for name in s.items if items is None or name not in items]:
+        raise InputError(f"the specification has a target for item attribute {missing[0]!r}; pass items= with it")
+    of_items: Any = None if items is None else items.reindex(list(annotations.items))
+    features = dict.fromkeys([*s.protected, *s.similarity, *s.representative, *s.annotators])
+    known = annotations.categories.astype(str).tolist() if annotations.kind == "labels" else []
+    parts = [
+        *(_shares("annotator", f, annotators.values(f, annotations.annotators), s.annotators) for f in features),
+        *(_shares("item", f, of_items[f].map(str, na_action="ignore").fillna(UNKNOWN), s.items) for f in s.items),
+        _shares("label", "label", annotations.text(), {"label": s.labels}, known),
+    ]
+    distributions = pd.concat(parts, ignore_index=True)
     gaps = [gap for row in distributions.itertuples(index=False) if (gap := _share_gap(row))]
     few = np.bincount(annotations.item_index, minlength=annotations.items.size) < s.labels_per_item
-    if few.any():
-        gaps.append(f"{few.sum()} of {few.size} items have fewer than {s.labels_per_item} labels")
+    gaps += [f"{few.sum()} of {few.size} items have fewer than {s.labels_per_item} labels"] * bool(few.any())
     composition = pd.DataFrame(columns=["annotators", "annotations", "items"], index=pd.Index([], name="group"))
     if s.protected:
         groups = Groups.by_features(annotations, annotators, s.protected)
         composition = groups.composition(annotations)
-        gaps += _group_gaps(s, annotations, groups, composition)
+        gaps += _group_gaps(s, annotations, groups, composition["annotators"])
     return SpecificationReport(s, distributions, composition, tuple(gaps))
 
 
@@ -208,20 +198,18 @@ def individual_unfairness(annotators: Annotators, performance: xr.DataArray, sim
     """
     if not similarity:
         raise InputError("name the features by which annotators are similar")
-    names = performance["annotator"].to_numpy()
-    columns = [annotators.values(feature, names) for feature in similarity]
-    same = np.all([(c[:, None] == c[None, :]) & (c != UNKNOWN)[:, None] for c in columns], axis=0)
-    values = performance.transpose("model", "annotator").to_numpy()
+    columns = [annotators.values(feature, performance["annotator"].to_numpy()) for feature in similarity]
+    same = np.all([(c[:, None] == c) & (c != UNKNOWN)[:, None] for c in columns], axis=0)
     first, second = np.nonzero(np.triu(same, 1))
-    gaps = np.abs(values[:, first] - values[:, second])
-    known = ~np.isnan(gaps)
-    pairs = known.sum(axis=1)
-    mean = np.divide(np.nansum(gaps, axis=1), pairs, out=np.full(pairs.size, np.nan), where=pairs > 0)
-    return xr.DataArray(mean, {"model": performance["model"]}, ("model",), "individual_unfairness")
+    pairs = np.abs(performance.isel(annotator=first).values - performance.isel(annotator=second).values)
+    gaps = xr.DataArray(pairs, dims=performance.dims, coords={"model": performance["model"]})
+    return gaps.mean("annotator").rename("individual_unfairness")
 
 
-def _shares(kind: str, feature: str, values: Any, target: Shares, known: Sequence[str] = ()) -> pd.DataFrame:
-    counts = pd.Series(np.asarray(values)).value_counts()
+def _shares(
+    kind: str, feature: str, values: Any, targets: Mapping[str, Shares], known: Sequence[str] = ()
+) -> pd.DataFrame:
+    counts, target = pd.Series(np.asarray(values)).value_counts(), targets.get(feature, {})
     names = sorted({*map(str, counts.index), *target, *known})
     n = counts.reindex(names, fill_value=0).to_numpy()
     wanted = [target.get(name, np.nan if not target or name == UNKNOWN else 0.0) for name in names]
@@ -241,18 +229,15 @@ def _share_gap(row: Any) -> str | None:
     return None
 
 
-def _group_gaps(s: EvaluationSpecification, annotations: Any, groups: Groups, composition: pd.DataFrame) -> list[str]:
+def _group_gaps(s: EvaluationSpecification, annotations: Any, groups: Groups, sizes: Any) -> list[str]:
     """List cells of group and item, and groups, that hold fewer than was declared."""
-    gaps, n_items, least = [], annotations.items.size, s.labels_per_group_and_item
-    group, inside = groups.of_rows(annotations), groups.of_rows(annotations) >= 0
-    cells = group[inside].astype(np.int64) * n_items + annotations.item_index[inside]
-    few = np.bincount(cells, minlength=groups.names.size * n_items) < least
-    if few.any():
-        gaps.append(f"{few.sum()} of {few.size} cells (group, item) have fewer than {least} labels")
-    sizes, names = composition["annotators"].to_numpy(), composition.index
-    empty, small = names[sizes == 0], names[(sizes > 0) & (sizes < s.smallest_group)]
-    if len(empty) and len(s.protected) > 1:
-        gaps.append(f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}")
-    if len(small):
-        gaps.append(f"{len(small)} groups have fewer than {s.smallest_group} annotators: {shorten(small)}")
-    return gaps
+    group, n_items, least = groups.of_rows(annotations), annotations.items.size, s.labels_per_group_and_item
+    cells = group.astype(np.int64) * n_items + annotations.item_index
+    few = np.bincount(cells[group >= 0], minlength=groups.names.size * n_items) < least
+    empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < s.smallest_group)]
+    gaps = {
+        f"{few.sum()} of {few.size} cells (group, item) have fewer than {least} labels": few.any(),
+        f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}": len(empty) and len(s.protected) > 1,
+        f"{len(small)} groups have fewer than {s.smallest_group} annotators: {shorten(small)}": len(small),
+    }
+    return [gap for gap, there in gaps.items() if there]

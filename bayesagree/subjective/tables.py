@@ -153,33 +153,19 @@ def dispersion_table(performance: xr.Dataset, drawn: xr.Dataset) -> pd.DataFrame
     return table.assign(dispersion=draws.mean(axis=0), lower=lower, upper=upper)
 
 
-def group_agreement_table(
-    annotations: Labels | Ratings, groups: Groups, phi: xr.DataTree | None = None
-) -> pd.DataFrame:
-    """Krippendorff's alpha, and Phi if it was drawn, within every group and between every two.
+def group_agreement_table(annotations: Labels | Ratings, groups: Groups) -> pd.DataFrame:
+    """Krippendorff's alpha within every group and between every two: group, other_group, pairs, alpha, lower, upper.
 
     Parameters
     ----------
     annotations, groups
         As in `group_agreement`.
-    phi
-        Result of `group_phi`.
-
-    Returns
-    -------
-    DataFrame
-        Columns group, other_group, pairs, alpha; with `phi` also Phi, lower, upper (HDI 0.95).
     """
     known = group_agreement(annotations, groups)
     first, second = np.triu_indices(groups.names.size)
-    table = pd.DataFrame({"group": groups.names[first], "other_group": groups.names[second]})
-    table = table.assign(pairs=known["n_pairs"].values[first, second], alpha=known["alpha"].values[first, second])
-    if phi is None:
-        return table
-    draws = phi["posterior"].to_dataset()["phi"].transpose("chain", "draw", "group", "other_group").values
-    draws = draws[:, :, first, second].reshape(-1, first.size)
-    lower, upper = column_hdi(draws)
-    return table.assign(Phi=draws.mean(axis=0), lower=lower, upper=upper)
+    names = {"pairs": "n_pairs", "alpha": "alpha", "lower": "lower", "upper": "upper"}
+    values = {new: known[old].values[first, second] for new, old in names.items()}
+    return pd.DataFrame({"group": groups.names[first], "other_group": groups.names[second]} | values)
 
 
 def read_model_predictions(
