@@ -15,7 +15,6 @@ Biometrics 52 (1996), https://doi.org/10.2307/2533043, with logits for probits.
 
 import math
 
-import numba
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
@@ -51,16 +50,43 @@ class SharedDifficulty:
     def __init__(self, predicted: NDArray[np.int16], n_labels: int) -> None:
         patterns, place, count = np.unique(predicted, axis=1, return_inverse=True, return_counts=True)
         self.place, self.count, self.n_systems = place.ravel(), count.astype(np.float64), len(predicted)
-        self.n_labels, self.code = n_labels, patterns.T.astype(np.int64, order="C")  # (pattern, system)
-        of_wrong = np.log(_shares_of_wrong_labels(predicted, n_labels))
-        each = of_wrong[np.arange(self.n_systems), :, np.maximum(self.code, 0)].transpose(2, 0, 1)
-        self.wrong = np.where(self.code < 0, 0.0, each).sum(axis=2)  # (label, pattern); log 1 where it is right
+        self.n_labels, self.given = n_labels, (patterns >= 0).astype(float)  # (system, pattern)
+        self.right = (patterns == np.arange(n_labels)[:, None, None]).astype(float)  # (label, system, pattern)
+        of_wrong = np.log(_shares_of_wrong_labels(predicted, n_labels))  # log 1 where it is right
+        self.wrong = np.einsum("stk,ksp->tp", of_wrong, self.right)  # (label, pattern)
+
+    def joint(self, point: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return Pr(label, difficulty, pattern), (label, node, pattern), over exp of a number of each pattern.
+
+        Also these numbers, (pattern,), log prevalences, (label,), and logits, (label, node, system).
+        """
+        n_abilities, spread = self.n_labels * self.n_systems, math.exp(point[-1])
+        share = sp.special.log_softmax(np.append(0.0, point[n_abilities:-1]))
+        ability = point[:n_abilities].reshape(self.n_labels, 1, self.n_systems)
+        logit = math.sqrt(1 + spread**2 / ATTENUATION) * ability - spread * NODES[:, None]
+        of_right = sp.special.log_expit(logit) @ self.right + sp.special.log_expit(-logit) @ (self.given - self.right)
+        log_joint = of_right + LOG_WEIGHTS[:, None] + (self.wrong + share[:, None])[:, None]
+        largest = log_joint.max(axis=(0, 1))
+        return np.exp(log_joint - largest), largest, share, logit
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """Return the log density and its gradient."""
         if abs(point[-1]) > WIDEST:
             return -np.inf, np.zeros_like(point)
-        return _density(point, self.code, self.wrong, self.count)
+        (joint, largest, share, logit), spread = self.joint(point), math.exp(point[-1])
+        total, alpha = joint.sum(axis=(0, 1)), 2 * PREVALENCE / self.n_labels
+        factor, abilities = math.sqrt(1 + spread**2 / ATTENUATION), point[: self.n_labels * self.n_systems]
+        here, away = joint * (self.count / total), (abilities - ABILITY) / ABILITY_SD
+        of_logit = here @ self.right.swapaxes(1, 2) - (here @ self.given.T) * sp.special.expit(logit)
+        by_spread = abilities.reshape(self.n_labels, 1, -1) * spread / (ATTENUATION * factor) - NODES[:, None]
+        expected = (self.count.sum() + alpha * self.n_labels) * np.exp(share)
+        slope = np.concatenate([
+            of_logit.sum(axis=1).ravel() * factor - away / ABILITY_SD,
+            (here.sum(axis=(1, 2)) + alpha - expected)[1:],
+            [(of_logit * by_spread).sum() * spread + 1 - (spread / SPREAD) ** 2],
+        ])  # fmt: skip
+        height = self.count @ (np.log(total) + largest) + alpha * share.sum() - 0.5 * away @ away
+        return float(height + point[-1] - 0.5 * (spread / SPREAD) ** 2), slope
 
     def start(self, log_spread: float) -> Floats:
         """Return the parameters at which searches start: equal abilities and prevalences."""
@@ -102,79 +128,10 @@ class SharedDifficulty:
         points = chain.run(draws)
         truth = np.empty((draws, self.place.size), np.int16)
         for row, at in zip(truth, points):
-            of_label = _joint(at, self.code, self.wrong)[0].sum(axis=1)
+            of_label = self.joint(at)[0].sum(axis=1)
             below = np.cumsum(of_label / of_label.sum(axis=0), axis=0)[:-1]
             row[:] = (rng.random(row.size) >= below[:, self.place]).sum(axis=0)
         return truth, np.exp(points[:, -1])
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _joint(point, code, wrong):
-    """Return Pr(label, difficulty, pattern), (label, node, pattern), over exp of a number of each pattern.
-
-    Also these numbers, (pattern,), log prevalences, (label,), and logits, (label, node, system).
-    """
-    n_labels, n_patterns, n_systems = len(wrong), code.shape[0], code.shape[1]
-    share = np.zeros(n_labels)
-    share[1:] = point[n_labels * n_systems : -1]
-    share -= share.max() + math.log(np.exp(share - share.max()).sum())
-    spread = math.exp(point[-1])
-    factor = math.sqrt(1 + spread**2 / ATTENUATION)
-    joint, logit = np.empty((n_labels, NODES.size, n_patterns)), np.empty((n_labels, NODES.size, n_systems))
-    of_right, of_wrong = np.empty(n_systems), np.empty(n_systems)
-    for k in range(n_labels):
-        for n in range(NODES.size):
-            for s in range(n_systems):
-                z = factor * point[k * n_systems + s] - spread * NODES[n]
-                logit[k, n, s], either = z, math.log1p(math.exp(-abs(z)))
-                of_right[s], of_wrong[s] = min(z, 0.0) - either, min(-z, 0.0) - either
-            for p in range(n_patterns):
-                joint[k, n, p] = wrong[k, p] + LOG_WEIGHTS[n] + share[k]
-                for s in range(n_systems):
-                    if code[p, s] >= 0:
-                        joint[k, n, p] += of_right[s] if code[p, s] == k else of_wrong[s]
-    largest = np.empty(n_patterns)
-    for p in range(n_patterns):
-        largest[p] = joint[:, :, p].max()
-    return np.exp(joint - largest), largest, share, logit
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _density(point, code, wrong, count):
-    """Return the log density and its gradient."""
-    joint, largest, share, logit = _joint(point, code, wrong)
-    n_labels, n_nodes, n_systems = logit.shape
-    n_abilities, alpha = n_labels * n_systems, 2 * PREVALENCE / n_labels
-    spread = math.exp(point[-1])
-    factor = math.sqrt(1 + spread**2 / ATTENUATION)
-    total = joint.sum(axis=0).sum(axis=0)
-    slope, right, given = np.zeros(point.size), np.empty(n_systems), np.empty(n_systems)
-    for k in range(n_labels):
-        items = 0.0
-        for n in range(n_nodes):
-            right[:] = 0.0
-            given[:] = 0.0
-            for p in range(count.size):
-                here = joint[k, n, p] * count[p] / total[p]
-                items += here
-                for s in range(n_systems):
-                    given[s] += here if code[p, s] >= 0 else 0.0
-                    right[s] += here if code[p, s] == k else 0.0
-            for s in range(n_systems):
-                of_logit, a = right[s] - given[s] / (1 + math.exp(-logit[k, n, s])), k * n_systems + s
-                slope[a] += of_logit * factor
-                slope[-1] += of_logit * (point[a] * spread / (ATTENUATION * factor) - NODES[n]) * spread
-        if k > 0:
-            expected = (count.sum() + alpha * n_labels) * math.exp(share[k])
-            slope[n_abilities + k - 1] = items + alpha - expected
-    height = (count * (np.log(total) + largest)).sum() + alpha * share.sum()
-    height += point[-1] - 0.5 * (spread / SPREAD) ** 2
-    slope[-1] += 1 - (spread / SPREAD) ** 2
-    for a in range(n_abilities):
-        away = (point[a] - ABILITY) / ABILITY_SD
-        height -= 0.5 * away**2
-        slope[a] -= away / ABILITY_SD
-    return height, slope
 
 
 def truths_behind(

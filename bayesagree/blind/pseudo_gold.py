@@ -7,7 +7,6 @@ shape (set, model, item): each model is then judged by the others alone.
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,36 +41,29 @@ def round_robin(systems: Systems) -> LabelCodes:
 def sampling(
     systems: Systems, *, sets: int = 1000, leave_one_out: bool = False, random_seed: Seed = None
 ) -> LabelCodes:
-    """Draw gold sets: each item gets the label of a system drawn at random among those that labelled it."""
-    voted = systems.predicted >= 0
-    voters = np.argsort(~voted, axis=0, kind="stable").T.astype(np.int16)
-    n_voters = voted.sum(axis=0)
+    """Draw gold sets: each item gets the label of a system drawn at random among those that labelled it.
+
+    With `leave_one_out` a system that would judge itself is judged by another one of these.
+    """
+    n = (systems.predicted >= 0).sum(axis=0)
+    voters, item = np.argsort(systems.predicted < 0, axis=0, kind="stable"), np.arange(systems.items.size)
     owners = systems.models.size if leave_one_out else 1
-    drawn = np.empty((positive_int(sets, "sets"), owners, systems.items.size), np.int16)
-    blocks = item_blocks(sets)
-    streams = block_generators(random_seed, len(blocks))
+    drawn = np.empty((positive_int(sets, "sets"), owners, item.size), np.int16)
 
     def draw(block: tuple[slice, np.random.Generator]) -> None:
-        _draw_sets(block[1], systems.predicted, np.ascontiguousarray(voters), n_voters, drawn[block[0]])
+        some, rng = block
+        u = rng.random((1 + leave_one_out, some.stop - some.start, item.size))
+        place = (u[0] * n).astype(np.int64)
+        drawn[some] = systems.predicted[voters[place, item], item][:, None]
+        if leave_one_out:
+            other = (u[1] * (n - 1)).astype(np.int64)
+            other = np.where(n > 1, other + (other >= place), 0)
+            label = np.where(n > 1, systems.predicted[voters[other, item], item], -1)
+            np.put_along_axis(drawn[some], voters[place, item][:, None], label[:, None], axis=1)
 
-    list(map_blocks(draw, list(zip(blocks, streams))))
+    blocks = item_blocks(sets)
+    list(map_blocks(draw, list(zip(blocks, block_generators(random_seed, len(blocks))))))
     return drawn if leave_one_out else drawn[:, 0]
-
-
-@numba.njit(cache=True, nogil=True)
-def _draw_sets(rng, predicted, voters, n_voters, drawn):
-    """Draw a voter per set and item; a model that would judge itself is judged by another voter."""
-    for s in range(drawn.shape[0]):
-        for i in range(drawn.shape[2]):
-            n = n_voters[i]
-            place = int(rng.random() * n) if n > 0 else 0
-            chosen = voters[i, place]
-            for owner in range(drawn.shape[1]):
-                drawn[s, owner, i] = predicted[chosen, i] if n > 0 else -1
-            if drawn.shape[1] > 1 and n > 0:
-                other = int(rng.random() * (n - 1))
-                other = other + 1 if other >= place else other
-                drawn[s, chosen, i] = predicted[voters[i, other], i] if n > 1 else -1
 
 
 def vote_counts(systems: Systems) -> NDArray[np.int64]:
