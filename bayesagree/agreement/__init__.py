@@ -9,8 +9,7 @@
 - `summary`: the summary of draws of Phi, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_coefficients` defines each, `_formulas` holds each
-  formula once, `_items` the counts,
-  `_annotator_variance` what other annotators of the same items would move, `_set_distances` alpha of sets of labels.
+  formula once, `_items` the counts, `_set_distances` alpha of sets of labels.
 - `intraclass`: the six intraclass correlations, with missing ratings, by components of variance.
 - `rankings`: Kendall's W, tau-b and rank-biased overlap.
 - `spans`: how far annotators mark the same spans.

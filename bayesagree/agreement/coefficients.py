@@ -9,14 +9,13 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bayesagree._types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._annotator_variance import CHANCE, annotator_variance, codes_of_annotators
 from bayesagree.agreement._coefficients import (
     REPLICATES,
     WEIGHTS_OF_LEVEL,
@@ -30,7 +29,7 @@ from bayesagree.agreement._coefficients import (
     interval_of,
     weights_for,
 )
-from bayesagree.agreement._items import MOST_VALUES, AgreementData, Items, items_of
+from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement._set_distances import Distance, set_coefficient
 from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
@@ -64,7 +63,6 @@ def agreement_table(
     weights: Weights | None = None,
     distance: Distance | None = None,
     cluster: ItemGroup | None = None,
-    annotators: Literal["fixed", "sample"] = "fixed",
     ci_prob: float = 0.95,
     random_seed: Seed = None,
 ) -> pd.DataFrame:
@@ -92,10 +90,6 @@ def agreement_table(
     cluster
         A cluster for each item, such as its document: the items of a cluster are not independent, and a replicate gives
         them one weight. Phi takes its items as independent, and its note says so.
-    annotators
-        ``"fixed"``: the interval is about these annotators, on items like these. ``"sample"``: about annotators like
-        these, where the same four or more return for the items; percent agreement, Fleiss' kappa, nominal alpha, AC and
-        Brennan-Prediger then have wider intervals, and the notes of the others say that they do not.
     ci_prob
         Probability of the intervals.
     random_seed
@@ -115,7 +109,7 @@ def agreement_table(
     ------
     InputError
         An unknown level, a `ci_prob` outside (0, 1), an item without a cluster, a single cluster, clusters of
-        patterns or rankings, or a sample of annotators who are fewer than four, have no names or do not return.
+        patterns or rankings.
 
     See Also
     --------
@@ -131,10 +125,9 @@ def agreement_table(
     Student's t asks for), and two pseudo-items as 2, one with a random value for each annotation and one with the same
     value for all. The estimate does not use them. Without them few items have intervals that are too short, and
     unanimous items one of width 0. Coverage from 10 items on, with the cells where it is too low:
-    benchmarks/results/agreement_intervals.md. With ``annotators="sample"`` each replicate is moved by a Student t
-    variable with the variance over annotators, which the pairs of annotators have beyond the noise of their items
-    (`_annotator_variance`). Of a complete matrix the interval of the fixed annotators holds the kappa of all raters in
-    half to nine tenths of the studies, that of the sample in .93 to .99 (plan_crossed.md there).
+    benchmarks/results/agreement_intervals.md. All rows are about these annotators, on items
+    like these: where a few people label every item, other people would move the coefficient more. `icc` is about
+    annotators like these.
 
     References
     ----------
@@ -155,7 +148,6 @@ def agreement_table(
     annotations = as_annotations(annotations, (Labels, Ratings, Rankings, Comparisons))
     if isinstance(annotations, Comparisons):
         annotations = annotations.to_labels()
-    sampled = one_of(annotators, "annotators", ("fixed", "sample")) == "sample"
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
     clusters = None
     if cluster is not None:
@@ -163,8 +155,6 @@ def agreement_table(
             raise InputError(f"cluster= names items of labels or ratings, not of {type(annotations).__name__}")
         clusters = cluster_codes(cluster, annotations.items)
     if isinstance(annotations, Rankings):
-        if sampled:
-            raise InputError("annotators='sample' is for labels and ratings; of rankings choose 'fixed'")
         return _Coefficients(
             ranking_table(annotations, ci_prob, np.random.default_rng(seed_sequence(random_seed)))[columns]
         )
@@ -177,13 +167,11 @@ def agreement_table(
         found = iter([(name, of_sets)])
     rng = np.random.default_rng(seed_sequence(random_seed))
     replicates = _replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng, clusters)
-    if sampled:
-        replicates = _of_other_annotators(replicates, items, kind, rng)
     rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in replicates}
     rows["phi"] = _phi_row(items, ci_prob, rng)
     if items.rated is not None:
-        limits = ["items as independent" if clusters is not None else "", "about these annotators" if sampled else ""]
-        rows["phi"]["note"] = "; ".join(filter(None, [*limits, rows["phi"]["note"]]))
+        limits = "items as independent" if clusters is not None else ""
+        rows["phi"]["note"] = "; ".join(filter(None, [limits, rows["phi"]["note"]]))
     if isinstance(annotations, Ratings) and clusters is None:  # items of a cluster are not independent
         of_components = icc_rows(annotations, ci_prob, rng)
         rows |= {n: row for n, row in of_components.items() if n not in rows or np.isnan(rows[n]["estimate"])}
@@ -294,21 +282,6 @@ def _replicates(
             else:
                 parts.append(found.compute(draw_weights(found, pseudo.of(some), own, cluster)))
         yield name, found, np.concatenate(parts)
-
-
-def _of_other_annotators(
-    replicates: Iterator[tuple[str, Coefficient, Floats]], items: Items, kind: Weights, rng: np.random.Generator
-) -> Iterator[tuple[str, Coefficient, Floats]]:
-    """Move the replicates as other annotators would; a remark names the coefficients for which this is not known."""
-    n, code = items.n_annotators, codes_of_annotators(items, rng)
-    A = formula.agreement_weights(kind, items.values) if items.values.size <= MOST_VALUES else np.empty((0, 0))
-    for name, found, drawn in replicates:
-        if name in CHANCE and drawn.size:
-            variance = annotator_variance(code, items.values.size, name, A).of(n)
-            drawn = np.minimum(drawn + np.sqrt(variance) * rng.standard_t(n - 1, drawn.size), 1.0)
-        elif drawn.size:
-            found = found._replace(remark="; ".join(filter(None, [found.remark, "about these annotators"])))
-        yield name, found, drawn
 
 
 def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:

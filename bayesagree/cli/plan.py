@@ -16,7 +16,6 @@ def plan(
     annotators: Annotated[str | None, Option("--n-annotators", help="Numbers of annotators per item.")] = None,
     metric: Annotated[str | None, Option(help="Score or coefficient, such as phi.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
-    crossed: Annotated[bool, Option("--crossed", help="The same annotators label every item.")] = False,
     cost: Annotated[str | None, Option(help="Cost of an item and of a vote, such as 2,0.5.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
     seed: _options.Seed = 1,
@@ -41,7 +40,7 @@ def plan(
         return _output.Answer([shown], [f"{note}probability 0.8."], worth)
     if pilot.kind == "rankings":
         raise InputError("studies are planned for labels, ratings or comparisons, not for rankings")
-    each = annotators or ("4,5,10" if crossed else "2,3,5,10" if models is None else "1,3,5,10")
+    each = annotators or ("2,3,5,10" if models is None else "1,3,5,10")
     grid: dict[str, Any] = {
         "items": _options.numbers(items, "--n-items", whole=True),
         "annotators": _options.numbers(each, "--n-annotators", whole=True),
@@ -52,7 +51,7 @@ def plan(
     agreement = "phi" if source.scale is not None else "fleiss_kappa"
     metric = metric or (agreement if models is None else "top_1_accuracy")
     how: dict[str, Any] = {"metric": metric, "target": target, "cost": prices, "replicates": replicates}
-    how |= grid | {"crossed": crossed, "random_seed": seed}
+    how |= grid | {"random_seed": seed}
     with _output.progress("simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates) as advance:
         found = plan_designs(pilot, models, **how, progress=advance)
     table = found.to_dataframe().reset_index()

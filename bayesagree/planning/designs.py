@@ -5,13 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.agreement._annotator_variance import FEWEST, annotator_variance, codes_of_annotators
-from bayesagree.agreement._items import items_of
 from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
@@ -60,7 +57,6 @@ def plan(
     annotators: Sequence[int],
     metric: str = "top_1_accuracy",
     target: float | None = None,
-    crossed: bool = False,
     cost: tuple[float, float] | None = None,
     replicates: int = 16,
     study_draws: int = 250,
@@ -94,9 +90,6 @@ def plan(
         ``"brennan_prediger"``, of ratings also ``"phi"``, ``"alpha_ordinal"``, ``"alpha_interval"``, ``"icc_one_way"``.
     target
         Full width of the interval that is wanted; the cheapest design that reaches it stands in the attributes.
-    crossed
-        The same annotators, four or more, label every item, and the interval is about annotators like them:
-        `agreement_table` with ``annotators="sample"``. For the coefficients of labels, from a pilot of such annotators.
     cost
         Cost of an item without votes, and of a vote; by default (0, 1): cost counts votes.
     replicates
@@ -120,15 +113,13 @@ def plan(
 
     Notes
     -----
-    Widths are those of an interval over items. With `crossed` the variance over annotators is added to them, as the
-    pairs of annotators of the pilot show it; the error of this variance is not in ``width_lower`` and ``width_upper``.
-    Predicted widths beside those of studies of a complete matrix: benchmarks/results/plan_crossed.md.
+    Widths are those of an interval over items, about these annotators.
 
     Raises
     ------
     InputError
         An empty grid, a pilot of one item, an unknown metric, one annotator without predictions, ratings with
-        predictions, `crossed` with predictions, Phi or fewer than four annotators.
+        predictions.
 
     References
     ----------
@@ -157,8 +148,6 @@ def plan(
     if annotations.items.size < 2:
         raise InputError("a pilot of one item does not tell how items differ; pass two items or more, better 30")
     _check_metric(annotations, predictions, metric, votes)
-    if crossed:
-        _check_crossed(predictions, metric, votes)
     one_of(plausibility, "plausibility", ("auto", *POSTERIORS))
     if replicates < 2:
         raise InputError("replicates=1: two worlds or more tell what the pilot leaves open")
@@ -172,10 +161,9 @@ def plan(
     n_draws, done = positive_int(study_draws, "study_draws"), progress or (lambda number: None)
     studies = _simulated(annotations, predictions, designs, metric, name, replicates, n_draws, root, done)
     width, reach = widths_of(studies, sizes, votes)
-    beside = _over_annotators(annotations, metric, votes, np.random.default_rng(root)) if crossed else 0.0
     right = right_choices(studies, width, votes, np.random.default_rng(root))
     moved = {"width": 0.0, "width_lower": -reach, "width_upper": reach}
-    of_width = {name: np.hypot(width * np.exp(by), beside) for name, by in moved.items()}
+    of_width = {name: width * np.exp(by) for name, by in moved.items()}
     of_choice = {"prob_right": right.mean(axis=2), "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(replicates)}
     values = of_width | of_choice | {"cost": sizes[:, None] * prices}
     coords = {"items": sizes, "annotators": votes}
@@ -199,23 +187,6 @@ def _check_metric(
         raise InputError(f"metric={metric!r} needs predictions; without them it is one of {shorten(known)}")
     if votes.min() < 2:
         raise InputError("annotators=1: agreement needs two annotators per item; leave the 1 out")
-
-
-def _check_crossed(predictions: Predictions | None, metric: str, votes: NDArray[np.int64]) -> None:
-    if predictions is not None or metric not in COEFFICIENTS:
-        raise InputError(f"crossed=True is for the agreement of labels: metric is one of {shorten(COEFFICIENTS)}")
-    if votes.min() < FEWEST:
-        raise InputError(f"annotators={int(votes.min())}: with crossed=True {FEWEST} or more annotators return")
-
-
-def _over_annotators(
-    pilot: Labels | Ratings, metric: str, votes: NDArray[np.int64], rng: np.random.Generator
-) -> Floats:
-    """Return the width that other annotators of every item add, by the number of annotators."""
-    items = items_of(pilot)
-    n_values = items.values.size
-    variance = annotator_variance(codes_of_annotators(items, rng), n_values, metric, np.eye(n_values)).of(votes)
-    return 2 * sp.special.stdtrit(votes - 1, (1 + CI_PROB) / 2) * np.sqrt(variance)
 
 
 def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence[int]) -> list[tuple[int, int]]:
