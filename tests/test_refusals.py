@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import bayesagree as ba
 from bayesagree.annotations import Annotators
@@ -24,6 +25,14 @@ PEOPLE = Annotators.from_table(pd.DataFrame({"annotator": ["x", "y", "z"], "age"
 drawn = cache(lambda: ba.dirichlet(VOTES, draws=5, chains=2, random_seed=1))
 top = cache(lambda: ba.dirichlet(VOTES, draws=5, chains=2, random_seed=1, top_labels=1))
 crowd = cache(lambda: ba.dawid_skene(VOTES, variant="one_coin", draws=5, chains=2, random_seed=1, confusion=False))
+
+
+def of_percents():
+    percents = xr.Variable(("chain", "draw", "item", "category"), np.full((2, 5, 3, 2), 50.0))
+    coords = {"item": VOTES.items, "category": VOTES.categories}
+    return xr.DataTree.from_dict({"/posterior": xr.Dataset({"plausibility": percents}, coords)})
+
+
 RATE = {"specificity": 0.9, "sensitivity": 0.8, "n_items": 20, "n_negative": 9, "n_positive": 9}
 
 REFUSED = {
@@ -56,6 +65,8 @@ REFUSED = {
     "informed: no predictions": (lambda: ba.evaluate(VOTES, plausibility="informed_dirichlet"), "predictions"),
     "normal: infinite prior mean": (lambda: ba.normal_inverse_gamma(RATED, prior=ba.plausibility.NormalInverseGammaPrior(mean=np.inf, strength=1, shape=2, scale=1)), "must be finite"),
     "checks: reliability is no probability": (lambda: ba.predictive.with_log_likelihood(ba.dirichlet(VOTES, reliability=0.5, draws=5, random_seed=1), VOTES), "reliability="),
+    "trace: percents": (lambda: ba.evaluate(VOTES, SOFT, plausibility=of_percents()), "plausibilities of item 0 sum to 100"),
+    "groups: nobody is in the table": (lambda: ba.annotations.Groups.by_features(VOTES, Annotators.from_table(pd.DataFrame({"annotator": [1, 2], "age": ["old", "old"]})), ["age"]), "none of the annotators, 'x', 'y', 'z', is in their table, which has 1, 2"),
     "checks: no such prior": (lambda: ba.predictive.prior_predictive(VOTES, plausibility="no"), "plausibility='no' has no prior predictive"),
     "checks: other annotations": (lambda: ba.predictive.with_posterior_predictive(drawn(), RATED), "takes Labels, got Ratings"),
     "numbers: an infinite one": (lambda: ba.Predictions.from_numbers({"A": [1.0, np.inf]}, items=["x", "y"]), "item 'y' has an infinite number"),

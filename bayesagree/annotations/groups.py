@@ -57,6 +57,11 @@ class Groups:
         if not names:
             features = shorten(annotators.features.columns, 20)
             raise InputError(f"name the features to group by; annotators have {features}")
+        if not {*annotations.annotators.tolist()} & {*annotators.names.tolist()}:
+            raise InputError(
+                f"none of the annotators, {shorten(annotations.annotators)}, is in their table, which has "
+                f"{shorten(annotators.names)}; give both the same names"
+            )
         values = [annotators.values(name, annotations.annotators) for name in names]
         found = [" & ".join(row) for row in zip(*values)]
         possible = [" & ".join(cell) for cell in product(*(annotators.levels(name) for name in names))]

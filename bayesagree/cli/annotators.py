@@ -95,9 +95,14 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
 
 def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], list[str]]:
     """Return annotators, flagged ones first, their confusion, and the checks of the crowd."""
+    import numpy as np
+
+    from bayesagree.plausibility.calibration import label_probability
     from bayesagree.predictive.annotator_checks import annotator_table, crowd_checks
 
-    table = annotator_table(tree)
+    table, matched = annotator_table(tree), label_probability(tree).transpose("item", "category").values
+    sums = [np.bincount(crowd.annotator_index, w) for w in (matched[crowd.item_index, crowd.label_index], crowd.count)]
+    table.insert(2, "matches_truth", sums[0] / np.maximum(sums[1], 1))
     table = table.iloc[sorted(range(len(table)), key=lambda j: (not table["flags"][j], -table["n_labels_given"][j]))]
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
     checks = crowd_checks(crowd, tree)

@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, as_python
 from bayesagree.inference.blocks import LOCAL, Schedule, Stream
 from bayesagree.inference.convergence import worst_of_items
 from bayesagree.inference.group_scores import Population, is_grouped, scores_by_group
@@ -44,6 +44,23 @@ class Trace(Posterior):
             if not np.array_equal(_names(self.tree, dim)[: len(names)], names):
                 what = "labels" if dim == "category" else "items"
                 raise InputError(f"the {what} of the trace are not those of the annotations, in their order")
+        self._require_distributions()
+
+    def _require_distributions(self) -> None:
+        """Refuse plausibilities that are none, such as percents or logits, by the first and last draws."""
+        posterior = self.tree["posterior"]
+        if "plausibility" not in posterior.data_vars:
+            return
+        shown = posterior["plausibility"].isel(draw=[0, -1])
+        total = shown.sum("category").where(shown.min("category") >= 0)
+        wrong = ~(abs(total - 1) < 1e-3).all([dim for dim in total.dims if dim != "item"])
+        if wrong.any():
+            at = int(wrong.values.argmax())
+            item, found = as_python(wrong["item"].values[at]), total.isel(item=at).values.flat[0]
+            raise InputError(
+                f"the plausibilities of item {item!r} sum to {found:g} or are negative; a draw of an item is a "
+                "distribution over the labels: normalise it in the model"
+            )
 
     def sized(self, request: Request) -> Request:
         """Return the request with the number of draws and chains of the trace."""
