@@ -26,7 +26,7 @@ from .comparisons.posterior import davidson
 from .conformal.calibration import conformalize
 from .datasets import simulate
 from .errors import ConvergenceError, InputError
-from .evaluation.comparison import compare
+from .evaluation.comparison import compare, pairwise
 from .evaluation.gates import assert_better
 from .evaluation.scoring import evaluate
 from .io.exports import read_annotations
@@ -84,6 +84,7 @@ __all__ = [
     # how good a model is then
     "evaluate",
     "compare",
+    "pairwise",
     "assert_better",
     "score",
     "auc",

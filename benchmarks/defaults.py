@@ -72,11 +72,10 @@ def intervals(labels: Any, models: Any, truth: np.ndarray, random_seed: int) -> 
     place = {name: j for j, name in enumerate(models.models.tolist())}
     for kind, plausibility in POSTERIORS.items():
         tree = ba.evaluate(labels, models, plausibility=plausibility, draws=200, random_seed=random_seed)
-        found = ba.compare(tree, metric="top_1_accuracy")
         for j, name in enumerate(models.models.tolist()):
             drawn = tree["posterior"]["top_1_accuracy"].sel(model=name).values.ravel()
             yield row("score", kind, float(drawn.mean()), *hdi(drawn), truth[j])
-        for _, pair in pair_table(found).iterrows():
+        for _, pair in pair_table(tree).iterrows():
             if place[pair["model"]] < place[pair["other_model"]]:
                 gap = truth[place[pair["model"]]] - truth[place[pair["other_model"]]]
                 yield row("difference", kind, pair["difference"], pair["lower"], pair["upper"], gap)

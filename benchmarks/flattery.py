@@ -169,14 +169,14 @@ def of_field(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = evaluate(labels, Predictions.from_scores(outputs), draws=100, random_seed=random_seed)
-    row = compare(tree, metric="top_1_accuracy")
-    alone = compare(tree.filter(lambda node: node.name != "without_unsure"), metric="top_1_accuracy")
-    for m, name in enumerate(outputs):
+    row = compare(tree, "top_1_accuracy")
+    alone = compare(tree.filter(lambda node: node.name != "without_unsure"), "top_1_accuracy")
+    for name in outputs:
         true = (outputs[name].argmax(axis=1) == best).mean()
-        ends = [(c["score_lower"].values[m], c["score_upper"].values[m]) for c in (row, alone)]
+        ends = [c.loc[name, ["lower", "upper"]] for c in (row, alone)]
         held = [low - 1e-9 <= true <= high + 1e-9 for low, high in ends]
-        out = str(row["warning"].values[m]).startswith("not")
-        yield name, (true, float(row["score"].values[m]), *held, ends[0][1] - ends[0][0], out)
+        out = row["warning"][name].startswith("not")
+        yield name, (true, row["score"][name], *held, ends[0][1] - ends[0][0], out)
 
 
 def rows_of(what: str, items: int, votes: int, found: dict[str, list]) -> Iterator[str]:
@@ -204,11 +204,11 @@ def scored_numbers(cells: list[tuple[int, int]], sets: int) -> Iterator[str]:
                     alone = compare(tree.filter(lambda node: node.name != "without_unsure"), metric="mae")
                     for m, name in enumerate(some):
                         true = np.abs(outputs[name] - mean).mean()
-                        ends = [(c["score_lower"].values[m], c["score_upper"].values[m]) for c in (row, alone)]
+                        ends = [c.loc[name, ["lower", "upper"]] for c in (row, alone)]
                         held = [low <= true <= high for low, high in ends]
-                        out = str(row["warning"].values[m]).startswith("not")
+                        out = row["warning"][name].startswith("not")
                         field = name + (", alone" if len(some) == 1 else f", beside {some[1 - m]}")
-                        found[field].append((true, float(row["score"].values[m]), *held, ends[0][1] - ends[0][0], out))
+                        found[field].append((true, row["score"][name], *held, ends[0][1] - ends[0][0], out))
         yield from rows_of("numbers, MAE", items, votes, found)
 
 

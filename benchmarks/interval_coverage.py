@@ -44,8 +44,8 @@ def difference_of_models(n: int, rng: np.random.Generator) -> Held:
     said = {name: np.where(rng.random(n) < right, top, (top + rng.integers(1, 3, n)) % 3)
             for name, right in (("A", 0.8), ("B", 0.75))}  # fmt: skip
     models = ba.Predictions.from_labels(said, labels=[0, 1, 2])
-    found = ba.compare(ba.evaluate(ba.Labels.from_counts(rng.multinomial(5, q)), models, random_seed=rng, **FEW),
-                       metric="top_1_accuracy").sel(model="A", other_model="B")  # fmt: skip
+    tree = ba.evaluate(ba.Labels.from_counts(rng.multinomial(5, q)), models, random_seed=rng, **FEW)
+    found = ba.pairwise(tree).sel(model="A", other_model="B")
     return [(float(found["lower"]), (said["A"] == top).mean() - (said["B"] == top).mean(), float(found["upper"]))]
 
 

@@ -20,7 +20,6 @@ import matplotlib.pyplot as plt  # noqa: E402
 import bayesagree as ba  # noqa: E402
 
 TARGET = Path(__file__).parent / "_static" / "scores.svg"
-METRIC = "top_1_accuracy"
 SHADES = ["#08519c", "#6baed6", "#c6dbef"]
 
 
@@ -30,19 +29,20 @@ def main() -> None:
     votes = ba.metrics.top_k_accuracy(ba.majority_vote(test_set.labels), test_set.predictions).squeeze(
         ("chain", "draw")
     )
-    found = ba.compare(ba.evaluate(test_set.labels, test_set.predictions, random_seed=1), metric=METRIC)
-    found = found.sortby("score")
-    models = found["model"].values.tolist()
+    result = ba.evaluate(test_set.labels, test_set.predictions, random_seed=1)
+    found = ba.compare(result)[::-1]
+    places = ba.pairwise(result)["rank_probability"].sel(model=found.index.tolist())
+    models = found.index.tolist()
     figure, (scores, ranks) = plt.subplots(1, 2, figsize=(9, 2.4), layout="constrained", sharey=True)
-    lower, upper = (abs(found["score"] - found[f"score_{end}"]) for end in ("lower", "upper"))
+    lower, upper = (abs(found["score"] - found[end]) for end in ("lower", "upper"))
     scores.errorbar(found["score"], models, xerr=[lower, upper], fmt="o", color=SHADES[0], capsize=4, label="posterior")
     scores.plot(votes.sel(model=models), models, "x", color="#d95f02", markersize=8, label="majority vote")
     scores.set_xlabel("accuracy, HDI 0.95")
     scores.margins(y=0.2)
     scores.legend(loc="lower right", fontsize=9)
     left = 0.0
-    for rank, shade in zip(found["rank"].values.tolist(), SHADES):
-        share = found["rank_probability"].sel(rank=rank).values
+    for rank, shade in zip(places["rank"].values.tolist(), SHADES):
+        share = places.sel(rank=rank).values
         ranks.barh(models, share, left=left, color=shade, height=0.5, label=f"rank {rank}")
         left = left + share
     ranks.set_xlabel("probability of each rank")

@@ -24,8 +24,8 @@ from bayesagree.blind.scores import (
 )
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, probability, shorten
+from bayesagree.evaluation.tiers import rank_probabilities
 from bayesagree.inference.intervals import hdi
-from bayesagree.inference.ranks import rank_probabilities
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.metrics.hard_labels import confusion_counts, positive_index

@@ -28,8 +28,7 @@ def blind(
     Example: bayesagree blind systems.csv --crowd crowd.csv --methods dawid_skene,majority
     """
     from bayesagree.blind.scores import blind_posterior, blind_scores
-    from bayesagree.evaluation.comparison import compare
-    from bayesagree.evaluation.tables import best_first, score_table
+    from bayesagree.evaluation.tables import score_table
     from bayesagree.io.exports import read_annotations
     from bayesagree.io.files import read_predictions
     from bayesagree.metrics import hard_label_scores
@@ -46,7 +45,6 @@ def blind(
     sorts: Any = tuple(_options.words(metrics))
     size = {"draws": sampling.draws, "chains": sampling.chains}
     tree = blind_posterior(given, method=judges[0], metrics=sorts, **size, **how)
-    scores = score_table({(name, 1.0): best_first(compare(tree, metric=name)) for name in sorts})
     truth = None if gold is None else _options.by_item(gold, columns.item, columns.label).to_dict()
     rows = []
     for name in sorts:
@@ -57,7 +55,7 @@ def blind(
             found = {judge: score.sel(model=system).item() for judge, score in judged.items()}
             rows.append({"metric": name, "model": system} | found)
     tables = [
-        _output.Table("scores", scores.drop(columns="reliability"), f"Scores by {judges[0]}, 95 % HDI"),
+        _output.Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI"),
         _output.Table("methods", rows, "Scores by every method" + (", and against gold" if gold is not None else "")),
     ]
     return _output.Answer(tables, _independence(given, seed), tree)

@@ -12,7 +12,6 @@ def demo(seed: _options.Seed = 1) -> _output.Answer:
     """
     from bayesagree import compare, evaluate
     from bayesagree.datasets import simulate
-    from bayesagree.evaluation.tables import best_first
     from bayesagree.inference.results import settings_of
     from bayesagree.metrics import top_k_accuracy
     from bayesagree.plausibility.dawid_skene._results import choice_notes
@@ -21,22 +20,23 @@ def demo(seed: _options.Seed = 1) -> _output.Answer:
     test_set = simulate.labelled_test_set(random_seed=seed)
     labels, models = test_set.labels, test_set.predictions
     tree = evaluate(labels, models, random_seed=seed)
-    result = best_first(compare(tree, metric="top_1_accuracy"))
+    result = compare(tree)
     vote = top_k_accuracy(shared_wins(labels), models).squeeze(("chain", "draw"), drop=True)
     rows = [
         {
-            "model": str(one["model"].item()),
-            "accuracy_against_majority_vote": float(vote.sel(model=one["model"])),
-            "uncertainty_adjusted_accuracy": float(one["score"]),
-            "lower": float(one["score_lower"]),
-            "upper": float(one["score_upper"]),
-            "best_with_probability": float(one["rank_probability"].sel(rank=1)),
+            "model": str(model),
+            "accuracy_against_majority_vote": float(vote.sel(model=model)),
+            "uncertainty_adjusted_accuracy": row["score"],
+            "lower": row["lower"],
+            "upper": row["upper"],
+            "prob_best": row["prob_best"],
+            "tier": row["tier"],
         }
-        for one in (result.isel(model=m) for m in range(result.sizes["model"]))
+        for model, row in result.iterrows()
     ]
     open_share = np.mean(np.asarray(tree["certainty"]["annotation_certainty"]) < 0.95)
     best, second = rows[0]["model"], rows[1]["model"]
-    better = float(result["prob_better"].isel(model=0, other_model=1))
+    better = float(result["prob_better"].iloc[0])
     first_by_vote = max(rows, key=lambda row: row["accuracy_against_majority_vote"])["model"]
     verdict = "also ranks" if first_by_vote == best else "would have ranked"
     notes = [

@@ -8,7 +8,11 @@ from typer import Option
 from bayesagree.cli import _options, _output
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
+
+
+TIERS = "Models of one tier may be equal. Tiers and places hold for all models together, a pair on its own."
 
 
 def evaluate(
@@ -76,19 +80,28 @@ def evaluate(
 
 def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
     """Return scores, the comparison of the models, and what the scores are to be read with."""
-    from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, comparisons, score_table, sensitivity_table, slice_table
+    from bayesagree.evaluation.tables import (
+        ITEMS_ARE,
+        OPEN,
+        pair_table,
+        place_table,
+        score_table,
+        sensitivity_table,
+        slice_table,
+    )
     from bayesagree.inference.results import settings_of
 
-    certainty = tree["certainty"]["annotation_certainty"]
+    scores, certainty = score_table(tree), tree["certainty"]["annotation_certainty"]
+    shown = scores.drop(columns=[name for name in scores if name.startswith("difference")])
     share = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}")
     open_items = share.where(certainty.notnull().all("item"), drop=True).to_dataframe().reset_index()
-    found = comparisons(tree)
     settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": 0.95}
     of_scores = f"Scores of the models {ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}"
     tables = [
         _output.Table("settings", [settings], most=0),
         _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
-        _output.Table("scores", score_table(found), of_scores),
+        _output.Table("scores", scores, most=0),
+        _output.Table("", shown.rename(columns={"warning": "note"}), of_scores),
     ]
     if "slices" in tree:
         of_slices = slice_table(tree)
@@ -99,31 +112,21 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
     if {"gold_items", "annotations_only"} & set(tree.children):
         tables.append(_output.Table("targets", sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:
-        title = "Differences with their 95 % HDI, best model first"
-        tables.append(_output.Table("pairs", _pairs(found, once=False), most=0))
-        tables.append(_output.Table("", _pairs(found, once=True), title, 20))
-        tables.append(_output.Table("ranks", _places(found), "Probability of each place", 20))
+        title = "Differences with their 95 % HDI, each pair on its own"
+        pairs = pair_table(tree)
+        tables.append(_output.Table("pairs", pairs, most=0))
+        tables.append(_output.Table("", pairs.loc[_ahead(scores, pairs), :], title, 20))
+        tables.append(_output.Table("ranks", place_table(tree), "Probability of each place", 20))
+        notes = [
+            *notes,
+            "Models of one tier may be equal. Tiers and places hold for all models together, a pair on its own.",
+        ]
     return _output.Answer(tables, notes, tree)
 
 
-def _pairs(found: dict[tuple[str, float], "xr.Dataset"], *, once: bool) -> list[dict[str, Any]]:
-    """Return how every model compares with every other one, or with those below it."""
-    from bayesagree.evaluation.tables import pair_table
-
-    rows = []
-    for (metric, level), one in found.items():
-        place = {name: k for k, name in enumerate(one["model"].values.tolist())}
-        for row in _output.records(pair_table(one)):
-            if not once or place[row["model"]] < place[row["other_model"]]:
-                rows.append({"metric": metric, "reliability": level} | row)
-    return rows
-
-
-def _places(found: dict[tuple[str, float], "xr.Dataset"]) -> list[dict[str, Any]]:
-    """Return the probability of every place of every model."""
-    return [
-        {"metric": metric, "reliability": level, "model": name}
-        | {f"place_{k + 1}": float(share) for k, share in enumerate(row)}
-        for (metric, level), one in found.items()
-        for name, row in zip(one["model"].values.tolist(), one["rank_probability"].transpose("model", "rank").values)
-    ]
+def _ahead(scores: "pd.DataFrame", pairs: "pd.DataFrame") -> "pd.Series":
+    """Return which pairs stand in the order of the models' scores."""
+    at = [name for name in ("metric", "reliability") if name in scores]
+    place = scores.groupby(at, sort=False).cumcount().set_axis(scores.set_index([*at, "model"]).index)
+    first, second = (place[pairs.set_index([*at, name]).index].to_numpy() for name in ("model", "other_model"))
+    return first < second

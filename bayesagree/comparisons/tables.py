@@ -9,8 +9,8 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.errors import InputError
+from bayesagree.evaluation.tiers import rank_probabilities, rank_sets
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.inference.ranks import rank_probabilities, rank_sets
 from bayesagree.inference.results import require_from
 
 type Scale = Literal["strength", "win_rate", "arena"]

@@ -1,84 +1,210 @@
-"""Is A better than B? Probabilities that compare models on the same draws of the truth."""
+"""Is A better than B? Models compared on the same draws of the truth: a table, and every pair."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.errors import InputError, shorten
+from bayesagree.evaluation.tiers import rank_probabilities, standing
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
-from bayesagree.inference.intervals import column_hdi, hdi
-from bayesagree.inference.ranks import rank_probabilities, rank_sets
+from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import settings_of
 from bayesagree.metrics.registry import full_name
 
 PAIR = ("model", "other_model")
 
 
-def compare(result: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
-    """Compare all models of an evaluation, draw by draw.
+class ModelScores(NamedTuple):
+    """Draws of one score of models that stand best first."""
+
+    name: str
+    models: NDArray[Any]
+    # Draws (sample, model), and merits, of which higher is better: under the posterior, and under a truth that models
+    # of doubtful independence do not inform, where there is one.
+    draws: Sequence[Floats]
+    merits: Sequence[Floats]
+    attrs: dict[str, Any]
+
+    @classmethod
+    def of(cls, result: xr.DataTree, metric: str | None, reliability: float | None) -> Self:
+        """Read the scores of a result."""
+        draws, scores, sign = metric_draws(result, metric, reliability)
+        every, name = [draws], str(scores.name)
+        if WITHOUT_UNSURE in result:
+            every.append(metric_draws(result, name, reliability, WITHOUT_UNSURE)[0])
+        best = scores.attrs.get("best")
+        merits = [sign * one if best is None else -np.abs(one - best) for one in every]
+        mean = draws.mean(axis=0)
+        order = np.argsort(-sign * mean if best is None else np.abs(mean - best), kind="stable")
+        attrs = {"metric": name, "higher_is_better": int(sign > 0)} | ({} if best is None else {"best": best})
+        models = np.asarray(scores["model"])[order]
+        return cls(name, models, [one[:, order] for one in every], [one[:, order] for one in merits], attrs)
+
+    def interval(self, values: Sequence[Floats], ci_prob: float) -> tuple[Floats, Floats]:
+        """Return the HDI of each column; of two truths the interval that holds both."""
+        ends = [column_hdi(one, ci_prob) for one in values]
+        return np.fmin.reduce([low for low, _ in ends]), np.fmax.reduce([high for _, high in ends])
+
+    def pairs(self, ci_prob: float) -> dict[str, Floats]:
+        """Return what `pairwise` says of each pair, (model, other_model); a pair reversed is its mirror image."""
+        n_models = self.models.size
+        names = ("prob_better", "difference", "lower", "upper")
+        found = {name: np.full((n_models, n_models), np.nan) for name in names}
+        for a in range(n_models - 1):
+            rest = slice(a + 1, None)
+            gaps = [one[:, [a]] - one[:, rest] for one in self.draws]
+            ahead = [one[:, [a]] - one[:, rest] for one in self.merits]
+            better = np.mean([(gap > 0).mean(axis=0) + (gap == 0).mean(axis=0) / 2 for gap in ahead], axis=0)
+            low, high = self.interval(gaps, ci_prob)
+            for name, values, mirrored in (
+                ("prob_better", better, 1 - better),
+                ("difference", gaps[0].mean(axis=0), -gaps[0].mean(axis=0)),
+                ("lower", low, -high),
+                ("upper", high, -low),
+            ):
+                found[name][a, rest], found[name][rest, a] = values, mirrored
+        return found
+
+    def places(self) -> Floats:
+        """Return the probability of each place for each model, each on its own, (model, rank)."""
+        return np.mean([rank_probabilities(one) for one in self.merits], axis=0)
+
+
+def compare(
+    result: xr.DataTree, metric: str | None = None, *, reliability: float | None = None, ci_prob: float = 0.95
+) -> pd.DataFrame:
+    """Compare all models of an evaluation, draw by draw: a table of them, best first.
 
     Parameters
     ----------
     result
-        Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `auc_posterior`.
+        Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `davidson`.
     metric
-        Name of one of its metrics, as `evaluate` takes it. Higher is better unless ``attrs["higher_is_better"]`` of the
-        scores is 0; nearest is better where they have ``attrs["best"]`` (bias, coverage of intervals).
+        Name of one of its metrics, as `evaluate` takes it; may be left out where there is one. Higher is better unless
+        ``attrs["higher_is_better"]`` of the scores is 0; nearest is better where they have ``attrs["best"]`` (bias,
+        coverage of intervals).
     reliability
-        Which reliability; may be left out when there is only one.
+        Which reliability; may be left out where there is one.
     ci_prob
-        Probability of the highest density intervals.
+        Probability of the highest density intervals, of the places and of the tiers.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, index ``model``, best first; in the units of the metric:
+
+        ``score, lower, upper``
+            Mean and HDI. Where annotations cannot tell whether a model is independent of them, every interval here
+            also holds that under a truth which does not learn from it, and probabilities are the mean of both.
+        ``prob_best``
+            Probability of the first place; equal scores share theirs.
+        ``rank_lower, rank_upper``
+            First and last place that the model may have: the true places of all models lie in these sets together
+            with probability `ci_prob`.
+        ``tier``
+            Neighbours whose order is open share a tier: that of all tiers holds with probability `ci_prob`. Scores are
+            shrunk towards each other first (`bayesagree.evaluation.tiers`), so that equal models share a tier.
+        ``difference, difference_lower, difference_upper``
+            Score less that of the best model, mean and HDI.
+        ``prob_better``
+            Probability to be better than the model in the next row, of this pair on its own; NaN for the last one.
+        ``warning``
+            Why the row is in doubt, or empty.
+
+    Raises
+    ------
+    InputError
+        A metric or reliability that was not computed, or none named where there are several.
+
+    See Also
+    --------
+    pairwise, practical_equivalence, assert_better
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, evaluate
+    >>> votes = Labels.from_counts([[30, 1], [0, 40], [20, 2]])
+    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
+    >>> table = compare(evaluate(votes, models, random_seed=1))
+    >>> table[["score", "rank_lower", "rank_upper", "tier"]].round(2).values.tolist()
+    [[1.0, 1.0, 1.0, 1.0], [0.0, 2.0, 2.0, 2.0]]
+    """
+    found = ModelScores.of(result, metric, reliability)
+    lower, upper = found.interval(found.draws, ci_prob)
+    pairs, standings = found.pairs(ci_prob), standing(*found.merits, prob=ci_prob)
+    to_best = {name: np.append(0.0, pairs[name][1:, 0]) for name in ("difference", "lower", "upper")}
+    table = pd.DataFrame(
+        {
+            "score": found.draws[0].mean(axis=0),
+            "lower": lower,
+            "upper": upper,
+            "prob_best": found.places()[:, 0],
+            **standings._asdict(),
+            "difference": to_best["difference"],
+            "difference_lower": to_best["lower"],
+            "difference_upper": to_best["upper"],
+            "prob_better": np.append(np.diagonal(pairs["prob_better"], offset=1), np.nan),
+            "warning": _warnings(result, found, ci_prob),
+        },
+        index=pd.Index(found.models, name="model"),
+    )
+    table.attrs |= found.attrs | {"ci_kind": "hdi", "ci_prob": ci_prob}
+    return table
+
+
+def pairwise(
+    result: xr.DataTree, metric: str | None = None, *, reliability: float | None = None, ci_prob: float = 0.95
+) -> xr.Dataset:
+    """Compare every pair of models of an evaluation, each pair on its own.
+
+    Of many pairs said better with probability .95 some are wrong; `compare` has the tiers that hold together.
+
+    Parameters
+    ----------
+    result, metric, reliability, ci_prob
+        As in `compare`.
 
     Returns
     -------
     Dataset
-        ``prob_better`` (model, other_model): probability that the first is better, a tie counting one half, so that
-        both directions add up to one; NaN on the diagonal. ``difference``, ``lower``, ``upper``
-        (model, other_model): expected difference and its HDI. ``rank_probability`` (model, rank): probability of each
-        place, equal scores sharing theirs; ``rank_lower``, ``rank_upper`` (model): the smallest interval of places that
-        holds `ci_prob`. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI; where annotations cannot
-        tell whether a model is independent of them, the interval also holds the HDI under a truth that does not learn
-        from it. ``warning`` (model) says so, or that a model is not independent of the annotations; else it is empty.
+        ``prob_better`` (model, other_model): probability that the first is better, a tie counting one half.
+        ``difference``, ``lower``, ``upper`` (model, other_model): mean difference, first less second, and its HDI. NaN
+        on the diagonal; a pair reversed has the probability 1 - p and the interval mirrored. ``rank_probability``
+        (model, rank): probability of each place, equal scores sharing theirs. Models stand best first.
+
+    Raises
+    ------
+    InputError
+        As `compare`.
 
     Examples
     --------
     >>> from bayesagree import Labels, Predictions, evaluate
     >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
     >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
-    >>> result = compare(evaluate(votes, models, random_seed=1), metric="top_1_accuracy")
+    >>> result = pairwise(evaluate(votes, models, random_seed=1))
     >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.9)
     True
     """
-    draws, scores, sign = metric_draws(result, metric, reliability)
-    best = {name: value for name, value in scores.attrs.items() if name == "best"}
-    merit = sign * draws if not best else -np.abs(draws - best["best"])
-    models, n_models = scores["model"].values, scores.sizes["model"]
-    ends, warning = _doubts(result, metric, reliability, ci_prob, models, column_hdi(draws, ci_prob))
-    places = rank_probabilities(merit)
-    first, last = rank_sets(places, ci_prob)
+    found = ModelScores.of(result, metric, reliability)
     return xr.Dataset(
-        {
-            **_differences(draws, ci_prob, merit),
-            "rank_probability": (("model", "rank"), places),
-            "rank_lower": ("model", first),
-            "rank_upper": ("model", last),
-            "score": ("model", draws.mean(axis=0)),
-            "score_lower": ("model", ends[0]),
-            "score_upper": ("model", ends[1]),
-            "warning": ("model", warning),
-        },
-        coords={"model": models, "other_model": models, "rank": np.arange(1, n_models + 1)},
-        attrs={"metric": scores.name, "higher_is_better": int(sign > 0), "ci_kind": "hdi", "ci_prob": ci_prob} | best,
+        {name: (PAIR, values) for name, values in found.pairs(ci_prob).items()}
+        | {"rank_probability": (("model", "rank"), found.places())},
+        coords={"model": found.models, "other_model": found.models, "rank": np.arange(1, found.models.size + 1)},
+        attrs=found.attrs | {"ci_kind": "hdi", "ci_prob": ci_prob},
     )
 
 
 def practical_equivalence(
     result: xr.DataTree,
+    metric: str | None = None,
     *,
-    metric: str,
     rope: float = 0.01,
     reliability: float | None = None,
     ci_prob: float = 0.95,
@@ -99,7 +225,7 @@ def practical_equivalence(
     Dataset
         ``better``, ``equivalent``, ``worse`` (model, other_model): probabilities that the first is better than the
         second by more than `rope`, that they are equivalent, that it is worse; they add up to one, NaN on the diagonal.
-        ``difference``, ``lower``, ``upper`` (model, other_model) as `compare` gives them: an
+        ``difference``, ``lower``, ``upper`` (model, other_model) as `pairwise` gives them: an
         interval inside the region says that the models are equivalent.
 
     References
@@ -111,79 +237,55 @@ def practical_equivalence(
     >>> from bayesagree import Labels, Predictions, evaluate
     >>> votes = Labels.from_counts([[30, 1], [0, 40], [20, 20]])
     >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [0, 1, 0]})
-    >>> result = practical_equivalence(evaluate(votes, models, random_seed=1), metric="top_1_accuracy")
+    >>> result = practical_equivalence(evaluate(votes, models, random_seed=1))
     >>> float(result["equivalent"].sel(model="A", other_model="B"))
     1.0
     """
     if not rope >= 0:
         raise InputError(f"rope={rope!r} must be a difference of at least 0")
-    draws, scores, sign = metric_draws(result, metric, reliability)
-    draws = sign * draws[np.isfinite(draws).all(axis=1)]
-    gap = draws[:, :, None] - draws[:, None, :]
+    found = ModelScores.of(result, metric, reliability)
+    merit = found.merits[0][np.isfinite(found.merits[0]).all(axis=1)]
+    gap = merit[:, :, None] - merit[:, None, :]
     better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
     shares = {"better": better, "equivalent": 1 - better - worse, "worse": worse}
     for share in shares.values():
         np.fill_diagonal(share, np.nan)
-    differences = _differences(draws, ci_prob)
-    del differences["prob_better"]
+    differences = {name: values for name, values in found.pairs(ci_prob).items() if name != "prob_better"}
     return xr.Dataset(
-        {name: (PAIR, share) for name, share in shares.items()} | differences,
-        coords={"model": scores["model"].values, "other_model": scores["model"].values},
-        attrs={"metric": scores.name, "rope": rope, "ci_kind": "hdi", "ci_prob": ci_prob},
+        {name: (PAIR, share) for name, share in (shares | differences).items()},
+        coords={"model": found.models, "other_model": found.models},
+        attrs={"metric": found.name, "rope": rope, "ci_kind": "hdi", "ci_prob": ci_prob},
     )
 
 
-def _doubts(
-    result: xr.DataTree,
-    metric: str,
-    reliability: float | None,
-    ci_prob: float,
-    models: NDArray[Any],
-    ends: tuple[NDArray[np.float64], NDArray[np.float64]],
-) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], list[str]]:
-    """Widen the intervals of scores where annotations cannot tell whether a model is independent of them; say so."""
+def _warnings(result: xr.DataTree, found: ModelScores, ci_prob: float) -> list[str]:
+    """Return of each model why its row is in doubt, or nothing."""
     made = settings_of(result) if "settings" in result.attrs else {}
     warning = dict.fromkeys(made.get("left_out", []), "not independent of these annotations: no truth learns from it")
-    if WITHOUT_UNSURE in result:
-        draws, _, _ = metric_draws(result, metric, reliability, WITHOUT_UNSURE)
+    for draws in found.draws[1:]:
         low, high = column_hdi(draws, ci_prob)
-        for m, name in enumerate(models.astype(str)):
+        for m, name in enumerate(found.models.astype(str)):
             if name in made.get("unsure", []):
                 score = f"{draws[:, m].mean():.3g} [{low[m]:.3g}, {high[m]:.3g}]"
                 warning[name] = (
                     f"too few annotations to tell whether it depends on them; by a truth that ignores it {score}"
                 )
-        ends = np.fmin(ends[0], low), np.fmax(ends[1], high)
-    return ends, [warning.get(str(model), "") for model in models]
+    return [warning.get(str(model), "") for model in found.models]
 
 
-def _differences(
-    draws: NDArray[np.float64], ci_prob: float, merit: NDArray[np.float64] | None = None
-) -> dict[str, Any]:
-    """Return probability that the first of each pair is better, mean difference and its HDI, NaN on the diagonal."""
-    merit = draws if merit is None else merit
-    n_models = draws.shape[1]
-    names = ("prob_better", "difference", "lower", "upper")
-    found: dict[str, Any] = {name: (PAIR, np.full((n_models, n_models), np.nan)) for name in names}
-    for a in range(n_models):
-        for b in range(n_models):
-            if a != b:
-                gap = draws[:, a] - draws[:, b]
-                ahead = merit[:, a] - merit[:, b]
-                better = (ahead > 0).mean() + (ahead == 0).mean() / 2
-                for name, value in zip(names, (better, gap.mean(), *hdi(gap, ci_prob))):
-                    found[name][1][a, b] = value
-    return found
-
-
-def computed_name(metric: str, scores: xr.Dataset) -> str:
+def computed_name(metric: str | None, scores: xr.Dataset) -> str:
     """Return the variable of a metric, which may lack the number that `evaluate` gave it: k = 3, ten bins.
 
     Raises
     ------
     InputError
-        A metric that was not computed.
+        A metric that was not computed, or none of several.
     """
+    if metric is None:
+        names = [str(name) for name, values in scores.items() if "model" in values.dims]
+        if len(names) != 1:
+            raise InputError(f"this result has {len(names)} metrics; name one of {shorten(names)}")
+        return names[0]
     name = next((name for name in (metric, full_name(metric)) if name in scores), None)
     if name is None:
         near = get_close_matches(metric, list(map(str, scores.data_vars)), 1)
@@ -193,7 +295,7 @@ def computed_name(metric: str, scores: xr.Dataset) -> str:
 
 
 def metric_draws(
-    result: xr.DataTree, metric: str, reliability: float | None, group: str = "posterior"
+    result: xr.DataTree, metric: str | None, reliability: float | None, group: str = "posterior"
 ) -> tuple[NDArray[np.float64], xr.DataArray, int]:
     """Return draws (sample, model), the scores that they are of, and 1 where higher is better, else -1."""
     posterior = result[group].to_dataset()

@@ -9,9 +9,9 @@ import xarray as xr
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.evaluation.comparison import compare, metric_draws
+from bayesagree.evaluation.comparison import ModelScores, pairwise
 from bayesagree.evaluation.scoring import evaluate
-from bayesagree.evaluation.tables import ITEMS_ARE, pair_table
+from bayesagree.evaluation.tables import ITEMS_ARE
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
@@ -27,7 +27,7 @@ class Claim(NamedTuple):
     sentence: str
     """The claim, its probability, the required one, and the difference of the scores."""
     table: pd.DataFrame
-    """Row of `pair_table` of the two models: model, other_model, prob_better, difference, lower, upper."""
+    """What `pairwise` says of the two models: model, other_model, prob_better, difference, lower, upper."""
 
 
 def assert_better(
@@ -44,7 +44,7 @@ def assert_better(
 ) -> None:
     """Fail unless the annotations support the claim that a new model is better than an old one.
 
-    The probability is that of `compare` on one evaluation of all models, with the posterior that `evaluate` takes by
+    The probability is that of `pairwise` on one evaluation of all models, with the posterior that `evaluate` takes by
     default. A gate in continuous integration passes a seed, so that it does not change between runs of equal data.
 
     Parameters
@@ -58,14 +58,14 @@ def assert_better(
     margin
         The new model must be better by more than this. Below 0: it may be worse by as much, so ``margin=-0.01`` claims
         "not worse by .01". In the units of the metric; an improvement is positive also where lower is better. A
-        difference equal to the margin counts one half, as ties do in `compare`.
+        difference equal to the margin counts one half, as ties do in `pairwise`.
     metric, random_seed, options
         As in `evaluate`, such as ``plausibility=``, ``items=`` and ``draws=``.
 
     Raises
     ------
     AssertionError
-        The claim is not supported; the message has the probability and the row of `compare`.
+        The claim is not supported; the message has the probability and what `pairwise` says of the two.
     InputError
         An unknown model, the same model twice, a probability outside (0, 1), a margin that is not finite.
 
@@ -119,13 +119,13 @@ def claim(
 
 def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin: float, metric: str) -> Claim:
     """Return what an evaluation says of the claim."""
-    draws, scores, sign = metric_draws(result, metric, None)
-    at = [scores["model"].values.tolist().index(name) for name in (new, old)]
+    scores = ModelScores.of(result, metric, None)
+    first, second = (scores.models.tolist().index(name) for name in (new, old))
     # Scores are shares of the items: their difference equals a margin such as .01 only up to rounding.
-    gap = np.round(sign * (draws[:, at[0]] - draws[:, at[1]]) - margin, 12)
-    found = float((gap > 0).mean() + (gap == 0).mean() / 2)
-    pairs = pair_table(compare(result, metric=metric))
-    row: Any = pairs[(pairs["model"] == new) & (pairs["other_model"] == old)].reset_index(drop=True)
+    gaps = [np.round(merit[:, first] - merit[:, second] - margin, 12) for merit in scores.merits]
+    found = float(np.mean([(gap > 0).mean() + (gap == 0).mean() / 2 for gap in gaps]))
+    pair = pairwise(result, metric).sel(model=[new], other_model=[old]).drop_dims("rank")
+    row: Any = pair.to_dataframe().reset_index()
     by = f"{abs(margin):g}".removeprefix("0")
     claimed = f"not worse than {old} by {by}" if margin < 0 else f"better than {old}" + (f" by {by}" if margin else "")
     difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))

@@ -2,16 +2,12 @@
 
 Functions
 ---------
-comparisons
-    `compare` at every metric and reliability.
-best_first
-    Models of a comparison in order of their scores.
 score_intervals
     Means and intervals of all scores.
 slice_table
     The same of slices of the items and their differences to the rest.
-score_table, pair_table
-    The same as records, best model first.
+score_table, pair_table, place_table
+    What `compare` and `pairwise` say of all scores, as records, best model first.
 sensitivity_table
     Scores under each posterior of an informed evaluation.
 prior_notes
@@ -20,7 +16,7 @@ given_notes
     What was done with missing predictions, equal models, unused labels, and items of one annotation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -31,7 +27,7 @@ from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import shorten
-from bayesagree.evaluation.comparison import compare
+from bayesagree.evaluation.comparison import compare, pairwise
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
 from bayesagree.inference.intervals import column_hdi
 
@@ -46,36 +42,6 @@ ITEMS_ARE = {"fixed": "on these items", "bootstrap": "on items like these"}
 # times half the width of its 95 % interval or more in every cell of every set: 3, 5 and 10 votes per item, weights of
 # 1/4, 1/6 and 1/11. Smaller weights were not measured.
 MOST_PRIOR = 0.09
-
-# Metric and reliability to the result of `compare`.
-type Comparisons = Mapping[tuple[str, float], xr.Dataset]
-
-
-def comparisons(result: xr.DataTree) -> dict[tuple[str, float], xr.Dataset]:
-    """Comparison of the models at every metric and reliability of an evaluation, models best first."""
-    posterior = result["posterior"].to_dataset()
-    levels = posterior["reliability"].values.tolist()
-    return {
-        (str(metric), level): best_first(compare(result, metric=str(metric), reliability=level))
-        for metric in posterior.data_vars
-        for level in levels
-    }
-
-
-def best_first(comparison: xr.Dataset) -> xr.Dataset:
-    """Comparison with its models in descending order of the mean score, ascending where lower or nearest is better.
-
-    Examples
-    --------
-    >>> names, scores = ["A", "B"], [0.4, 0.7]
-    >>> given = xr.Dataset({"score": ("model", scores)}, {"model": names, "other_model": names})
-    >>> best_first(given)["model"].values.tolist()
-    ['B', 'A']
-    """
-    sign = 1 if comparison.attrs.get("higher_is_better", 1) else -1
-    away = comparison["score"].values - comparison.attrs.get("best", 0.0)
-    order = np.argsort(np.abs(away) if "best" in comparison.attrs else -sign * away, kind="stable")
-    return comparison.isel(model=order, other_model=order)
 
 
 def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: float = 0.95) -> xr.Dataset:
@@ -123,34 +89,45 @@ def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def score_table(found: Comparisons) -> pd.DataFrame:
-    """Scores as records: one row per metric, reliability and model, best first.
+def score_table(result: xr.DataTree) -> pd.DataFrame:
+    """Scores as records, best model first: `compare`, with columns metric, reliability (of several) and model."""
+    return _at_each(result, lambda *at: compare(result, at[0], reliability=at[1]).reset_index())
 
-    Parameters
-    ----------
-    found
-        Result of `comparisons`.
 
-    Returns
-    -------
-    DataFrame
-        Columns metric, reliability, model, mean, lower, upper, ``best_with_probability`` (of the first place) and
-        ``better_than_next``: probability to be better than the model in the next row, NaN for the last one.
-    """
+def pair_table(result: xr.DataTree) -> pd.DataFrame:
+    """Ordered pairs of models as records: `pairwise`, with columns metric and reliability (of several)."""
+
+    def pairs(metric: str, level: float | None) -> pd.DataFrame:
+        found = pairwise(result, metric, reliability=level)[["prob_better", "difference", "lower", "upper"]]
+        table = found.to_dataframe().reset_index()
+        return table.loc[table["model"] != table["other_model"], :]
+
+    return _at_each(result, pairs)
+
+
+def place_table(result: xr.DataTree) -> pd.DataFrame:
+    """Probability of each place of each model on its own, in columns ``place_1`` and so on."""
+
+    def places(metric: str, level: float | None) -> pd.DataFrame:
+        found = pairwise(result, metric, reliability=level)["rank_probability"]
+        names = [f"place_{rank}" for rank in found["rank"].values]
+        index = pd.Index(found["model"].values, name="model")
+        return pd.DataFrame(found.transpose("model", "rank").values, index, names).reset_index()
+
+    return _at_each(result, places)
+
+
+def _at_each(result: xr.DataTree, table: Callable[[str, float | None], pd.DataFrame]) -> pd.DataFrame:
+    """Join tables of every metric, and of every reliability where there are several."""
     parts = []
-    for (metric, level), one in found.items():
-        better = np.diagonal(one["prob_better"].transpose("model", "other_model").values, offset=1)
-        table = {
-            "metric": metric,
-            "reliability": level,
-            "model": one["model"].values,
-            "mean": one["score"].values,
-            "lower": one["score_lower"].values,
-            "upper": one["score_upper"].values,
-            "best_with_probability": one["rank_probability"].sel(rank=1).values,
-            "better_than_next": np.append(better, np.nan),
-        }
-        parts.append(pd.DataFrame(table))
+    for metric, scores in result["posterior"].data_vars.items():
+        several = scores.sizes.get("reliability", 1) > 1
+        for level in scores["reliability"].values.tolist() if several else [None]:
+            one = table(str(metric), level)
+            one.insert(0, "metric", str(metric))
+            if several:
+                one.insert(1, "reliability", level)
+            parts.append(one)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -232,9 +209,3 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
                 unused = shorten(annotations.categories[~used])
                 notes.append(f"Labels that nobody gave and no model predicts: {unused}. They count as possible truths.")
     return notes
-
-
-def pair_table(comparison: xr.Dataset) -> pd.DataFrame:
-    """Ordered pairs of models: columns model, other_model, prob_better, difference, lower, upper."""
-    pairs = comparison[["prob_better", "difference", "lower", "upper"]].to_dataframe().reset_index()
-    return pairs.loc[pairs["model"] != pairs["other_model"]].reset_index(drop=True)

@@ -10,5 +10,5 @@
 - `results`: every posterior as an `xarray.DataTree`; `convergence`: rank-normalised split R-hat and bulk ESS.
 - `nuts`, `open_model`, `kernel_ops`, `random_draws`, `predictive`: PyMC models, opened, sampled and replicated.
 - `beta`, `gamma`, `elementary`, `kernel_draws`, `dirichlet_argmax`, `hamiltonian`, `vectors`: numerical kernels.
-- `intervals`, `ranks`, `multisets`: highest density intervals, places of models, equal items.
+- `intervals`, `multisets`: highest density intervals, equal items.
 """

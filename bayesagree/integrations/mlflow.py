@@ -15,7 +15,7 @@ import xarray as xr
 from bayesagree.annotations import Annotations, Labels, Predictions
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.errors import InputError, shorten
-from bayesagree.evaluation.tables import comparisons, score_table
+from bayesagree.evaluation.tables import score_table
 from bayesagree.io.formats._found import Found, Wanted
 
 
@@ -133,12 +133,12 @@ def log_result(result: xr.DataTree, *, report: str | Path | None = None, prefix:
     prefix
         Put before every name, such as ``"test/"``.
     """
-    table: Any = score_table(comparisons(result))
-    several = table["reliability"].nunique() > 1
+    table: Any = score_table(result)
+    several = "reliability" in table
     for row in table.to_dict("records"):
         level = f"/reliability {row['reliability']:g}" if several else ""
         name = _allowed(f"{prefix}{row['model']}/{row['metric']}{level}")
-        mlflow.log_metrics({name: row["mean"], f"{name}/lower": row["lower"], f"{name}/upper": row["upper"]})
+        mlflow.log_metrics({name: row["score"], f"{name}/lower": row["lower"], f"{name}/upper": row["upper"]})
     mlflow.log_table(table, f"{_allowed(prefix)}scores.json")
     if report is not None:
         mlflow.log_artifact(str(report))

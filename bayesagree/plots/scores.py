@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesagree.errors import InputError, shorten
-from bayesagree.evaluation.comparison import compare
-from bayesagree.evaluation.tables import best_first, score_intervals
+from bayesagree.evaluation.comparison import compare, metric_draws
+from bayesagree.evaluation.tables import score_intervals
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
 from bayesagree.plots._panels import MARKERS, one_panel, style, write_cells
 
@@ -21,7 +22,7 @@ def plot_scores(
     """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
 
     Another annotator, if `evaluate` scored one, is a grey dashed line. Scores that depend on no reliability, such as
-    the strengths of `davidson`, stand in rows, the best model first.
+    the strengths of `davidson`, stand in rows, the best model first, with a line between tiers (`compare`).
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def plot_scores(
     if metric not in posterior:
         raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
     if "reliability" not in posterior[metric].dims:
-        return _score_rows(best_first(compare(result, metric=metric)), axes)
+        return _score_rows(compare(result, metric), axes)
     found = score_intervals(result).sel(metric=metric).transpose("model", "reliability")
     levels, models = found["reliability"].values, found["model"].values.tolist()
     _, panel = one_panel(axes)
@@ -74,13 +75,15 @@ def plot_scores(
     return panel
 
 
-def _score_rows(found: xr.Dataset, axes: "Axes | None") -> "Axes":
-    """Draw one row per model."""
-    rows = np.arange(found.sizes["model"])
+def _score_rows(found: pd.DataFrame, axes: "Axes | None") -> "Axes":
+    """Draw one row per model, and a line between tiers."""
+    rows = np.arange(len(found))
     _, panel = one_panel(axes, height=0.25 * rows.size + 1.2)
-    score, lower, upper = (found[name].values for name in ("score", "score_lower", "score_upper"))
+    score, lower, upper = (found[name].to_numpy() for name in ("score", "lower", "upper"))
+    for row in np.flatnonzero(np.diff(found["tier"])):
+        panel.axhline(row + 0.5, color="0.8", linewidth=1)
     panel.errorbar(score, rows, xerr=[score - lower, upper - score], fmt="o", capsize=3, color="C0")
-    panel.set_yticks(rows, [str(name) for name in found["model"].values])
+    panel.set_yticks(rows, [str(name) for name in found.index])
     panel.invert_yaxis()
     panel.set_xlabel(str(found.attrs["metric"]).replace("_", " "))
     return panel
@@ -119,15 +122,11 @@ def plot_score_draws(
     >>> plot_score_draws(result, metric="top_1_accuracy").get_xlabel()
     'top 1 accuracy'
     """
-    compare(result, metric=metric, reliability=reliability)
-    scores = result["posterior"].to_dataset()[metric]
-    if "reliability" in scores.dims:
-        level = scores["reliability"].values[0] if reliability is None else reliability
-        scores = scores.sel(reliability=level, method="nearest")
+    draws, scores, _ = metric_draws(result, metric, reliability)
     _, panel = one_panel(axes)
-    edges = np.histogram_bin_edges(scores.values, bins=40).tolist()
+    edges = np.histogram_bin_edges(draws, bins=40).tolist()
     for m, model in enumerate(scores["model"].values.tolist()):
-        values = scores.sel(model=model).values.ravel()
+        values = draws[:, m]
         panel.hist(values, bins=edges, color=f"C{m % 10}", alpha=0.35)
         panel.hist(values, bins=edges, color=f"C{m % 10}", histtype="step", label=str(model), linewidth=1.5)
         panel.plot(values.mean(), 0, MARKERS[m % len(MARKERS)], color=f"C{m % 10}", clip_on=False, zorder=3)
@@ -142,7 +141,7 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     Parameters
     ----------
     result
-        Result of `compare`.
+        Result of `pairwise`.
     axes
         The axes to draw in; by default a figure of its own.
 
@@ -153,19 +152,18 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
 
     Examples
     --------
-    >>> from bayesagree import compare, evaluate, simulate
+    >>> from bayesagree import evaluate, pairwise, simulate
     >>> given = simulate.labelled_test_set(random_seed=1)
-    >>> result = compare(evaluate(given.labels, given.predictions, draws=50, random_seed=1), metric="top_1_accuracy")
+    >>> result = pairwise(evaluate(given.labels, given.predictions, draws=50, random_seed=1))
     >>> [label.get_text() for label in plot_rank_probability(result).get_yticklabels()]
     ['B', 'A', 'C']
     """
-    ordered = best_first(result)
-    table = ordered["rank_probability"].transpose("model", "rank").values
+    table = result["rank_probability"].transpose("model", "rank").values
     figure, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
     image = panel.imshow(table, cmap="Greys", vmin=0, vmax=1, aspect="auto")
     write_cells(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5)
-    panel.set_yticks(range(table.shape[0]), [str(m) for m in ordered["model"].values])
-    panel.set_xticks(range(table.shape[1]), [str(r) for r in ordered["rank"].values])
+    panel.set_yticks(range(table.shape[0]), [str(m) for m in result["model"].values])
+    panel.set_xticks(range(table.shape[1]), [str(r) for r in result["rank"].values])
     panel.set_xlabel(f"place by {result.attrs.get('metric', 'score')}".replace("_", " "))
     figure.colorbar(image, ax=panel, label="probability")
     return panel

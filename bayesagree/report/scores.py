@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.evaluation.comparison import compare
+from bayesagree.evaluation.comparison import compare, pairwise
 from bayesagree.evaluation.gold import gold_notes
 from bayesagree.evaluation.scoring import evaluate
-from bayesagree.evaluation.tables import best_first, score_intervals
+from bayesagree.evaluation.tables import score_intervals
 from bayesagree.inference.results import settings_of
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, has_one_label
 from bayesagree.metrics.posterior_scores import score
@@ -35,8 +36,8 @@ class ModelScores:
         ``score``, ``lower``, ``upper`` (HDI 0.95), dims (metric, reliability, model); ``plug_in`` (metric, model):
         the metric against one point estimate of the truth. Where the items are a sample also ``annotation_share``
         (metric, reliability, model): share of the variance of a score that comes from the annotations.
-    comparison
-        Metric to the result of `compare` at the reference reliability, models best first.
+    ranking, comparison
+        Metric to the results of `compare` and of `pairwise` at the reference reliability.
     target
         The meaning of the scores, as `evaluate` names it.
     labels_only
@@ -54,6 +55,7 @@ class ModelScores:
     """
 
     table: xr.Dataset
+    ranking: dict[str, pd.DataFrame]
     comparison: dict[str, xr.Dataset]
     target: str
     labels_only: xr.Dataset | None
@@ -105,14 +107,15 @@ def model_scores(
     if "variance" in tree:
         parts = tree["variance"].to_dataset().to_dataarray("metric")
         table["annotation_share"] = parts.sel(part="annotation", drop=True) / parts.sel(part="total", drop=True)
-    comparison = {m: best_first(compare(tree, metric=m, reliability=settings.reference)) for m in names}
+    ranking = {m: compare(tree, m, reliability=settings.reference) for m in names}
+    comparison = {m: pairwise(tree, m, reliability=settings.reference) for m in names}
     made, ceiling = settings_of(tree), None
     if lines is not None:
         line = lines.sel(model=[ANOTHER_ANNOTATOR])
         ceiling = score_intervals(line), _labels_only(line)
     informing = made.get("left_out", []), made.get("unsure", [])
     found = ModelScores(
-        table, comparison, made["target"], _labels_only(tree), *informing, made.get("prior_share"), ceiling
+        table, ranking, comparison, made["target"], _labels_only(tree), *informing, made.get("prior_share"), ceiling
     )
     return found, tree
 

@@ -85,6 +85,11 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
     view = {"id": metric, "name": name, "meaning": metric_meaning(metric), "columns": columns}
     view["figure"] = interval_plot(marks, title=title, axis=name, limits=limits)
     view["rows"] = [line.row() for line in [*models, *ceiling]]
+    ranking = data.scores.ranking[metric]
+    view["tiers"] = {
+        str(model): f"{row['tier']} (place {row['rank_lower']} to {row['rank_upper']})"
+        for model, row in ranking.iterrows()
+    }
     shown = {"shown": min(len(models), MOST_MODELS), "models": len(models), "ceiling": bool(ceiling)}
     return view | shown | _comparison(data, metric)
 

@@ -106,10 +106,10 @@ def test_evaluate(document, folder, tmp_path, votes, models, case):
     scores = tree["posterior"].mean(("chain", "draw"))
     assert {row["metric"] for row in found["scores"]} == set(scores.data_vars)
     for row in found["scores"]:
-        at = {name: row[name] for name in ("model", "reliability") if name in scores.dims}
-        assert row["mean"] == pytest.approx(float(scores[row["metric"]].sel(at))), row
+        at = {name: row[name] for name in ("model", "reliability") if name in row}
+        assert row["score"] == pytest.approx(float(scores[row["metric"]].sel(at).squeeze())), row
     for row in found["pairs"]:
-        ours = ba.compare(tree, metric=row["metric"], reliability=row["reliability"])
+        ours = ba.pairwise(tree, row["metric"], reliability=row.get("reliability"))
         at = ours.sel(model=row["model"], other_model=row["other_model"])
         for name in ("prob_better", "difference", "lower", "upper"):
             assert row[name] == pytest.approx(float(at[name]))
@@ -129,7 +129,7 @@ def test_evaluate_by_a_function_and_the_auc(run, document, monkeypatch, folder, 
     tree = ba.evaluate(votes, shares, metrics=["roc_auc_ovr"], plausibility="dirichlet", **SHORT)
     mean = tree["posterior"]["roc_auc_ovr"].mean(("chain", "draw"))
     for row in document("evaluate", *scores, "roc_auc_ovr")["scores"]:
-        assert row["mean"] == pytest.approx(mean.sel(model=row["model"]).item())
+        assert row["score"] == pytest.approx(mean.sel(model=row["model"]).item())
     assert "use roc_auc_ovr" in run("evaluate", *scores, "auc").stderr
 
 
@@ -138,7 +138,7 @@ def test_evaluate_and_report_print_the_same_scores(document, folder, tmp_path):
     rows = {row["model"]: row for row in document("evaluate", *how)["scores"]}
     said = " ".join(document("report", *how, "-o", tmp_path / "page.html")["notes"])
     row = rows["[bold]good"]
-    assert f"? {row['mean']:.3f} ({row['lower']:.3f} to {row['upper']:.3f}). " in said
+    assert f"? {row['score']:.3f} ({row['lower']:.3f} to {row['upper']:.3f}). " in said
     assert (tmp_path / "page.html").stat().st_size > 10_000
 
 
@@ -240,7 +240,7 @@ def test_blind(document, folder, models):
     drawn = blind_posterior(models, method="majority", metrics=("accuracy", "f1"), leave_one_out=True, **SHORT)
     mean = drawn["posterior"].mean(("chain", "draw"))
     for row in found["scores"]:
-        assert row["mean"] == pytest.approx(mean[row["metric"]].sel(model=row["model"]).item())
+        assert row["score"] == pytest.approx(mean[row["metric"]].sel(model=row["model"]).item())
     gold, labels = pd.read_csv(folder / "gold.csv"), pd.read_csv(folder / "models.csv")
     right = labels.merge(gold, on="item").eval("label_x == label_y").groupby(labels["model"]).mean()
     for row in found["methods"]:

@@ -12,8 +12,8 @@ from bayesagree import (
     score,
     simulate,
 )
+from bayesagree.evaluation.tiers import rank_probabilities
 from bayesagree.inference.intervals import hdi
-from bayesagree.inference.ranks import rank_probabilities
 from bayesagree.metrics import top_k_accuracy
 
 
@@ -67,11 +67,9 @@ def test_same_seed_same_draws_on_any_number_of_threads(crowd, monkeypatch):
 def test_the_better_model_wins(random_seed):
     """Recovery: a model with less noise than another is found to be better."""
     crowd = simulate.labelled_test_set(n_items=300, noise=(1.0, 3.0), random_seed=random_seed)
-    result = compare(
-        evaluate(crowd.labels, crowd.predictions, draws=250, random_seed=random_seed), metric="top_1_accuracy"
-    )
-    assert float(result["prob_better"].sel(model="A", other_model="B")) > 0.99
-    assert result["rank_probability"].sel(model="A", rank=1) > 0.99
+    table = compare(evaluate(crowd.labels, crowd.predictions, draws=250, random_seed=random_seed))
+    assert table.index.tolist() == ["A", "B"] and table["tier"].tolist() == [1, 2]
+    assert table["prob_best"]["A"] > 0.99 and table["prob_better"]["A"] > 0.99
 
 
 def test_compare_by_hand():

@@ -6,7 +6,7 @@ import pytest
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.evaluation.comparison import compare
+from bayesagree.evaluation.comparison import pairwise
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.inference.results import settings_of
 
@@ -44,7 +44,7 @@ def test_scores_are_those_of_all_items(data):
         # The spread too: of 4000 independent draws it is known to 1.1 %, of a difference to 1.6 %.
         np.testing.assert_allclose(one.std("sample"), other.std("sample"), rtol=5 * 0.016)
         assert parts["posterior"][name].attrs["higher_is_better"] == whole["posterior"][name].attrs["higher_is_better"]
-    better = [float(compare(tree, metric="total_variation")["prob_better"][0, 1]) for tree in (parts, whole)]
+    better = [float(pairwise(tree, "total_variation")["prob_better"][0, 1]) for tree in (parts, whole)]
     assert better[0] == pytest.approx(better[1], abs=5 * 0.5 * np.sqrt(2 / 4000))
     certainty = float(whole["certainty"]["annotation_certainty"].mean())
     assert float(parts["certainty"]["annotation_certainty"].squeeze()) == pytest.approx(certainty, abs=0.005)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Predictions, compare, dawid_skene, dirichlet, evaluate, score, simulate
+from bayesagree import InputError, Predictions, compare, dawid_skene, dirichlet, evaluate, pairwise, score, simulate
 from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.dawid_skene._results import CHOSEN
 
@@ -77,11 +77,12 @@ def test_slices_and_clusters_are_those_of_score(case):
 def test_compare_knows_where_lower_is_better(case):
     labels, models = case
     tree = evaluate(labels, models, plausibility="dirichlet", metrics=["log_loss", "accuracy"], draws=50, random_seed=1)
-    loss, right = compare(tree, metric="log_loss"), compare(tree, metric="accuracy")
-    lowest = int(loss["score"].values.argmin())
-    assert loss["rank_probability"].sel(rank=1).values.argmax() == lowest
-    assert loss["prob_better"].isel(model=lowest).mean() > 0.5
+    loss, right = pairwise(tree, "log_loss"), pairwise(tree, "accuracy")
+    table = compare(tree, "log_loss")
+    assert table["score"].is_monotonic_increasing and table["prob_best"].is_monotonic_decreasing
+    assert loss["rank_probability"].sel(rank=1).values.argmax() == 0
+    assert loss["prob_better"].isel(model=0).mean() > 0.5
     assert (loss.attrs["higher_is_better"], right.attrs["higher_is_better"]) == (0, 1)
     pair = {"model": "A", "other_model": "B"}
-    gap = loss["score"].sel(model="A") - loss["score"].sel(model="B")
-    assert loss["difference"].sel(pair).item() == pytest.approx(gap.item())
+    gap = table["score"]["A"] - table["score"]["B"]
+    assert loss["difference"].sel(pair).item() == pytest.approx(gap)

@@ -44,7 +44,7 @@ def result(case):
 def test_votes_alone_prefer_their_copy_and_gold_the_model_equal_to_it(case, result):
     alone = result["annotations_only"]["accuracy"].isel(reliability=0).mean(("chain", "draw"))
     assert float(alone.sel(model="vote")) > float(alone.sel(model="gold"))
-    assert float(ba.compare(result, metric="accuracy")["prob_better"].sel(model="gold", other_model="vote")) > 0.99
+    assert float(ba.pairwise(result, "accuracy")["prob_better"].sel(model="gold", other_model="vote")) > 0.99
     made = settings_of(result)
     assert made["n_gold"] == N // 4
     assert made["vote_beats_gold"] > 0.99

@@ -54,7 +54,7 @@ def test_evaluate_gives_the_line():
         "model"
     )
     np.testing.assert_allclose(line, expected, atol=1e-12)
-    assert ANOTHER_ANNOTATOR in compare(tree, metric="accuracy")["model"].values
+    assert ANOTHER_ANNOTATOR in compare(tree, "accuracy").index
     weighted = evaluate(given.labels, given.predictions, items="bootstrap", **how)
     spread = [t["posterior"]["accuracy"].std(("chain", "draw")) for t in (tree, weighted)]
     assert (spread[1] > spread[0]).all()

@@ -40,8 +40,9 @@ def test_a_sampled_truth_is_one_more_rating():
 
 def test_nearest_to_zero_is_the_better_bias():
     models = Predictions.from_numbers({"low": TRUTH - 2, "near": TRUTH + 0.1, "high": TRUTH + 1})
-    found = compare(evaluate(RATINGS, models, metrics=["bias"], draws=50, random_seed=1), metric="bias")
-    assert found["rank_probability"].values.argmax(axis=1).tolist() == [2, 0, 1]
+    found = compare(evaluate(RATINGS, models, metrics=["bias"], draws=50, random_seed=1))
+    assert found.index.tolist() == ["near", "high", "low"]
+    assert found["tier"].tolist() == [1, 2, 3]
 
 
 def test_missing_numbers():

@@ -15,6 +15,7 @@ from bayesagree import (
     evaluate,
     informed_dirichlet,
     informed_normal,
+    pairwise,
 )
 from bayesagree.blind.scores import blind_scores
 from bayesagree.inference.results import settings_of
@@ -177,10 +178,10 @@ def test_a_voter_gets_the_score_of_a_truth_that_the_others_make():
     with pytest.warns(UserWarning, match="models 'voter' are not independent of these annotations") as told:
         found = evaluate(labels, models, **FEW)
     assert told[0].filename == __file__, "the line of the caller, not one of the package"
-    rows = compare(found, metric="top_1_accuracy").sel(model="voter")
+    rows = compare(found).loc["voter"]
     right = (given[:, 0] == share.argmax(axis=1)).mean()
-    assert rows["score_lower"] < right < rows["score_upper"]
-    assert str(rows["warning"].values).startswith("not independent")
+    assert rows["lower"] < right < rows["upper"]
+    assert rows["warning"].startswith("not independent")
     assert settings_of(found)["left_out"] == ["voter"]
     assert choice_notes(settings_of(found))[1].startswith("The predictions of 'voter' inform no truth")
     by_hand = evaluate(labels, models, exclude="voter", **FEW)
@@ -198,17 +199,20 @@ def test_where_votes_cannot_tell_the_interval_holds_both_truths():
     models = Predictions.from_labels({"voter": given[:, 0], "honest": honest}, labels=[0, 1, 2])
     found = evaluate(labels, models, **FEW)
     assert settings_of(found)["unsure"] == ["voter", "honest"]
-    rows = compare(found, metric="top_1_accuracy")
-    both = [
-        compare(evaluate(labels, models, exclude=e, **FEW), metric="top_1_accuracy") for e in ((), ["voter", "honest"])
-    ]
+    rows = compare(found)
+    trees = [evaluate(labels, models, exclude=e, **FEW) for e in ((), ["voter", "honest"])]
+    both = [compare(tree).loc[rows.index] for tree in trees]
     np.testing.assert_allclose(rows["score"], both[0]["score"])
-    np.testing.assert_allclose(rows["score_lower"], np.fmin(both[0]["score_lower"], both[1]["score_lower"]))
-    np.testing.assert_allclose(rows["score_upper"], np.fmax(both[0]["score_upper"], both[1]["score_upper"]))
+    np.testing.assert_allclose(rows["lower"], np.fmin(both[0]["lower"], both[1]["lower"]))
+    np.testing.assert_allclose(rows["upper"], np.fmax(both[0]["upper"], both[1]["upper"]))
+    first, second = rows.index
+    ours, *others = (pairwise(tree).sel(model=first, other_model=second) for tree in (found, *trees))
+    np.testing.assert_allclose(ours["lower"], min(float(one["lower"]) for one in others))
+    np.testing.assert_allclose(ours["prob_better"], np.mean([float(one["prob_better"]) for one in others]))
     right = (given[:, 0] == share.argmax(axis=1)).mean()
-    voter = rows.sel(model="voter")
-    assert voter["score_lower"] < right < voter["score_upper"]
-    assert "too few annotations to tell" in str(voter["warning"].values)
+    voter = rows.loc["voter"]
+    assert voter["lower"] < right < voter["upper"]
+    assert "too few annotations to tell" in voter["warning"]
     assert "without_unsure" in choice_notes(settings_of(found))[-1]
     assert (both[0]["warning"] == "").all()
 
@@ -234,10 +238,10 @@ def test_a_mean_of_ratings_does_not_inform_its_own_truth():
     copy = np.bincount(ratings.item_index, ratings.rating) / 3
     models = Predictions.from_numbers({"copy": copy, "honest": mean + rng.normal(0, 0.5, 300)})
     with pytest.warns(UserWarning, match="'copy' are not independent .* does not learn from them"):
-        found = compare(evaluate(ratings, models, **FEW), metric="mae")
+        found = compare(evaluate(ratings, models, **FEW))
     for m, name in enumerate(("copy", "honest")):
         right = np.abs(models.points()[m] - mean).mean()
-        assert found["score_lower"].sel(model=name) - 0.01 < right < found["score_upper"].sel(model=name) + 0.01
+        assert found["lower"][name] - 0.01 < right < found["upper"][name] + 0.01
     with pytest.warns(UserWarning, match="'copy' are not independent .* leave them out"):
         informed_normal(ratings, models, draws=10, chains=1)
     assert (

@@ -15,9 +15,9 @@ from bayesagree import (
     Labels,
     annotation_certainty,
     common_agreement,
-    compare,
     dirichlet,
     evaluate,
+    pairwise,
     plots,
 )
 from bayesagree.datasets.simulate import labelled_test_set, ratings
@@ -70,9 +70,9 @@ def test_histograms_hold_every_draw(tree):
 
 
 def test_places_are_written_best_model_first(tree):
-    comparison = compare(tree, metric="top_1_accuracy", reliability=1.0)
+    comparison = pairwise(tree, "top_1_accuracy", reliability=1.0)
     panel, _ = drawn(plots.plot_rank_probability(comparison))
-    best = comparison["model"].values[int(comparison["score"].values.argmax())]
+    best = comparison["model"].values[0]
     assert panel.get_yticklabels()[0].get_text() == str(best)
     first = float(comparison["rank_probability"].sel(model=best, rank=1))
     assert f"{first:.2f}" in [text.get_text() for text in panel.texts]

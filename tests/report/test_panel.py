@@ -15,6 +15,7 @@ from bayesagree import (
     compare,
     evaluate,
     informed_dirichlet,
+    pairwise,
 )
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation.tables import OPEN
@@ -80,7 +81,7 @@ def asked():
     page = render(report_data(labels, models, settings=ReportSettings(draws=100, chains=2)))
     tree = evaluate(labels, models, another_annotator=True, **how)
     scores = tree["posterior"][METRIC].isel(reliability=0)
-    found = compare(tree.sel(model=models.models), metric=METRIC)
+    found = pairwise(tree.sel(model=models.models), METRIC)
     chance = found["rank_probability"].sel(rank=1)
     best, second, third = (str(found["model"].values[k]) for k in np.argsort(-chance.values))
     pair = found.sel(model=best, other_model=second)
@@ -88,9 +89,8 @@ def asked():
     n_open = int((label_certainty(truth).max("category") < OPEN).sum())
     table = agreement_table(labels, random_seed=1).set_index("coefficient")
     worth = value_of_votes(labels, models, plausibility="dirichlet")
-    numbers = {name: float(found.sel(model=best)[f"score{ending}"]) for name, ending in
-               {"score": "", "lower": "_lower", "upper": "_upper"}.items()}  # fmt: skip
-    numbers |= {"next_score": float(found["score"].sel(model=second))}
+    ranked = compare(tree.sel(model=models.models), METRIC)
+    numbers = ranked.loc[best, ["score", "lower", "upper"]].to_dict() | {"next_score": ranked["score"][second]}
     numbers |= {"annotator": float(scores.sel(model="another annotator").mean())}
     numbers |= {f"agreement{ending}": table.loc["alpha_nominal", name] for ending, name in
                 {"": "estimate", "_lower": "lower", "_upper": "upper"}.items()}  # fmt: skip
