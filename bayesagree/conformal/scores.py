@@ -36,7 +36,8 @@ def probability(scores: ScoreArray) -> ScoreArray:
 def aps(scores: ScoreArray) -> ScoreArray:
     """Conformity as minus the probability of all labels that are at least as probable (adaptive prediction sets).
 
-    Without the random part of the source, so that equal predictions have equal sets.
+    Without the random part of the source, so that equal predictions have equal sets. A label of probability 0 adds
+    nothing to a set: its conformity is minus infinity.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def aps(scores: ScoreArray) -> ScoreArray:
     --------
     >>> aps(np.array([[0.5, 0.3, 0.2]])).tolist()
     [[-0.5, -0.8, -1.0]]
+    >>> aps(np.array([[1.0, 0.0, 0.0]])).tolist()
+    [[-1.0, -inf, -inf]]
     """
     return -_at_least_as_probable(scores)[0]
 
@@ -115,7 +118,10 @@ def _of_items(scores: ScoreArray) -> ScoreArray:
 
 
 def _at_least_as_probable(scores: ScoreArray) -> tuple[ScoreArray, NDArray[np.int64]]:
-    """Return the probability and the number of the labels at least as probable as each, both (item, category)."""
+    """Return the probability and the number of the labels at least as probable as each, both (item, category).
+
+    Of a label whose own probability is lost in that sum the probability is infinite.
+    """
     order = np.argsort(-_of_items(scores), axis=1)
     ordered = np.take_along_axis(scores, order, axis=1)
     mass = np.cumsum(ordered, axis=1)
@@ -123,6 +129,7 @@ def _at_least_as_probable(scores: ScoreArray) -> tuple[ScoreArray, NDArray[np.in
     for k in range(scores.shape[1] - 2, -1, -1):  # labels that tie share the mass and the place of the last of them
         tied = ordered[:, k] == ordered[:, k + 1]
         mass[tied, k], rank[tied, k] = mass[tied, k + 1], rank[tied, k + 1]
+    mass[ordered < np.finfo(mass.dtype).eps] = np.inf
     back = np.argsort(order, axis=1)
     return np.take_along_axis(mass, back, axis=1), np.take_along_axis(rank, back, axis=1)
 
