@@ -16,7 +16,7 @@ Top-k accuracy is also here on the items of a risk level.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -24,7 +24,7 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, one_of, positive_int, warn
 from bayesagree.inference.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import Scorer
@@ -125,12 +125,12 @@ def accuracy_given_risk(
     level: float,
     *,
     k: int = 1,
+    given: Literal["draw", "item"] = "draw",
     threshold: float | None = None,
 ) -> xr.DataArray:
-    """Top-k accuracy on the items of a risk level, each weighted by its probability of being one.
+    """Top-k accuracy on the items of a risk level, which are not known where the truth is not.
 
-    "The high-risk items" are not known when the truth is not; the weight of an item is the probability that the risk of
-    its most plausible label is `level`.
+    An item is of a level where its most plausible label has that risk.
 
     Parameters
     ----------
@@ -142,18 +142,27 @@ def accuracy_given_risk(
         Label to level, and the requested level.
     k
         Size of the model's prediction set.
+    given
+        ``"draw"``: in each draw the items that are of the level in this draw. ``"item"``: in every draw all items, each
+        weighted by its probability of being of the level; that also counts draws in which an item is of another level,
+        and pulls differences of models towards 0.
     threshold
         For ratings: the labels are then "below" and "at_or_above".
 
     Returns
     -------
     DataArray
-        One value per draw, dims (chain, draw, model).
+        One value per draw, dims (chain, draw, model); NaN where no item of a draw is of the level.
 
     Raises
     ------
     InputError
-        A level that no label has.
+        A level that no label has, a label without a level.
+
+    Warns
+    -----
+    UserWarning
+        Draws without an item of the level.
 
     See Also
     --------
@@ -169,6 +178,7 @@ def accuracy_given_risk(
     [0.73, 0.73, 0.61]
     """
     predictions = as_predictions(predictions)
+    one_of(given, "given", ("draw", "item"))
     probability = level_probability(truth, risk, threshold=threshold)
     if level not in probability["level"]:
         raise InputError(f"risk level {level!r} is not one of {probability['level'].values.tolist()}")
@@ -176,11 +186,18 @@ def accuracy_given_risk(
     requested = Metric.named(f"top_{positive_int(k, 'k')}_accuracy")
     scored_items(predictions, "error")
     draws, scorer = _prepared(requested, truth, predictions, threshold)
-    total = np.zeros((scorer.n_models, draws.chains * draws.draws))
+    of_level = np.array([float(risk[name]) == level for name in draws.labels.tolist()], np.float64)
+    right, every = np.zeros((scorer.n_models, draws.chains * draws.draws)), np.zeros(draws.chains * draws.draws)
     for block in draws.blocks:
-        rows = np.broadcast_to(weight[block.items, None], block.top_label.shape[:2])
-        total += scorer.sums(block, rows)[0]
-    return _per_draw(total / weight.sum(), draws, predictions, requested.name)
+        rows = of_level[block.true_label]
+        if given == "item":
+            rows = np.broadcast_to(weight[block.items, None], rows.shape)
+        right += scorer.sums(block, rows)[0]
+        every += rows.sum(axis=0)
+    if (every == 0).any():
+        warn(f"{(every == 0).sum()} of {every.size} draws have no item of level {level!r}: there the score is NaN")
+    found = np.divide(right, every, out=np.full(right.shape, np.nan), where=every > 0)
+    return _per_draw(found, draws, predictions, requested.name)
 
 
 def _prepared(

@@ -72,7 +72,7 @@ def test_tied_top_labels_count_in_shares():
         top_k_accuracy(vote, predictions)
 
 
-def test_accuracy_given_risk_weighs_items_by_the_probability_of_the_level():
+def test_accuracy_given_risk_of_a_known_truth():
     vote = shared_wins(Labels.from_counts([[4, 0, 0], [0, 4, 0], [0, 0, 4]]))
     values = np.broadcast_to(vote.values, (1, 10, 3, 3))
     tree = xr.DataTree.from_dict(
@@ -88,6 +88,23 @@ def test_accuracy_given_risk_weighs_items_by_the_probability_of_the_level():
     assert np.unique(accuracy_given_risk(tree, predictions, risk, 0)).tolist() == [1.0]
     with pytest.raises(InputError, match="risk level 1 is not one of"):
         accuracy_given_risk(tree, predictions, risk, 1)
+
+
+@pytest.mark.filterwarnings("ignore:.*draws have no item of level")
+@pytest.mark.parametrize("given", ["draw", "item"])
+def test_accuracy_given_risk_by_hand(given):
+    """Draw by draw: right among the items of the level, which the draw or the mean over draws says."""
+    votes = Labels.from_counts([[3, 1, 0], [1, 2, 1], [0, 1, 1]])
+    tree, guess, risk = dirichlet(votes, draws=40, chains=1, random_seed=2), np.array([0, 2, 2]), {0: 0, 1: 2, 2: 2}
+    top = tree["posterior"]["plausibility"].values[0].argmax(axis=2)
+    high = top > 0
+    weight = high if given == "draw" else np.broadcast_to(high.mean(axis=0), high.shape)
+    with np.errstate(invalid="ignore"):
+        expected = ((top == guess) * weight).sum(axis=1) / weight.sum(axis=1)
+    models = Predictions.from_labels({"A": guess}, labels=[0, 1, 2])
+    found = accuracy_given_risk(tree, models, risk, 2, given=given)
+    # The exact probability of the level stands beside its share of draws.
+    np.testing.assert_allclose(found[0, :, 0], expected, atol=1e-12 if given == "draw" else 0.15)
 
 
 def test_partial_average_overlap_is_the_mean_over_annotators():
