@@ -274,7 +274,8 @@ def write_items(table: Any, output: Path | None, tool: str | None, contents: Pat
     from bayesagree.io.tables import read_table
 
     seen = None if contents is None else read_table(contents)
-    write(table, output, contents=seen, item=item, tool=one_of(tool or "table", "tool", TOOLS))
+    chosen: Any = one_of(tool or "table", "tool", TOOLS)
+    write(table, output, contents=seen, item=item, tool=chosen)
 
 
 def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":

@@ -185,7 +185,7 @@ def working(what: str) -> Iterator[None]:
     from rich.spinner import Spinner
 
     # Both streams stay as they are: what is piped is the answer alone.
-    as_they_are = {"redirect_stdout": False, "redirect_stderr": False}
+    as_they_are: Any = {"redirect_stdout": False, "redirect_stderr": False}
     _spinners.append(Live(Spinner("dots", what), console=stderr(), transient=True, **as_they_are))
     _spinners[-1].start()
     try:

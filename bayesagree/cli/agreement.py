@@ -1,6 +1,6 @@
 """`bayesagree agreement`: how far do annotators agree, with an interval for every coefficient."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -29,7 +29,7 @@ def agreement(
 
     given, _ = source.read()
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
-    chosen = one_of(level or given.level, "level", tuple(WEIGHTS_OF_LEVEL))
+    chosen: Any = one_of(level or given.level, "level", tuple(WEIGHTS_OF_LEVEL))
     groups = _options.item_groups(item_features, source.item, {"cluster": cluster})
     table = agreement_table(given, level=chosen, random_seed=seed, **groups)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
@@ -45,5 +45,5 @@ def agreement(
     if group is not None:
         people = _options.groups_of(given, source.features(annotators), group, 1)
         by_group = group_agreement_table(given, people)
-        tables.append(_output.Table("groups", by_group, f"Alpha within and between groups by {people.by}"))
+        tables.append(_output.Table("groups", by_group, f"Alpha within and between groups by {people.by}, 95 % HDI"))
     return _output.Answer(tables, [f"No {names}: {note}." for note, names in missing.items()], table)

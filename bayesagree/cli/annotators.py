@@ -100,8 +100,10 @@ def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], 
     from bayesagree.plausibility.calibration import label_probability
     from bayesagree.predictive.annotator_checks import annotator_table, crowd_checks
 
-    table, matched = annotator_table(tree), label_probability(tree).transpose("item", "category").values
-    sums = [np.bincount(crowd.annotator_index, w) for w in (matched[crowd.item_index, crowd.label_index], crowd.count)]
+    table: Any = annotator_table(tree)
+    matched = label_probability(tree).transpose("item", "category").values
+    weights = matched[crowd.item_index, crowd.label_index] * crowd.count, crowd.count
+    sums = [np.bincount(crowd.annotator_index, of, minlength=crowd.annotators.size) for of in weights]
     table.insert(2, "matches_truth", sums[0] / np.maximum(sums[1], 1))
     table = table.iloc[sorted(range(len(table)), key=lambda j: (not table["flags"][j], -table["n_labels_given"][j]))]
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")

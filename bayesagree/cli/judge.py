@@ -100,5 +100,5 @@ def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[list[dict[s
     except InputError as error:
         return [], [f"the alternative annotator test is not possible: {error}"]
     names = ["winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator"]
-    table = found[names].to_dataframe().reset_index().rename(columns={"model": "judge"})
+    table: Any = found[names].to_dataframe().reset_index().rename(columns={"model": "judge"})
     return table[["judge", *names]].to_dict("records"), []

@@ -1,6 +1,6 @@
 """The deterministic counterparts of a posterior: shares of the votes, and the label of the majority."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -51,9 +51,10 @@ def majority_vote(labels: Labels, *, ties: TieRule = "first", random_seed: Seed 
     best, n_best = winners(labels, random_seed if ties == "random" else None, random=ties == "random")
     missing = ~labels.counts().any(axis=1)
     tied = (n_best > 1) & ~missing
-    found = labels.categories[best]
+    found: Any = labels.categories[best]
     if (gone := missing | (tied if ties == "exclude" else False)).any():
-        found = np.where(gone, None, found.astype(object))
+        found = found.astype(object)
+        found[gone] = None
     vote = pd.Series(found, pd.Index(labels.items, name="item"), name="majority_vote")
     rule = {"first": "the first of the labels that tie", "random": "a random one of them", "exclude": "no label"}[ties]
     notes = [f"{tied.sum()} of {tied.size} items are tied: they have {rule}"] if tied.any() else []

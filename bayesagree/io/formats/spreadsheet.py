@@ -90,7 +90,8 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         table = table.assign(**{value: wanted.cleaned(table[value].tolist())})
     if wanted.merge_similar:
         names = [name for name in (columns.item, columns.annotator) if name in table.columns]
-        table = table.assign(**{name: wanted.spelled(table[name]) for name in names})
+        spelled: Any = {name: wanted.spelled(table[name]) for name in names}
+        table = table.assign(**spelled)
     empty = int(table[value].isna().sum()) if value in table.columns else 0
     if empty:
         found.left_out[f"rows without a {kind.removesuffix('s')}"] += empty
@@ -112,7 +113,7 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         table = table[table[value].notna()] if empty else table
         if {*where.values(), columns.label, columns.rank} <= {*table.columns}:
             table = table.assign(answer=_reading(table, columns))
-            table = found.one_ranking(table, columns.item, columns.annotator, wanted.duplicates)
+            table = found.one_ranking(table, columns.item, str(columns.annotator), wanted.duplicates)
         return Rankings.from_long(table, **where, label=columns.label, rank=columns.rank, labels=names)
     if kind == "labels":
         how: Any = {"labels": names, "duplicates": wanted.duplicates, "ordered": wanted.ordered}
@@ -208,7 +209,7 @@ def _reading(table: Any, columns: Columns) -> Any:
     Only where every ranking of an item by an annotator has ranks that rise in the order of the rows.
     """
     keys = [table[columns.item], table[columns.annotator]]
-    ranks = pd.to_numeric(table[columns.rank], errors="coerce")
+    ranks: Any = pd.to_numeric(table[columns.rank], errors="coerce")
     best = ranks == ranks.groupby(keys).transform("min")
     starts = best & (best.groupby(keys).cumsum() > 1) & ~best.groupby(keys).shift(fill_value=True)
     reading = starts.groupby(keys).cumsum()
