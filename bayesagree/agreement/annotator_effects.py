@@ -82,14 +82,14 @@ def warn_of_levels(ratings: Ratings) -> None:
     """Warn where annotators' levels explain much of the disagreement."""
     if levels_matter(ratings):
         warn(
-            f"annotators' own levels make up {level_share(ratings)[0]:.0%} of the variance within items (some are "
-            "stricter than others): Phi is the agreement of the ratings as they stand; annotator_effects='shift' also "
-            "gives the agreement that is left once levels are removed"
+            f"annotators' levels explain {level_share(ratings)[0]:.0%} of the variance within items (some are "
+            "stricter than others). Phi is the agreement of the ratings as given; annotator_effects='shift' estimates "
+            "the agreement after levels are removed"
         )
 
 
 def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """Return the level of each annotator with its interval, strictest first.
+    """List each annotator's level with its interval, strictest first.
 
     Parameters
     ----------

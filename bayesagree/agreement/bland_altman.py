@@ -30,7 +30,7 @@ def limits_of_agreement(
     share: float = 0.95,
     ci_prob: float = 0.95,
 ) -> pd.DataFrame:
-    """Limits of agreement of every pair of annotators, or of every model and annotator, each with its interval.
+    """Compute Bland-Altman limits of agreement of each pair of annotators, or of each model and annotator.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def limits_of_agreement(
             row |= {name: mean + side * sd, f"{name}_lower": lower, f"{name}_upper": upper}
         rows.append(row)
     if not rows:
-        raise InputError(f"no two annotators share {FEWEST} items")
+        raise InputError(f"no two annotators rated {FEWEST} items in common")
     return pd.DataFrame(rows)
 
 

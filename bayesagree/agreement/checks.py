@@ -38,10 +38,10 @@ def item_fit(
     draws: int = 1000,
     random_seed: Seed = None,
 ) -> pd.DataFrame:
-    """Return the items whose dispersion does not fit the common Phi, by a posterior predictive check.
+    """Find items whose dispersion does not fit the common Phi, by a posterior predictive check.
 
-    Every draw of (Phi, mu_i) gives replicated ratings of the item; the p-value is the share of replicates with a
-    standard deviation as large as the observed one (ties count half).
+    Each draw of (Phi, mu_i) gives replicated ratings of the item. The p-value is the share of replicates with a
+    standard deviation at least as large as the observed one (ties count half).
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def item_fit(
 def item_mean_check(
     ratings: Ratings, *, prior: AgreementPrior | None = None, draws: int = 1000, random_seed: Seed = None
 ) -> xr.Dataset:
-    """Return the histogram of item means beside that of the hierarchical model, with a posterior predictive p-value.
+    """Compare the histogram of item means with that of the hierarchical model, by a posterior predictive check.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def agreement_table(
     ci_prob: float = 0.95,
     random_seed: Seed = None,
 ) -> pd.DataFrame:
-    """Return all agreement coefficients that the annotations allow, each with an interval.
+    """Compute every agreement coefficient that the annotations allow, each with an interval.
 
     Parameters
     ----------
@@ -124,10 +124,9 @@ def agreement_table(
     leaves a long tail. The N items count as N - 2 (for coefficients of ordered values fewer, from twelve items on as
     Student's t asks for), and two pseudo-items as 2, one with a random value for each annotation and one with the same
     value for all. The estimate does not use them. Without them few items have intervals that are too short, and
-    unanimous items one of width 0. Coverage from 10 items on, with the cells where it is too low:
-    benchmarks/results/agreement_intervals.md. All rows are about these annotators, on items
-    like these: where a few people label every item, other people would move the coefficient more. `icc` is about
-    annotators like these.
+    unanimous items one of width 0. The documentation, "Coverage of every interval", has the coverage from 10 items
+    on. All rows are about these annotators, on items like these: if a few people label every item, other people
+    would change the coefficient more. `icc` is about annotators like these.
 
     References
     ----------
@@ -183,7 +182,7 @@ def agreement_table(
 def krippendorff_alpha(
     annotations: AgreementData, *, level: Level = "nominal", distance: Distance | None = None
 ) -> float:
-    """Return Krippendorff's alpha alone, NaN where it does not exist.
+    """Compute Krippendorff's alpha, or NaN if it does not exist.
 
     Parameters
     ----------

@@ -40,11 +40,11 @@ def agreement_difference(
     ci_prob: float = 0.95,
     random_seed: Seed = None,
 ) -> pd.DataFrame:
-    """Differences of all agreement coefficients between two sets of annotations, each with an interval.
+    """Compare two sets of annotations: the difference of every agreement coefficient, each with an interval.
 
-    Items of one name are the same item: a replicate gives it one weight in both sets, so that the difference of two
-    crowds on the same items is paired. Items of one set alone count there alone; without a common item the sets are
-    independent. Each set has its own two pseudo-items, as in `agreement_table`.
+    Items with the same name are the same item and have the same weight in both sets, so two crowds on the same items
+    are compared pairwise. Without common items the sets are independent. Each set has two pseudo-items of its own, as
+    in `agreement_table`.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ class VarianceComponents:
 def icc(
     ratings: Ratings, *, kind: str | None = None, k: int | None = None, ci_prob: float = 0.95, random_seed: Seed = None
 ) -> pd.DataFrame:
-    """Intraclass correlations of ratings: how far one annotator, or the mean of k, tells items apart.
+    """Compute intraclass correlations: how well one rating, or the mean of k, distinguishes items.
 
     Parameters
     ----------

@@ -11,10 +11,10 @@ from bayesagree.plausibility.prirn.inverse_ranks import inverse_ranks
 
 
 def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
-    """Share of an item's annotators who name the label that the others put on top.
+    """Compute, for each item, the share of annotators who name the top label of the others.
 
-    For each annotator in turn, the best label of the others (largest IRN; for single labels the plurality) is looked
-    up among the labels that the annotator names; where several labels share the top, the share of them that is named
+    Each annotator is left out in turn. The top label of the others (largest IRN; for single labels the plurality) is
+    looked up among the labels that the annotator names. If several labels tie on top, the share of them that is named
     counts.
 
     Parameters

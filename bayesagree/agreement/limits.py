@@ -48,7 +48,7 @@ def warn_of_few(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None
     if levels is not None and levels < FEWEST_LEVELS:
         reasons.append(f"{levels} levels, below {FEWEST_LEVELS} Phi depends on what a level stands for")
     if reasons:
-        warn(f"Phi is hardly identified here: {'; '.join(reasons)}")
+        warn(f"Phi is hardly identified: {'; '.join(reasons)}")
 
 
 def share_at_ends(problem: Problem) -> float:

@@ -49,7 +49,7 @@ def common_agreement(
     sampler: Mapping[str, Any] | None = None,
     keep_item_means: bool = False,
 ) -> xr.DataTree:
-    """Return the posterior of the common agreement Phi.
+    """Estimate the common agreement Phi of ratings on a bounded scale.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def common_agreement(
         ``posterior``: `phi` (chain, draw) and the other parameters of the model. ``agreement``: `mean`, `sd`, `lower`
         and `upper` (HDI), `prob_positive` and, from the exact engine, `map`, `ml`, `joint_map`, `share_at_ends`,
         `prob_inflated`, `log_evidence` and its error, and, of importance sampling, `effective_draws` and Pareto's
-        `k_hat` (to be trusted below .7); its attribute `decision` is agreement, disagreement or
+        `k_hat` (reliable below .7); its attribute `decision` is agreement, disagreement or
         undecided. ``density``: the posterior density of Phi, from the exact engine. The page "Agreement" of the
         concepts explains each.
 
@@ -166,7 +166,7 @@ def common_agreement_model(
     mean: Callable[[Any, Any, Any], Any] | None = None,
     precision: Callable[[Any, Any, Any], Any] | None = None,
 ) -> "pm.Model":
-    """Return the common-agreement model in PyMC, to sample it, replace a part of it or join it with another model.
+    """Build the common-agreement model in PyMC, to sample, change or extend.
 
     Parameters
     ----------

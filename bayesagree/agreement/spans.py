@@ -14,11 +14,10 @@ from bayesagree.inference.streams import Seed, seed_sequence
 
 
 def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random_seed: Seed = None) -> pd.DataFrame:
-    """Mean F1 of pairs of annotators over the spans that they mark, with an interval over documents.
+    """Compute the F1 of marked spans for each pair of annotators and their mean, with intervals over documents.
 
-    F1 of two annotators is 2 m / (a + b): of the a and b spans that they mark in the documents that both read, m are
-    matched. Where nearly all of a text is marked by nobody, chance-corrected agreement tends to it (Hripcsak and
-    Rothschild 2005).
+    F1 is 2 m / (a + b): two annotators mark a and b spans in the documents that both read, and m of them match. If
+    most of a text is unmarked, chance-corrected agreement tends to F1 (Hripcsak and Rothschild 2005).
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random
         one of the other annotator.
     ci_prob
         Probability of the interval: the shortest one of 2000 replicates that weigh the documents by gamma variables, as
-        the Bayesian bootstrap, wider where they are few. Coverage: benchmarks/results/span_f1.md.
+        the Bayesian bootstrap, but wider if they are few.
     random_seed
         Of the replicates.
 

@@ -72,7 +72,7 @@ class Annotators(Displayed):
         return {"annotators": self.names.size, "features": shorten(self.features.columns)}
 
     def values(self, feature: str, annotators: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-        """Return one feature of the given annotators as text; `UNKNOWN` where it is missing or nobody knows them.
+        """Return one feature of the given annotators as text, `UNKNOWN` if it is missing.
 
         Numbers of more than `MOST_VALUES` kinds, such as ages, are quarters of the annotators: "18-27", "28-35", ...
 

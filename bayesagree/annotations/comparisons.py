@@ -154,8 +154,8 @@ class Comparisons(Displayed):
         """Read the pairs of each ranking: the label in the earlier block wins, labels of one block tie.
 
         Labels on offer that a ranking does not name lose to those it names, and are not compared with each other. Which
-        label was shown first is unknown. Pairs of one ranking are not independent: three or more labels per ranking
-        make intervals too narrow, and `plackett_luce` is the model of whole rankings.
+        label was shown first is unknown. Pairs of one ranking are not independent: with three or more labels per
+        ranking intervals are too narrow; use `plackett_luce` instead.
 
         Raises
         ------
@@ -232,9 +232,9 @@ class Comparisons(Displayed):
         return pd.DataFrame(columns | dict(zip(self.covariates.tolist(), self.covariate_values.T)))
 
     def to_labels(self, duplicates: Duplicates = "error") -> Labels:
-        """Return what each annotator says of each pair: the model that comes first in `models` wins, ties or loses.
+        """Convert to labels: in each pair, the model that comes first in `models` wins, ties or loses.
 
-        Both orders of a pair are one question, so that agreement coefficients apply (`agreement_table`). A pair on one
+        Both orders of a pair are one question, so agreement coefficients apply (`agreement_table`). Each pair on each
         item is an item; the labels are ordered: loses, ties, wins.
 
         Parameters

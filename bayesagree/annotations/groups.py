@@ -39,9 +39,9 @@ class Groups:
 
     @classmethod
     def by_features(cls, annotations: Labels | Ratings, annotators: Annotators, by: Sequence[str]) -> Self:
-        """Group by one feature, or by the combinations of several; unknown annotators are a group of their own.
+        """Group by one feature, or by combinations of several; unknown annotators are a separate group.
 
-        Combinations that nobody has are empty groups: they are the gaps of the evaluation.
+        Combinations that nobody has are empty groups: gaps of the evaluation.
 
         Examples
         --------
@@ -52,7 +52,7 @@ class Groups:
         {'f': 1, 'm': 1, 'unknown': 1}
         """
         if not annotations.annotators_known:
-            raise InputError("groups need to know who annotated, and these are counts; read one row per annotation")
+            raise InputError("groups need annotators, and counts have none; read one row per annotation")
         names = [by] if isinstance(by, str) else list(by)
         if not names:
             features = shorten(annotators.features.columns, 20)
@@ -96,8 +96,8 @@ class Groups:
     ) -> Self:
         """Group by bins of equal width of the disagreement rate.
 
-        Rates from the very labels that a model is scored on also sort annotators by chance: whoever happened to miss
-        the majority is then served worse by construction. `disagreement_rate` can take the rate from other items.
+        Compute the rate from other items than those on which the model is scored (`disagreement_rate`): otherwise
+        annotators who missed the majority by chance seem to be served worse.
 
         Parameters
         ----------

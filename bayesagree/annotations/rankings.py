@@ -70,8 +70,8 @@ class ChoiceSets:
 class Rankings(Categorical, Container):
     """One partial ranking with ties per annotation: blocks of labels, best first.
 
-    Labels that an annotator does not name rank below all that are named (one last, unordered block), if they were on
-    offer: of a few among many, as in pairwise comparisons, say so by `offered`.
+    Labels that an annotator does not name rank below all named ones (one last, unordered block), if they were on
+    offer. If only some labels were on offer, as in pairwise comparisons, pass `offered`.
 
     Attributes
     ----------

@@ -144,4 +144,4 @@ def _pairs(labels: Labels) -> NDArray[np.int64]:
 
 def _require_annotators(labels: Labels) -> None:
     if not labels.annotators_known:
-        raise InputError("the annotators are unknown, and so is which labels one person gave; name them (annotator=)")
+        raise InputError("annotators are unknown, so repeats by one person cannot be found; name them (annotator=)")

@@ -73,7 +73,7 @@ def check_one_label(metric: Metric) -> None:
     """Refuse metrics that a single label has no value of."""
     if not has_one_label(metric):
         raise InputError(
-            f"{metric.name} of another annotator does not exist here: an annotator gives one label, and the metric "
+            f"{metric.name} does not exist for another annotator, who gives one label: the metric "
             "needs a whole order of labels or items"
         )
 

@@ -112,7 +112,7 @@ class ScoreOrder(NamedTuple):
 
 
 def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
-    """Share of item pairs that scores order as the truth does, in O(n log n) per model.
+    """Compute the share of item pairs that scores order as the truth does, in O(n log n) per model.
 
     Over the pairs of items with different truth, one minus the normalised Kendall tau distance; a pair with equal
     scores counts one half. With a truth of two values it is the area under the receiver operating curve (AUC).

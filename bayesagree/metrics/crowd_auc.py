@@ -167,7 +167,7 @@ def auc(
     ties: VoteTies = "random",
     random_seed: Seed = None,
 ) -> xr.DataArray:
-    """Area under the curve (AUC) of each model, from crowd labels; of two labels the last is the positive one.
+    """Compute the area under the curve (AUC) of each model from crowd labels; the last label is the positive one.
 
     The AUC is the probability that a model scores a positive item above a negative one, equal scores counting one
     half. Scores are those of the positive label; hard labels count as scores 0 and 1.

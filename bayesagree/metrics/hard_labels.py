@@ -150,7 +150,7 @@ REASONS = {
 def hard_label_scores(
     predictions: Predictions, gold: Gold, *, metric: Metric = "accuracy", positive: Any = None
 ) -> xr.DataArray:
-    """Score the predicted label of each model against gold labels.
+    """Score predicted labels against gold labels.
 
     With tp, fp, tn, fn counted for one positive label: accuracy (tp + tn)/n, precision tp/(tp + fp), recall
     tp/(tp + fn), specificity tn/(tn + fp), f1 2 tp/(2 tp + fp + fn), balanced accuracy (recall + specificity)/2.

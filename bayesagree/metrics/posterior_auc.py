@@ -255,8 +255,8 @@ def _axes(resample: Sequence[Axis], labels: Labels) -> frozenset[str]:
         raise InputError("resampling annotators needs to know who gave each label; these labels are counts")
     if "annotator" in axes and (n := labels.annotators.size) <= FEW_ANNOTATORS:
         warn(
-            f"{n} annotators tell little of how annotators differ: 95 % intervals that resample three or five held the "
-            "AUC in .88 to .90 of simulated studies"
+            f"{n} annotators are too few to show how annotators differ: in simulations, 95 % intervals that resample "
+            "three or five contained the AUC in .88 to .90"
         )
     return axes
 

@@ -51,7 +51,7 @@ def score(
     client: Any = None,
     progress: Advance | None = None,
 ) -> xr.DataArray:
-    """Score of each model against every draw of the truth, by any metric.
+    """Score each model against every draw of the truth, by any metric.
 
     Parameters
     ----------
@@ -177,9 +177,9 @@ def human_ceiling(
     random_seed: Seed = None,
     client: Any = None,
 ) -> xr.DataArray:
-    """Score of another annotator against every draw of the truth.
+    """Score another annotator against every draw of the truth.
 
-    In each draw the annotator's label of an item is drawn from the plausibilities of that draw; of a metric that needs
+    In each draw the annotator's label of an item is drawn from the plausibilities of that draw. For metrics that need
     probabilities the label has probability one.
 
     Parameters
@@ -333,6 +333,4 @@ def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None
 
 def _warn_plug_in(metric: Metric) -> None:
     if metric.record.against_distribution and not metric.record.unbiased and not metric.record.by_user:
-        warn(
-            f"{metric.name} of a point estimate is biased where votes are few; score a posterior of the plausibilities"
-        )
+        warn(f"{metric.name} of a point estimate is biased with few votes; score a posterior of the plausibilities")

@@ -1,7 +1,7 @@
 """The list of all metrics: what each is called, what it needs, and the function that computes it.
 
 A metric is one of three kinds: a mean over items, a score of sums over items (counts, moments), or a function of all
-items at once. Formulas and the papers that define them are in docs/metrics.json, from which the pages are made.
+items at once. The documentation has the formula and the paper of each.
 """
 
 from collections.abc import Callable

@@ -36,7 +36,7 @@ from bayesagree.plausibility.certainty import level_probability
 def top_k_accuracy(
     truth: Truth, predictions: Predictions, *, k: int = 1, threshold: float | None = None
 ) -> xr.DataArray:
-    """Share of items whose most plausible label is among the k best labels of a model.
+    """Compute the share of items whose most plausible label is among a model's k best.
 
     A point estimate gives each of T labels that tie on top 1/T. It is `score` by ``"top_k_accuracy"``.
 
@@ -79,7 +79,7 @@ def top_k_accuracy(
 def per_item(
     truth: Truth, predictions: Predictions, *, metric: str = "top_1_accuracy", threshold: float | None = None
 ) -> xr.DataArray:
-    """Score of each model on each item, averaged over the draws.
+    """Score each model on each item, averaged over the draws.
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ def accuracy_given_risk(
     given: Literal["draw", "item"] = "draw",
     threshold: float | None = None,
 ) -> xr.DataArray:
-    """Top-k accuracy on the items of a risk level, which are not known where the truth is not.
+    """Compute top-k accuracy on the items of a risk level.
 
-    An item is of a level where its most plausible label has that risk.
+    An item has the risk of its most plausible label. The truth is uncertain, and so is which items have this level.
 
     Parameters
     ----------

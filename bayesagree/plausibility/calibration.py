@@ -2,14 +2,13 @@
 
 Labels alone do not identify how overconfident a posterior is: two crowds with nearly the same labels may have
 gaps of .03 and .20 between confidence and accuracy, depending on how often annotators err together. A few
-gold items do. Probabilities p_ik are raised to one power, and labels are weighed,
+gold items do. Probabilities p_ik are raised to one power, and labels are weighted,
 
     q_ik = p_ik^eta exp(b_k) / sum_l p_il^eta exp(b_l),        log eta ~ N(-0.7, 1),  b_k ~ N(0, 0.5^2),
 
 and eta and b have a posterior given the gold labels, so that the calibrated confidences come with their own
-uncertainty. eta < 1 lowers the confidence; b_k > 0 gives weight to a label that the crowd names too rarely. This is
-vector scaling with one temperature. `benchmarks/results/crowd_gold.md` compares it with the exponent alone and with
-floors under the probabilities, on crowd sets with gold.
+uncertainty. eta < 1 lowers the confidence; b_k > 0 raises a label that the crowd names too rarely. This is
+vector scaling with one temperature.
 
 Source: C. Guo et al., "On calibration of modern neural networks", ICML 2017, section 4.2 (temperature and vector
 scaling); I. Murray, R. Adams, D. MacKay, "Elliptical slice sampling", AISTATS 2010 (its posterior).
@@ -45,8 +44,8 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.
     tree
         Posterior of any plausibility of labels, fitted *without* these gold labels.
     gold
-        Item to true label; 50 to 300 items drawn at random from those the posterior is used for. Gold items that were
-        chosen otherwise (the easy ones, the disputed ones) calibrate for themselves only.
+        Item to true label; 50 to 300 items drawn at random from those the posterior is used for. Gold items
+        chosen otherwise, such as easy or disputed ones, calibrate only items like themselves.
 
     Returns
     -------
@@ -161,7 +160,7 @@ def _redraw_truth(
 
 
 def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10) -> xr.Dataset:
-    """Compare confidence with accuracy on items whose true label is known: the data of a reliability diagram.
+    """Compare confidence with accuracy on items with gold labels: the data of a reliability diagram.
 
     Parameters
     ----------
@@ -192,7 +191,7 @@ def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10)
     codes = gold_codes(gold, probability["item"].values, probability["category"].values)
     p, truth = probability.values[codes >= 0], codes[codes >= 0]
     if truth.size == 0:
-        raise InputError("gold is empty: there is nothing to compare the confidence with")
+        raise InputError("gold is empty: pass {item: true label} to compare the confidence with")
     confidence, right = p.max(axis=1), p.argmax(axis=1) == truth
     edges = np.linspace(0, 1, positive_int(bins, "bins") + 1)
     place = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, bins - 1)

@@ -33,7 +33,7 @@ type TruthIs = Literal["top", "mass"]
 def label_certainty(
     truth: xr.DataTree, *, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
-    """Probability of each label to be the most plausible one of its item.
+    """Compute the probability that each label is the most plausible one of its item.
 
     Parameters
     ----------
@@ -85,10 +85,10 @@ def label_certainty(
 def annotation_certainty(
     truth: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
-    """Probability of the most probable set of the k most plausible labels of each item.
+    """Compute how certain the k most plausible labels of each item are.
 
-    The reliability of the posterior decides it, above all for `prirn`, where all annotators of an item count as so many
-    (10 unless given), however many they are.
+    The certainty is the probability of the most probable top-k set. It depends on the reliability of the posterior,
+    above all for `prirn`, where the annotators of an item together count as 10 unless a reliability is given.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def annotation_certainty(
 
 @each_group
 def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataArray:
-    """Entropy of each item's plausibilities, expected over the draws: ambiguity that annotations do not remove.
+    """Compute the expected entropy of each item's plausibilities: ambiguity that more annotations do not remove.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
 def risk_certainty(
     truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
-    """Probability of the most probable risk level of each item.
+    """Compute the probability of the most probable risk level of each item.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def risk_certainty(
 def expected_risk(
     truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
-    """Risk level of each item, expected over the draws, in units of the levels.
+    """Compute the expected risk level of each item, in units of the levels.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def expected_risk(
 def level_probability(
     truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
-    """Probability of each risk level (item, level); see `risk_certainty`."""
+    """Compute the probability of each risk level (item, level); see `risk_certainty`."""
     one_of(truth_is, "truth_is", ("top", "mass"))
     levels, level_of = np.unique(_levels(risk, truth, threshold), return_inverse=True)
     of_level = np.eye(levels.size)[level_of]

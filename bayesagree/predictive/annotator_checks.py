@@ -192,7 +192,7 @@ def agreement_check(
     -----
     **A large p-value does not show independence**, and the check does not measure how far confidence is too high. Its
     power, the share with p < 0.01, in twenty simulated sets of three labels, 70 % of them right, ten annotators and
-    five labels per item (`benchmarks/results/calibration.md` has every statistic):
+    five labels per item:
 
     ==========================================  =========  =========  =========  ==========
     annotators                                  statistic  100 items  300 items  1000 items

@@ -39,7 +39,7 @@ def test_pairs_are_those_that_share_three_items():
     table = [[1, 2, np.nan], [2, 2, np.nan], [3, 4, 1], [3, np.nan, 2]]
     ratings = ba.Ratings.from_matrix(table, scale=(1, 5), step=1, annotators=["a", "b", "c"])
     assert ba.agreement.limits_of_agreement(ratings)[["annotator", "other_annotator"]].values.tolist() == [["a", "b"]]
-    with pytest.raises(InputError, match="no two annotators share"):
+    with pytest.raises(InputError, match="no two annotators rated"):
         ba.agreement.limits_of_agreement(ratings, annotators=["a", "c"])
     with pytest.raises(InputError, match="'z' is not one of"):
         ba.agreement.limits_of_agreement(ratings, annotators=["a", "z"])

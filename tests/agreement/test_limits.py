@@ -42,7 +42,7 @@ DEFECTS = {
     "few ratings, flat means": ("4.0 ratings per item with flat", levels(GRID[:, :4]), {"item_mean": "flat"}, CLEAN),
     "answers at one end": ("on 100% of the items all ratings are one end", levels([[1] * 5] * 40), {}, CLEAN),
     "item means at two ends": ("does not fit one Beta distribution", levels(HALF), {"likelihood": "binned"}, ALIKE),
-    "strict annotators": ("annotators' own levels make up", levels(STRICT), {}, ALIKE),
+    "strict annotators": ("annotators' levels explain", levels(STRICT), {}, ALIKE),
 }  # fmt: skip
 
 

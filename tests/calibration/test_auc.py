@@ -11,7 +11,7 @@ from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.posterior_auc import auc_posterior
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*items without labels:UserWarning", "ignore:. annotators tell little:UserWarning"
+    "ignore:.*items without labels:UserWarning", "ignore:. annotators are too few:UserWarning"
 )
 
 LAST = -1

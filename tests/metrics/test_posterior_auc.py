@@ -132,7 +132,7 @@ def test_five_annotators_to_resample_are_warned_of_and_six_are_not():
     matrix = np.random.default_rng(5).integers(2, size=(6, 6))
     few, enough = Labels.from_matrix(matrix[:, :5]), Labels.from_matrix(matrix)
     how = {"truth_is": "labels", "resample": ("item", "annotator"), "draws": 5, "random_seed": 1}
-    with pytest.warns(UserWarning, match=r"^5 annotators tell little .*\.88 to \.90"):
+    with pytest.warns(UserWarning, match=r"^5 annotators are too few .*\.88 to \.90"):
         auc_posterior(few, containers()[1], **how)
     auc_posterior(enough, containers()[1], **how)
     auc_posterior(few, containers()[1], **(how | {"resample": ("item",)}))

@@ -42,7 +42,7 @@ def test_claims_of_the_paper_hold_on_the_squeezed_likelihood():
 
 
 @pytest.mark.long
-@pytest.mark.filterwarnings("ignore:annotators' own levels")
+@pytest.mark.filterwarnings("ignore:annotators' levels")
 def test_two_levels_say_almost_nothing_and_say_so():
     with pytest.warns(UserWarning, match="2 levels"):
         tree = common_agreement(CASES["7c"], random_seed=1)
