@@ -110,7 +110,11 @@ def further_votes(case: Case) -> FurtherVotes | None:
     """Compute what votes are worth; None unless labels meet two models that differ somewhere."""
     if case.models is None or case.models.models.size < 2 or not isinstance(case.annotations, Labels):
         return None
-    outlook = Outlook.of(case.annotations, case.models, "dirichlet", missing=case.settings.missing)
+    chosen = case.settings
+    how: Any = {"missing": chosen.missing, "random_seed": chosen.random_seed}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the evaluation has given them
+        outlook = Outlook.of(case.annotations, case.models, chosen.plausibility, **how)
     decision = Decision.of(outlook, case.models.models)
     differ = decision.differ.size
     if differ == 0:

@@ -18,10 +18,9 @@ from bayesagree.inference.results import settings_of
 from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.registry import Reference
 from bayesagree.report.data import ReportSource
-from bayesagree.report.figures import Mark, MarkGroup, interval_plot
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.panel import DECIDED, Answer, agreement_answer, text
-from bayesagree.report.views import agreement, diagnostics
+from bayesagree.report.views import _with_bars, agreement, diagnostics
 from bayesagree.report.wording import (
     DAVIDSON,
     count,
@@ -34,8 +33,8 @@ from bayesagree.report.wording import (
 )
 
 TITLE = "Which model do people prefer, when they disagree?"
-# Models in a figure, and pairs that are listed for the next comparison.
-MOST_MODELS, NEXT = 25, 5
+# Pairs that are listed for the next comparison.
+NEXT = 5
 EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first place wins, without ties"}
 DIAGNOSTICS = ("r_hat", "ess")
 
@@ -201,23 +200,14 @@ def _tuples(table: Any) -> Iterator[Any]:
 
 
 def _models(table: pd.DataFrame) -> dict[str, Any]:
-    shown = table[:MOST_MODELS]
-    marks = [Mark(r.mean, r.lower, r.upper, str(r.model)) for r in _tuples(shown)]
-    places = [Mark(place, r.rank_lower, r.rank_upper, str(r.model)) for place, r in enumerate(_tuples(shown), 1)]
-    share, axis = "share of wins against the average other model", "place, 1 is the best"
-    return {
-        "figure": interval_plot([MarkGroup("", tuple(marks))], title="Win rates", axis=share, limits=(0, 1)),
-        "ranks": interval_plot([MarkGroup("", tuple(places))], title="Places", axis=axis, limits=(1, np.inf)),
-        "shown": len(shown),
-        "all": len(table),
-        "rows": [
-            (
-                *(str(r.model), percent(r.mean), percents(r.lower, r.upper), f"{r.rank_lower} to {r.rank_upper}"),
-                *(probability(r.best_with_probability), probability(r.better_than_next), count(r.comparisons)),
-            )
-            for r in _tuples(table)
-        ],
-    }
+    rows = [
+        (
+            *(str(r.model), percent(r.mean), percents(r.lower, r.upper), f"{r.rank_lower} to {r.rank_upper}"),
+            *(probability(r.best_with_probability), probability(r.better_than_next), count(r.comparisons)),
+        )
+        for r in _tuples(table)
+    ]
+    return {"rows": _with_bars(rows, table[["mean", "lower", "upper"]])}
 
 
 def _effects(table: pd.DataFrame) -> list[tuple[str, ...]]:

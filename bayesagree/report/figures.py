@@ -1,7 +1,6 @@
 """Small figures, drawn as SVG by hand: they take the colours of the page, light or dark, and never rest on colour."""
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -14,23 +13,6 @@ WIDTH = 440
 _DASHES = ("", "7 4", "2 3", "10 3 2 3", "1 5")
 # Points of a curve: every second unit of the width, so that more would not be seen.
 _POINTS = 200
-
-
-class Mark(NamedTuple):
-    """One value with its interval; `kind` is reference or other, `note` stands beside it."""
-
-    value: float
-    lower: float
-    upper: float
-    note: str
-    kind: str = "reference"
-
-
-class MarkGroup(NamedTuple):
-    """Marks under one heading."""
-
-    name: str
-    marks: tuple[Mark, ...]
 
 
 def certainty_curve(levels: Sequence[float], certainty: NDArray[np.float64], limit: float) -> Markup:
@@ -67,55 +49,27 @@ def certainty_curve(levels: Sequence[float], certainty: NDArray[np.float64], lim
     return _svg(bottom + (44 if len(levels) == 1 else 62 + 18 * len(levels)), title, description, parts)
 
 
-def interval_plot(
-    rows: Sequence[MarkGroup], *, title: str, axis: str, limits: tuple[float, float] = (-np.inf, np.inf)
-) -> Markup:
-    """Draw values with their intervals below each other, in groups under headings; nothing where there is no value.
-
-    Reference values are filled circles, others open circles; every mark has its note.
+def bars(rows: Sequence[tuple[float, float, float]]) -> list[Markup]:
+    """Draw a value with its interval for each row of a table, all on one axis; nothing where there is no value.
 
     Parameters
     ----------
     rows
-        Groups of marks.
-    title, axis
-        What the figure shows, and what its axis is in.
-    limits
-        Smallest and largest possible value.
+        Value, lower and upper end of each row.
     """
-    left, right, y = 8, WIDTH - 150, 4
-    values = [v for row in rows for mark in row.marks for v in mark[:3] if np.isfinite(v)]
-    if not values:
-        return Markup("")
-    low, high, ticks = _ticks(min(values), max(values), limits)
-
-    def at(value: float) -> float:
-        return left + (right - left) * (value - low) / (high - low)
-
-    parts: list[Markup] = []
+    known = np.array([row for row in rows if np.isfinite(row[0])])
+    if not known.size:
+        return [Markup("")] * len(rows)
+    low, high = np.nanmin(known), np.nanmax(known)
+    span = max(high - low, 1e-9)
+    drawn = []
     for row in rows:
-        if row.name:
-            y += 20
-            parts.append(_text(0, y, row.name, cls="heading", longest=48))
-        for mark in row.marks:
-            y += 17
-            parts.append(_mark(mark, at, y))
-            parts.append(_text(right + 10, y + 4, mark.note, longest=22))
-        y += 4
-    upright = Markup('<line class="grid" x1="{0:.1f}" x2="{0:.1f}" y1="4" y2="{1:.1f}"/>')
-    lines = [upright.format(at(t), y + 8) for t in ticks]
-    labels = [_text(at(t), y + 22, f"{t:g}", anchor="middle") for t in ticks]
-    axis_name = _text(left, y + 40, axis)
-    description = f"{sum(len(row.marks) for row in rows)} values with intervals; the table gives the numbers."
-    return _svg(y + 46, title, description, [*lines, *parts, *labels, axis_name])
-
-
-def _mark(mark: Mark, at: Callable[[float], float], y: float) -> Markup:
-    if not np.isfinite(mark.value):
-        return Markup("")
-    x = at(mark.value)
-    bar = _line("bar", at(mark.lower), at(mark.upper), y) if np.isfinite(mark.lower) else Markup("")
-    return bar + Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="4.5"/>').format(mark.kind, x, y)
+        x, *ends = (6 + 108 * (value - low) / span for value in row)
+        bar = _line("bar", *ends, 8) if np.isfinite(ends).all() else Markup("")
+        dot = Markup('<circle class="reference" cx="{:.1f}" cy="8" r="4"/>').format(x)
+        whole = Markup('<svg class="row" viewBox="0 0 120 16" aria-hidden="true">{}{}</svg>').format(bar, dot)
+        drawn.append(whole if np.isfinite(row[0]) else Markup(""))
+    return drawn
 
 
 def _grid(left: float, right: float, top: float, bottom: float, low: float) -> Markup:
@@ -138,21 +92,9 @@ def _line(cls: str, x1: float, x2: float, y: float, *, dashes: str = "") -> Mark
     )
 
 
-def _text(x: float, y: float, text: str, *, anchor: str = "start", cls: str = "", longest: int = 60) -> Markup:
-    """Write text, escaped; long text is cut, and a tooltip has all of it."""
-    shown = text if len(text) <= longest else text[: longest - 1] + "…"
-    full = Markup("<title>{}</title>").format(text) if shown != text else ""
-    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}{}</text>').format(
-        x, y, anchor, cls, full, shown
-    )
-
-
-def _ticks(low: float, high: float, limits: tuple[float, float]) -> tuple[float, float, list[float]]:
-    """Choose the ends of an axis and round values on it."""
-    span = max(high - low, 1e-3)
-    low, high = max(low - 0.06 * span, limits[0]), min(high + 0.06 * span, limits[1])
-    high = max(high, low + 1e-3)
-    return low, high, _round_values(low, high)
+def _text(x: float, y: float, text: str, *, anchor: str = "start") -> Markup:
+    """Write text, escaped."""
+    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(x, y, anchor, text)
 
 
 def _round_values(low: float, high: float) -> list[float]:

@@ -75,7 +75,12 @@ def _agreement_of_rankings(rankings: Rankings, random_seed: int) -> pd.DataFrame
     values = annotator_agreement(rankings).dropna("item").values
     mean = float(values.mean()) if values.size else np.nan
     half = 1.96 * float(values.std(ddof=1)) / np.sqrt(values.size) if values.size > 1 else np.nan
-    row = {"coefficient": "leave_one_out", "estimate": mean, "lower": mean - half, "upper": mean + half}
+    row = {
+        "coefficient": "leave_one_out",
+        "estimate": mean,
+        "lower": max(mean - half, 0.0),
+        "upper": min(mean + half, 1.0),
+    }
     size = {"n_items": values.size, "n_annotators": rankings.annotators.size or pd.NA}
     kind = {"ci_kind": "normal", "ci_prob": 0.95, "n_annotations": rankings.n_annotations}
     note = "" if values.size else "no item has two rankings"
@@ -141,7 +146,7 @@ _KINDS = {
         agreement=_agreement_of_rankings,
         coefficient="leave_one_out",
         coefficient_name="Mean over items",
-        scale="So often an annotator puts first what the others put first.",
+        scale="The share of annotators who name what the others rank first.",
         method="Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
         "normal 95 % interval.",
         lines=_rankings_of,

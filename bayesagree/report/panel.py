@@ -171,21 +171,21 @@ def agreement_answer(data: Any) -> Iterator[Answer]:
 def _open(data: ReportData) -> Answer:
     """Write how many items the annotations leave open, and whether more votes would change the choice of model."""
     n, size = int((data.certainty.isel(reliability=0) < OPEN).sum()), data.certainty.sizes["item"]
-    sentence = "More annotators could change the top label of these items."
+    sentence = f"For {count(n)} of {count(size)} items, more annotations could still change the answer."
     decided = f"On every item one label is the most plausible with probability {OPEN} or more."
     sentences = [text(sentence if n else decided)]
     if data.further_votes is not None:
         table = data.further_votes.table
         votes, now, then = (count(int(table["votes"].iloc[-1])), *map(probability, table["prob_right"].iloc[[0, -1]]))
-        sentence = "By the labels alone, {} more votes would raise the probability of choosing the right model {}."
+        sentence = "{} more votes would raise the probability of choosing the right model {}."
         if now == then:
-            sentence = "By the labels alone, {} more votes would not help to choose the right model ({})."
-        sentences.append(text(sentence, votes, f"probability {now}" if now == then else f"from {now} to {then}"))
+            sentence = "{} more votes would not change the choice of model, which is right {}."
+        sentences.append(text(sentence, votes, f"with probability {now}" if now == then else f"from {now} to {then}"))
     informed = data.settings.record.takes_predictions
     who = "labels and predictions" if informed else data.annotations.kind
     method = text(f"Items on which no label is the most plausible with probability {OPEN} or more, by {who}.")
     number_of, all_of = percent(n / size), f"{count(n)} of {count(size)} items"
-    return Answer(text("What stays open?"), number_of, all_of, tuple(sentences), method)
+    return Answer(text("How much is undecided?"), number_of, all_of, tuple(sentences), method)
 
 
 def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
@@ -193,7 +193,7 @@ def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
     comparison = scores.comparison[metric]
     best = contenders(comparison)[0]
     if data.settings.items == "fixed":
-        yield text("The panel is about these items. For items like these, use --items bootstrap.")
+        yield text("These figures describe this test set. To generalise to similar items, add --items bootstrap.")
     if "annotation_share" in scores.table:
         share = float(scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
         sentence = "Items are a sample: {} of the variance of the score comes from the annotations, the rest from the "

@@ -1,7 +1,7 @@
 """The sections of a page: numbers of the data as rows of text, and their figures."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
@@ -9,12 +9,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import PosteriorRecord
-from bayesagree.plots._panels import with_sizes
 from bayesagree.report.beside import COVERAGE, EPSILON, FurtherVotes, GroupResults, SetResults
 from bayesagree.report.data import OPEN, ReportData
-from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
+from bayesagree.report.figures import bars, certainty_curve
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import GoldScores, ModelScores
 from bayesagree.report.wording import (
@@ -32,7 +30,7 @@ from bayesagree.subjective.specification import SpecificationReport
 
 # Items that divide groups; the command `subjective --truth by-group` lists all.
 MOST_ITEMS = 20
-# Models shown in figures and pairs, the best ones; the table of scores has all of them.
+# Models shown in pairs, the best ones; the table of scores has all of them.
 MOST_MODELS = 12
 PAIR = ("prob_better", "difference", "lower", "upper")
 # Names of coefficients, where they are not those of the table.
@@ -41,19 +39,17 @@ COEFFICIENTS = {"phi": "Common agreement Phi", "leave_one_out": "Names what the 
 
 def agreement(data: Any) -> dict[str, Any]:
     """Show every coefficient that exists, and say why the others do not."""
-    first = kind_of(data.annotations).coefficient
-    marks, rows, missing = [], [], []
-    for row in data.agreement.to_dict("records"):
-        coefficient, value, lower, upper = (row[key] for key in ("coefficient", "estimate", "lower", "upper"))
-        name = COEFFICIENTS.get(coefficient) or _named(coefficient)
-        if np.isnan(value):
-            missing.append(f"{name}: {row['note']}")
-            continue
-        marks.append(Mark(value, lower, upper, name, "reference" if coefficient == first else "other"))
-        rows.append((name, number(value), interval(lower, upper), row["note"]))
-    title, axis = "Agreement of the annotators", "agreement, 1 is perfect"
-    figure = interval_plot([MarkGroup("", tuple(marks))], title=title, axis=axis, limits=(-np.inf, 1))
-    return {"figure": figure, "rows": rows, "missing": missing}
+    table = data.agreement.assign(name=[COEFFICIENTS.get(c) or _named(c) for c in data.agreement["coefficient"]])
+    known = table["estimate"].notna()
+    missing = [f"{name}: {note}" for name, note in zip(table["name"][~known], table["note"][~known])]
+    rows = _rows(table[known], name=str, estimate=number, ends=interval, note=str)
+    return {"rows": _with_bars(rows, table.loc[known, ["estimate", "lower", "upper"]]), "missing": missing}
+
+
+def _with_bars(rows: list[tuple[Any, ...]], values: Any, at: int = 3) -> list[tuple[Any, ...]]:
+    """Put a drawing of the value and its ends into each row, before the cell at a place."""
+    drawn = bars([tuple(one) for one in np.asarray(values, np.float64).tolist()])
+    return [(*row[:at], bar, *row[at:]) for row, bar in zip(rows, drawn)]
 
 
 def _named(coefficient: str) -> str:
@@ -79,19 +75,15 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
     levels = data.settings.reliability
     columns = list(_columns(data.scores.table, data.scores.labels_only, levels))
     models, ceiling = _lines(data.scores, metric, levels), _ceiling(data.scores, metric, levels)
-    name = metric_name(metric)
-    title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
-    marks = [line.marks(columns) for line in [*models[:MOST_MODELS], *ceiling]]
-    view = {"id": metric, "name": name, "meaning": metric_meaning(metric), "columns": columns}
-    view["figure"] = interval_plot(marks, title=title, axis=name, limits=limits)
-    view["rows"] = [line.row() for line in [*models, *ceiling]]
+    view = {"id": metric, "name": metric_name(metric), "meaning": metric_meaning(metric), "columns": columns}
+    lines = [*models, *ceiling]
+    view["rows"] = _with_bars([line.row() for line in lines], [line.cells[0] for line in lines], 1)
     ranking = data.scores.ranking[metric]
     view["tiers"] = {
         str(model): f"{row['tier']} (place {row['rank_lower']} to {row['rank_upper']})"
         for model, row in ranking.iterrows()
     }
-    shown = {"shown": min(len(models), MOST_MODELS), "models": len(models), "ceiling": bool(ceiling)}
-    return view | shown | _comparison(data, metric)
+    return view | {"ceiling": bool(ceiling)} | _comparison(data, metric)
 
 
 class _Line(NamedTuple):
@@ -105,12 +97,6 @@ class _Line(NamedTuple):
     def of(cls, name: str, found: list[xr.Dataset], plug_in: float = np.nan) -> Self:
         """Read the scores of one model, one Dataset a column."""
         return cls(name, [(float(one["score"]), float(one["lower"]), float(one["upper"])) for one in found], plug_in)
-
-    def marks(self, columns: Iterable[str]) -> MarkGroup:
-        """Return what the figure shows."""
-        kinds = ("reference", *["other"] * len(self.cells))
-        cells = zip(self.cells, columns, kinds)
-        return MarkGroup(self.name, tuple(Mark(*cell, name.lower(), kind) for cell, name, kind in cells))
 
     def row(self) -> tuple[str, list[tuple[str, str]], str]:
         """Return what the table shows."""
@@ -135,6 +121,11 @@ def _columns(first: xr.Dataset, alone: xr.Dataset | None, levels: tuple[float, .
     if alone is None:
         return {f"Reliability {level:g}": first.sel(reliability=level) for level in levels}
     return {"Estimate": first.isel(reliability=0), "Labels only": alone.isel(reliability=0)}
+
+
+def together(data: ReportData) -> bool:
+    """Whether the reliability is the weight of all annotations of an item together."""
+    return data.settings.record.name == "prirn"
 
 
 def informed(data: ReportData) -> bool:
@@ -174,20 +165,13 @@ def groups(data: ReportData, found: GroupResults) -> dict[str, Any]:
     view = {"by": found.by, "composition": composition}
     if found.accuracy is None or found.worst is None:
         return view
-    rows, plots = [], []
-    for model in found.accuracy["model"].values.tolist():
-        marks = []
-        for group in found.accuracy["group"].values.tolist():
-            cell = found.accuracy.sel(model=model, group=group)
-            value, lower, upper = (float(cell[key]) for key in ("mean", "lower", "upper"))
-            marks.append(Mark(value, lower, upper, with_sizes([group], [sizes[group]])[0]))
-            rows.append((model, group, count(sizes[group]), number(value), interval(lower, upper)))
-        plots.append(MarkGroup(str(model), tuple(marks)))
+    table = found.accuracy.to_dataframe().reset_index()
+    table = table.assign(size=[sizes[group] for group in table["group"].astype(str)])
+    rows = _rows(table, model=str, group=str, size=count, mean=number, ends=interval)
+    rows = _with_bars(rows, table[["mean", "lower", "upper"]], 5)
     worst = _rows(found.worst, model=str, worst=str, best=str, probability=probability)
-    title = "Accuracy for each group of annotators"
-    figure = interval_plot(plots[:MOST_MODELS], title=title, axis="accuracy", limits=(0, 1))
     truth = {} if found.truth is None else {"truth": _group_truth(found.truth)}
-    return view | {"rows": rows, "worst": worst, "figure": figure} | truth
+    return view | {"rows": rows, "worst": worst} | truth
 
 
 def _group_truth(found: dict[str, pd.DataFrame]) -> dict[str, Any]:
@@ -325,6 +309,7 @@ ALWAYS: dict[str, Callable[[ReportData], Any]] = {
     "certainty": certainty,
     "metrics": scores,
     "informed": informed,
+    "together": together,
     "settings": settings,
     "diagnostics": diagnostics,
 }

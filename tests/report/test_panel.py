@@ -88,7 +88,7 @@ def asked():
     truth = informed_dirichlet(labels, models, top_labels=1, **how)
     n_open = int((label_certainty(truth).max("category") < OPEN).sum())
     table = agreement_table(labels, random_seed=1).set_index("coefficient")
-    worth = value_of_votes(labels, models, plausibility="dirichlet")
+    worth = value_of_votes(labels, models, random_seed=how["random_seed"])
     ranked = compare(tree.sel(model=models.models), METRIC)
     numbers = ranked.loc[best, ["score", "lower", "upper"]].to_dict() | {"next_score": ranked["score"][second]}
     numbers |= {"annotator": float(scores.sel(model="another annotator").mean())}

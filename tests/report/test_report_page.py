@@ -13,7 +13,7 @@ from bayesagree import Annotators, Labels, Predictions
 from bayesagree.annotations.groups import Groups
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
-from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
+from bayesagree.report.figures import bars, certainty_curve
 from bayesagree.report.page import render, write_report
 from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective import EvaluationSpecification
@@ -140,8 +140,8 @@ def test_numbers_are_never_rounded_to_certainty():
 @pytest.mark.parametrize("values", [(0.5, 0.5, 0.5), (0.0, 0.0, 1.0), (0.999999, 0.999999, 1.0)])
 def test_figures_survive_values_that_are_all_alike(values):
     value, lower, upper = values
-    marks = (Mark(value, lower, upper, "x"), Mark(float("nan"), float("nan"), float("nan"), "missing"))
-    figure = interval_plot([MarkGroup("A" * 200, marks)], title="t", axis="a", limits=(0, 1))
-    assert "nan" not in str(figure)
+    drawn, nothing = bars([(value, lower, upper), (float("nan"),) * 3])
+    assert "nan" not in str(drawn)
+    assert (nothing, drawn.count("<circle")) == ("", 1)
     curve = certainty_curve([1.0], np.full((1, 3), value), 0.95)
     assert "nan" not in str(curve)
