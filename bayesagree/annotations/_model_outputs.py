@@ -1,6 +1,6 @@
 """Outputs of one model as users hold them, read with the names of their items and labels, and checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -106,24 +106,6 @@ def check_scores(
                 f"but sum to {sums[m, i]:g} or are negative ({len(off)} such items in all); normalise them or pass "
                 "probabilities=False"
             )
-
-
-def of_estimators(
-    estimators: Mapping[str, Any], X: Any, labels: Sequence[Any] | None
-) -> tuple[NDArray[Any], dict[str, Floats]]:
-    """Return the labels, and the probabilities of each estimator of scikit-learn for them, shape (item, label)."""
-    classes = {name: np.asarray(estimator.classes_) for name, estimator in estimators.items()}
-    known = np.unique(np.concatenate([*classes.values()])) if labels is None else np.asarray(labels)
-    tables = {}
-    for name, estimator in estimators.items():
-        place = pd.Index(known).get_indexer(pd.Index(classes[name]))
-        if (place < 0).any():
-            strange = shorten(classes[name][place < 0])
-            raise InputError(f"model {name!r} knows the labels {strange}, which are not among labels={shorten(known)}")
-        probability = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-        tables[name] = np.zeros((len(probability), known.size))
-        tables[name][:, place] = probability
-    return known, tables
 
 
 def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> Places:

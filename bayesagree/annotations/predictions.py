@@ -176,49 +176,6 @@ class Predictions(Categorical, Displayed):
         return cls(models, first.items, THRESHOLD_LABELS, None, None, values, first.levels)
 
     @classmethod
-    def from_estimators(
-        cls,
-        estimators: Mapping[str, Any],
-        X: Any,
-        *,
-        items: Sequence[Any] | None = None,
-        labels: Sequence[Any] | None = None,
-    ) -> Self:
-        """Predict by fitted estimators of scikit-learn, aligned by their ``classes_``.
-
-        Parameters
-        ----------
-        estimators
-            Model name to estimator. Where all of them have ``predict_proba`` the result holds probabilities, else hard
-            labels.
-        X
-            The items, as the estimators take them.
-        items
-            Names of the items; by default the index of a data frame, else 0, 1, ...
-        labels
-            All possible labels; by default those that an estimator knows, sorted. A label that an estimator has never
-            seen has probability zero.
-
-        Raises
-        ------
-        InputError
-            An estimator that knows a label which is not among `labels`.
-
-        Examples
-        --------
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> model = GaussianNB().fit([[0.0], [0.1], [1.0], [1.1]], ["no", "no", "yes", "yes"])
-        >>> predictions = Predictions.from_estimators({"A": model}, [[0.0], [1.0]], labels=["no", "maybe", "yes"])
-        >>> predictions.scores.round(2).tolist()
-        [[[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]]
-        """
-        names = list(X.index) if items is None and isinstance(X, pd.DataFrame) else items
-        if not all(hasattr(estimator, "predict_proba") for estimator in estimators.values()):
-            return cls.from_labels({name: e.predict(X) for name, e in estimators.items()}, items=names, labels=labels)
-        known, tables = outputs.of_estimators(estimators, X, labels)
-        return cls.from_scores(tables, items=names, labels=known.tolist(), probabilities=True)
-
-    @classmethod
     def from_long(
         cls,
         frame: Any,

@@ -1,10 +1,8 @@
-"""Spans of text as labels: each token or candidate span is an item.
+"""Spans of text as labels: each candidate span is an item.
 
 "No label" is a label too.
 """
 
-import re
-from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -13,12 +11,10 @@ import pandas as pd
 from bayesagree.annotations._columns import column, eager_frame, values_of
 from bayesagree.errors import InputError, as_python, one_of
 
-type Unit = Literal["span", "token"]
 type Match = Literal["overlap", "exact"]
 
 NO_LABEL = "no label"
 COLUMNS = ("document", "annotator", "start", "end", "label")
-WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class Span(NamedTuple):
@@ -55,14 +51,14 @@ def read_spans(frame: Any) -> Marked:
     return marked
 
 
-def span_rows(frame: Any, unit: Unit, match: Match, documents: Mapping[Any, Any] | None, no_label: str) -> pd.DataFrame:
+def span_rows(frame: Any, match: Match, no_label: str) -> pd.DataFrame:
     """Table of one row per item and annotator of the document: item, annotator, label."""
     rows = []
     for document, by_annotator in read_spans(frame).items():
-        places = _places(document, by_annotator, unit, match, documents)
-        for start, end in places:
+        ends = sorted({(span.start, span.end) for spans in by_annotator.values() for span in spans})
+        for start, end in ends if match == "exact" else _overlapping(ends):
             for annotator, spans in by_annotator.items():
-                label = _label_of(spans, start, end, exact=unit == "span" and match == "exact")
+                label = _label_of(spans, start, end, exact=match == "exact")
                 rows.append((f"{document}:{start}-{end}", annotator, no_label if label is None else label))
     return pd.DataFrame(rows, columns=["item", "annotator", "label"])
 
@@ -74,31 +70,6 @@ def _label_of(spans: list[Span], start: int, end: int, *, exact: bool) -> Any:
     shared = [min(span.end, end) - max(span.start, start) for span in spans]
     best = max(range(len(spans)), key=shared.__getitem__, default=None)
     return None if best is None or shared[best] <= 0 else spans[best].label
-
-
-def _places(
-    document: Any, by_annotator: dict[Any, list[Span]], unit: Unit, match: Match, documents: Mapping[Any, Any] | None
-) -> list[tuple[int, int]]:
-    spans = [(span.start, span.end) for given in by_annotator.values() for span in given]
-    if unit == "span":
-        return sorted(set(spans)) if match == "exact" else _overlapping(spans)
-    if documents is None:
-        return [(at, at + 1) for at in range(max((end for _, end in spans), default=0))]
-    if document not in documents:
-        raise InputError(f"document {document!r} has spans and is not in documents=")
-    places = _tokens(documents[document])
-    length = places[-1][1] if places else 0
-    beyond = [end for _, end in spans if end > length]
-    if beyond:
-        raise InputError(f"document {document!r}: a span ends at {beyond[0]}, and the document at {length}")
-    return places
-
-
-def _tokens(text: Any) -> list[tuple[int, int]]:
-    """Places of the tokens of a text; a list of tokens, or their number, has a place for each."""
-    if isinstance(text, str):
-        return [found.span() for found in WORD.finditer(text)]
-    return [(at, at + 1) for at in range(text if isinstance(text, int) else len(text))]
 
 
 def _overlapping(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -131,26 +102,19 @@ class MarkedLabels:
         cls,
         frame: Any,
         *,
-        unit: Unit = "span",
         match: Match = "overlap",
-        documents: Mapping[Any, Any] | None = None,
         no_label: str = NO_LABEL,
     ) -> Self:
-        """Read a table with one row per marked span of text; items are tokens or candidate spans.
+        """Read a table with one row per marked span of text; items are candidate spans.
 
         Parameters
         ----------
         frame
             Columns document, annotator, start, end (not included) and label. An annotator who read a document and
             marked nothing has a row with an empty start, end and label; who has no row has not read it.
-        unit
-            What an item is. ``"span"``: what at least one annotator marked; ``"token"``: each word or sign; without
-            `documents` each position up to the last end.
         match
-            For spans: those that overlap are one item, or those with equal ends alone.
-        documents
-            Text by document; start and end then count characters. Or lists of tokens, or numbers of them; start and end
-            then count tokens.
+            An item is what at least one annotator marked: spans that overlap are one item, or those with equal ends
+            alone.
         no_label
             The label of what an annotator did not mark. Of several spans in one item the longest part decides.
 
@@ -163,7 +127,7 @@ class MarkedLabels:
         Raises
         ------
         InputError
-            A span without label, or that ends before it starts, or outside its document.
+            A span without label, or that ends before it starts.
 
         Examples
         --------
@@ -175,9 +139,8 @@ class MarkedLabels:
         >>> Labels.from_spans(spans, match="exact").counts().tolist()
         [[1, 1], [1, 1]]
         """
-        one_of(unit, "unit", ("span", "token"))
         one_of(match, "match", ("overlap", "exact"))
-        rows = span_rows(frame, unit, match, documents, no_label)
+        rows = span_rows(frame, match, no_label)
         if rows.empty:
             raise InputError("there is no span: every document is empty")
         maker: Any = cls

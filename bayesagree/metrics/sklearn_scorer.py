@@ -52,7 +52,12 @@ class Scorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None, votes: ArrayLike | None = None) -> float:
         """Return the score of an estimator on these items."""
         truth, items, labels = self._known(X, y) if votes is None else self._voted(votes)
-        given = Predictions.from_estimators({"estimator": estimator}, X, items=items, labels=labels)
+        if hasattr(estimator, "predict_proba"):
+            # A label that the estimator has never seen has probability zero.
+            table = pd.DataFrame(estimator.predict_proba(X), columns=estimator.classes_).reindex(columns=labels)
+            given = Predictions.from_scores(table.fillna(0.0), items=items, probabilities=True)
+        else:
+            given = Predictions.from_labels(estimator.predict(X), items=items, labels=labels)
         values = score(truth, given, self._metric, random_seed=self._seed, **self._options) * self._sign
         return float(values.mean() if self._quantile is None else values.quantile(self._quantile))
 

@@ -12,11 +12,10 @@ from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal.coverage import cross_sets, set_coverage, widest_sets
-from bayesagree.errors import ConvergenceError, InputError
+from bayesagree.errors import InputError
 from bayesagree.judges.annotator_test import alternative_annotator_test
 from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.report.settings import Case, ReportSettings
-from bayesagree.subjective.crowd_quality import crowdtruth
 from bayesagree.subjective.disagreement import recode
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
 from bayesagree.subjective.group_truth import group_truth_tables
@@ -127,7 +126,6 @@ def further_votes(case: Case) -> FurtherVotes | None:
 
 # Above this many labels the truth of groups would take longer than the report.
 MOST_LABELS = 200_000
-_SHOWN = 15
 # Draws of each chain of the truth of groups: more would take longer than the rest of the page.
 MOST_DRAWS = 500
 
@@ -207,26 +205,3 @@ def _worst(accuracy: xr.Dataset, worse: xr.DataArray) -> pd.DataFrame:
         order = float(worse.sel(model=model, group=low, other_group=high))
         rows.append({"model": model, "worst": low, "best": high, "probability": order})
     return pd.DataFrame(rows)
-
-
-def annotator_results(case: Case) -> pd.DataFrame | None:
-    """Compute the CrowdTruth quality of the worst annotators; None unless several known ones share items.
-
-    Columns annotator, wqs and n_items, the number of items that others judged too.
-    """
-    given = case.annotations
-    if not isinstance(given, Labels) or not given.annotators_known:
-        return None
-    if given.n_annotations > MOST_LABELS or given.annotators.size < 3:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # items that one annotator labelled say nothing about agreement
-        try:
-            scores = crowdtruth(given)
-        except (InputError, ConvergenceError):
-            return None
-    shared = scores["uqs"].notnull().values[given.item_index]
-    pairs = pd.DataFrame({"item": given.item_index[shared], "annotator": given.annotator_index[shared]})
-    n_items = pairs.drop_duplicates().groupby("annotator").size()
-    table = scores["wqs"].to_dataframe().reset_index().assign(n_items=n_items).dropna()
-    return table.sort_values("wqs", kind="stable").astype({"n_items": int}).head(_SHOWN)

@@ -28,7 +28,6 @@ from bayesagree.report.beside import (
     FurtherVotes,
     GroupResults,
     SetResults,
-    annotator_results,
     further_votes,
     group_results,
     replacement_results,
@@ -125,8 +124,6 @@ class ReportData:
         None where they were not requested.
     sets
         Prediction sets; None without models, or where these give no probabilities.
-    annotators
-        Quality of the most suspicious annotators; None unless several known ones labelled the same items.
     replacement
         Whether each model may replace an annotator; None unless some named annotators share enough items.
     gold
@@ -153,7 +150,6 @@ class ReportData:
     specification: SpecificationReport | None
     gold: GoldScores | None = None
     sets: SetResults | None = None
-    annotators: pd.DataFrame | None = None
     replacement: pd.DataFrame | None = None
     further_votes: FurtherVotes | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
@@ -238,7 +234,6 @@ def report_data(
             specification=_specification(case, annotators, specification),
             gold=gold_scores(case, gold),
             sets=set_results(case),
-            annotators=annotator_results(case),
             replacement=replacement_results(case),
             further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),

@@ -24,7 +24,6 @@ from bayesagree.report.wording import (
     BALAYN,
     CALDERON,
     CHECCO,
-    DUMITRACHE,
     KRIPPENDORFF,
     RUBIN,
     count,
@@ -144,8 +143,6 @@ def _beside(data: ReportData) -> Iterator[str]:
             f"form that samples no labels, for a coverage of {COVERAGE:g}; each random half of the items was tested "
             "with the sets that the other half calibrated."
         )
-    if data.annotators is not None:
-        yield f"The quality of annotators is the worker quality score of CrowdTruth ({DUMITRACHE.key})."
     if data.replacement is not None:
         yield (
             f"Each model was compared with each annotator of {MIN_ITEMS} shared items or more by the alternative "
@@ -161,7 +158,7 @@ def _beside(data: ReportData) -> Iterator[str]:
 def references(data: ReportData) -> list[Reference]:
     """List the papers that the paragraph cites."""
     text = methods_paragraph(data)
-    known = {AMBIGUOUS, BALAYN, CALDERON, CHECCO, DUMITRACHE, KRIPPENDORFF, RUBIN, STUTZ, TEH}
+    known = {AMBIGUOUS, BALAYN, CALDERON, CHECCO, KRIPPENDORFF, RUBIN, STUTZ, TEH}
     known |= {record.reference for record in POSTERIORS.values() if record.reference is not None}
     return sorted(reference for reference in known if reference.key in text)
 

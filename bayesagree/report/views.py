@@ -204,12 +204,6 @@ def gold(data: ReportData, found: GoldScores) -> dict[str, Any]:
     return {"rows": _rows(table, **names, score=number, ends=interval), "n": count(found.n_gold)}
 
 
-def annotators(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
-    """Show the annotators whose labels agree least with the others'."""
-    rows = _rows(found, annotator=str, wqs=number, n_items=count)
-    return {"rows": rows, "all": count(data.annotations.annotators.size)}
-
-
 def replacement(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
     """Show which models may replace an annotator."""
     chances: dict[str, Any] = {"prob_passes": probability, "prob_new_annotator": probability}
@@ -319,7 +313,6 @@ OPTIONAL: dict[str, Callable[[ReportData, Any], dict[str, Any]]] = {
     "specification": specification,
     "gold": gold,
     "sets": sets,
-    "annotators": annotators,
     "replacement": replacement,
     "further_votes": further_votes,
 }

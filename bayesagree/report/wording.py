@@ -126,11 +126,6 @@ DAVIDSON = Reference(
     "R. R. Davidson. On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. "
     "Journal of the American Statistical Association 65, 1970.",
 )
-DUMITRACHE = Reference(
-    "Dumitrache et al., 2018",
-    "A. Dumitrache, O. Inel, L. Aroyo, B. Timmermans, C. Welty. CrowdTruth 2.0: quality metrics for crowdsourcing"
-    " with disagreement. arXiv:1808.06080, 2018.",
-)
 KRIPPENDORFF = Reference(
     "Krippendorff, 2004",
     "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.",

@@ -37,15 +37,6 @@ def test_exact_spans():
     assert found["d:0-7"] == {"ann": "O", "bob": "PER", "cy": "O"}
 
 
-def test_tokens_of_a_text():
-    texts = {"d": TEXT, "e": "of IBM."}
-    tokens = Labels.from_spans(SPANS, unit="token", documents=texts)
-    assert [item for item in tokens.items if item.startswith("d")] == [
-        "d:0-3", "d:11-12", "d:13-17", "d:18-22", "d:22-23", "d:4-7", "d:8-11",
-    ]  # fmt: skip
-    assert table(tokens)["d:4-7"] == {"ann": "no label", "bob": "PER", "cy": "no label"}
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [

@@ -9,6 +9,10 @@ from bayesagree import InputError, Labels, Predictions, dirichlet, score
 from bayesagree.metrics.sklearn_scorer import make_scorer
 
 
+def of(model, x):
+    return Predictions.from_scores(pd.DataFrame(model.predict_proba(x), x.index, model.classes_), name="m")
+
+
 @pytest.fixture(scope="module")
 def case():
     rng = np.random.default_rng(1)
@@ -22,7 +26,7 @@ def case():
 def test_it_is_the_mean_of_the_score(case):
     x, majority, truth = case
     model = LogisticRegression().fit(x, majority)
-    given = Predictions.from_estimators({"m": model}, x)
+    given = of(model, x)
     assert given.categories.tolist() == ["no", "yes"]
     for metric, sign in (("accuracy", 1), ("log_loss", -1), ("total_variation", -1)):
         expected = sign * score(truth, given, metric).mean().item()
@@ -66,5 +70,5 @@ def test_votes_follow_the_folds(case):
         assert set(search.fit(x, majority, votes=votes).best_params_) == {"C"}
     for value, model, rows in zip(found["test_score"], found["estimator"], found["indices"]["test"]):
         truth = dirichlet(Labels.from_counts(votes[rows], labels=["no", "yes"]), random_seed=1)
-        given = Predictions.from_estimators({"m": model}, x.iloc[rows].reset_index(drop=True), labels=["no", "yes"])
+        given = of(model, x.iloc[rows].reset_index(drop=True))
         assert value == pytest.approx(score(truth, given, "accuracy", random_seed=1).mean().item())

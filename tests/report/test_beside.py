@@ -12,7 +12,6 @@ from bayesagree.report.data import report_data
 from bayesagree.report.page import render
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.report.views import further_votes, replacement
-from bayesagree.subjective import crowdtruth
 
 FEW = ReportSettings(draws=300, chains=1, random_seed=3, plausibility="dirichlet")
 
@@ -78,17 +77,6 @@ def test_a_model_without_an_answer_somewhere_replaces_nobody(case):
     codes[0][3] = None
     gap = Predictions.from_labels(dict(zip(models.models, codes)), labels=[0, 1])
     assert replacement_results(Case(labels, gap, FEW)) is None
-
-
-def test_the_annotator_who_throws_a_coin_comes_first():
-    rng = np.random.default_rng(1)
-    said = (rng.random((40, 6)) < rng.random(40)[:, None]).astype(int)
-    said[:, 5] = rng.integers(0, 2, 40)
-    labels = Labels.from_matrix(said, annotators=[*"uvwxy", "coin"], labels=[0, 1])
-    found = report_data(labels, settings=FEW)
-    assert found.annotators["annotator"].tolist() == crowdtruth(labels)["wqs"].to_series().sort_values().index.tolist()
-    assert found.annotators["annotator"].iloc[0] == "coin"
-    assert 'id="annotators"' in render(found)
 
 
 def test_prediction_sets_have_the_numbers_of_their_functions():

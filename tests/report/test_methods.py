@@ -21,7 +21,6 @@ CHAPTERS = {
     '<section id="specification"': "declared specification",
     '<section id="gold"': "Scores against gold rest on the 20 items",
     '<section id="sets"': "Prediction sets were calibrated",
-    '<section id="annotators"': "score of CrowdTruth (Dumitrache et al., 2018)",
     '<section id="replacement"': "alternative annotator test",
     '<section id="further-votes"': "The value of further votes",
     ">Another annotator</span></th>": "Another annotator gives a label",
