@@ -80,8 +80,8 @@ def row(kind: str, n_labels: int, n_items: int, votes: int, n_models: int, runs:
             scores["without"] = evaluate(labels, models, exclude=best, **how)["posterior"][METRIC].sel(model=[best])
         for name, one in scores.items():
             true = right if name == "all" else right.max(keepdims=True)
-            low, high = one.isel(reliability=0).quantile([0.025, 0.975], ("chain", "draw")).values
-            off.setdefault(name, []).append(one.isel(reliability=0).mean(("chain", "draw")).values - true)
+            low, high = one.quantile([0.025, 0.975], ("chain", "draw")).values
+            off.setdefault(name, []).append(one.mean(("chain", "draw")).values - true)
             held.setdefault(name, []).append((low <= true) & (true <= high))
     cells = [f"{kind}, {n_labels} labels, {n_models} models", str(n_items), str(votes)]
     for name in ("all", "best", "without", "alone"):

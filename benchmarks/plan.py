@@ -100,7 +100,7 @@ def realised(metric: str, labels: Labels, models: Predictions, random_seed: int)
         labels, models, plausibility="informed_dirichlet", metrics=[metric], items="bootstrap", draws=500, chains=2,
         random_seed=random_seed,
     )  # fmt: skip
-    draws = tree["posterior"][metric].isel(reliability=0).transpose("chain", "draw", "model").values.reshape(-1, 2)
+    draws = tree["posterior"][metric].transpose("chain", "draw", "model").values.reshape(-1, 2)
     lower, upper = column_hdi(draws, 0.95)
     return float((upper - lower).mean()), int(draws.mean(axis=0).argmax())
 

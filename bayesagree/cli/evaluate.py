@@ -93,8 +93,9 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
 
     scores, certainty = score_table(tree), tree["certainty"]["annotation_certainty"]
     shown = scores.drop(columns=[name for name in scores if name.startswith("difference")])
-    share = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}")
-    open_items = share.where(certainty.notnull().all("item"), drop=True).to_dataframe().reset_index()
+    share = (certainty < OPEN).mean("item").where(certainty.notnull().all("item")).rename(f"share_below_{OPEN}")
+    several = "reliability" in share.dims
+    open_items = (share if several else share.expand_dims("")).to_dataframe().dropna().reset_index(drop=not several)
     settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": 0.95}
     of_scores = f"Scores of the models {ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}"
     tables = [

@@ -105,15 +105,19 @@ class Evaluation:
             coords[slices.name] = slices.names
         found = Results(sums, scoring, models, slices).groups(how.request.chains)
         groups = fitted.results(found)
+        if len(levels) == 1:
+            groups = {name: {key: _one_level(*of) for key, of in group.items()} for name, group in groups.items()}
         if mixed:
             groups["diagnostics"] = mixed
         if sums.label_certainty.size:
             groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
-        random_seed, settings = how.request.random_seed, settings | dict(chosen) | {"choice": choice.reason}
+        settings |= dict(chosen) | {"choice": choice.reason}
+        if "reliability" in posterior.arguments():
+            settings["reliability"] = levels[0] if len(levels) == 1 else list(levels)
         settings |= {name: doubted for name in ("left_out", "unsure") if (doubted := getattr(fitted, name))}
         engine = getattr(posterior, "engine", "exact")
         return result_tree(
-            groups, coords, model=posterior.name, engine=engine, random_seed=random_seed, settings=settings
+            groups, coords, model=posterior.name, engine=engine, random_seed=how.request.random_seed, settings=settings
         )
 
     def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
@@ -234,9 +238,17 @@ class Evaluation:
             name: {str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs) for key, values in sum_}
             for name, sum_ in ((name, group.items()) for name, group in sums.items())
         }
-        coords = {dim: made["posterior"][dim].values for dim in ("reliability", "model")}
+        coords = {dim: values.values for dim, values in made["posterior"].coords.items() if dim != "draw"}
         how = {"model": made.attrs["model"], "engine": made.attrs["engine"], "random_seed": self.request.random_seed}
         return result_tree(named, coords, **how, settings=settings)
+
+
+def _one_level(dims: tuple[str, ...], values: Any, *attrs: Any) -> tuple[Any, ...]:
+    """Return a variable without the dimension of one reliability."""
+    if "reliability" not in dims:
+        return dims, values, *attrs
+    rest = tuple(dim for dim in dims if dim != "reliability")
+    return rest, np.take(values, 0, axis=dims.index("reliability")), *attrs
 
 
 def _pair(number: int, batch: Any) -> tuple[Annotations, Predictions]:

@@ -303,7 +303,7 @@ def metric_draws(
         raise InputError("this result has scores for each group; compare models for one: result.sel(group=...)")
     scores = posterior[computed_name(metric, posterior)]
     if "reliability" not in scores.dims:
-        scores = scores.expand_dims(reliability=[1.0])
+        scores = scores.expand_dims(reliability=[settings_of(result).get("reliability", 1.0)])
     levels = np.asarray(scores["reliability"])
     if reliability is None and levels.size > 1:
         raise InputError(f"there are {levels.size} reliabilities ({shorten(levels)}); pass reliability= to choose one")

@@ -91,13 +91,13 @@ def human_baseline(
         names, sizes = np.unique(who, return_counts=True)
         by = who if names.size > 1 else None
         tree = evaluate(others, joined, by=by, draws=draws, chains=chains, random_seed=stream, **how)
-        scores = tree["posterior"][name].isel(reliability=0).stack(sample=("chain", "draw"))
+        scores = tree["posterior"][name].stack(sample=("chain", "draw"))
         best = scores.attrs.get("higher_is_better", 1)
         for model in joined.models.tolist():
             parts[model, "annotator" if model == A_PERSON else "model"].append((held.size, scores.sel(model=model)))
         person = scores.sel(model=A_PERSON)
         if by is not None:
-            each = tree["slices"][name].isel(reliability=0).sel(side="slice", model=A_PERSON)
+            each = tree["slices"][name].sel(side="slice", model=A_PERSON)
             person = each.stack(sample=("chain", "draw"))
         for one, size in zip(names.tolist(), sizes.tolist()):
             if labels.annotators_known:

@@ -114,15 +114,16 @@ def evaluate(
     Returns
     -------
     DataTree
-        Group ``posterior``: one variable per metric, dims (chain, draw, reliability, model). Group ``certainty``:
-        ``annotation_certainty`` (reliability, item). With ``items="bootstrap"`` group ``variance``: one variable per
-        metric, dims (part, reliability, model), part = annotation, test_set, total. With `by` group ``slices``: one
-        variable per metric, dims (chain, draw, reliability, slice, side, model), side = slice, rest, difference.
+        Group ``posterior``: one variable per metric, dims (chain, draw, model). Group ``certainty``:
+        ``annotation_certainty`` (item). With ``items="bootstrap"`` group ``variance``: one variable per metric, dims
+        (part, model), part = annotation, test_set, total. With `by` group ``slices``: one variable per metric, dims
+        (chain, draw, slice, side, model), side = slice, rest, difference. Several reliabilities add a dim
+        ``reliability`` to each, after (chain, draw) or (part).
         ``attrs["higher_is_better"]`` of every score is 1 or 0. The settings name the ``target``; with ``"dirichlet"``
         also ``prior_share``, the mean weight of the prior in an item at the first reliability. From .09 on, which is
         ten votes per item, the score from annotations alone is likely far from the score against a well-annotated
         truth. `evaluate` does not warn, since the score is correct for its target; the command line and the report do.
-        Of pairs ``annotation_certainty`` is the mean over items, dims (reliability).
+        Of pairs ``annotation_certainty`` is the mean over items.
 
         With ``"informed_dirichlet"`` group ``posterior`` scores the models under the posterior that all of them inform,
         but those of ``exclude=``, by default those that are not independent of the votes, as models trained on them
@@ -165,7 +166,7 @@ def evaluate(
 
     >>> batches = iter([(votes, models), (votes, models)])
     >>> dict(evaluate(batches, draws=100, random_seed=1)["posterior"].sizes)
-    {'chain': 4, 'draw': 100, 'reliability': 1, 'model': 2}
+    {'chain': 4, 'draw': 100, 'model': 2}
     """
     if not isinstance(annotations, Iterator):
         annotations = as_annotations(annotations)

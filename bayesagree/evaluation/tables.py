@@ -30,6 +30,7 @@ from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare, pairwise
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
 from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.results import settings_of
 
 # Annotation certainty below which an item counts as open: the level of the intervals everywhere else.
 OPEN = 0.95
@@ -53,6 +54,8 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
         ``score``, ``lower``, ``upper`` (metric, reliability, model).
     """
     draws = result[group].to_dataset().to_dataarray("metric")
+    if "reliability" not in draws.dims:
+        draws = draws.expand_dims(reliability=[settings_of(result).get("reliability", 1.0)])
     draws = draws.stack(sample=("chain", "draw")).transpose("sample", "metric", "reliability", "model")
     values, shape, dims = draws.values, draws.shape[1:], draws.dims[1:]
     lower, upper = column_hdi(values.reshape(len(values), -1), ci_prob)
@@ -143,7 +146,7 @@ def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
     groups = {"estimate": "posterior", "on_gold_items": "gold_items", "on_other_items": "other_items"}
     groups["annotations_only"] = "annotations_only"
     means = {
-        name: result[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
+        name: result[group].to_dataset().mean(("chain", "draw")).to_dataarray("metric")
         for name, group in groups.items()
         if group in result
     }

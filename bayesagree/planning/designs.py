@@ -249,7 +249,7 @@ def _scores(
         warnings.simplefilter("ignore", UserWarning)  # the pilot has given this warning already
         run: Any = {"draws": draws, "chains": 2, "random_seed": random_seed} | options
         tree = evaluate(study, models, plausibility=plausibility, metrics=[metric], items="bootstrap", **run)
-    drawn = tree["posterior"][metric].isel(reliability=0).transpose("chain", "draw", "model").values
+    drawn = tree["posterior"][metric].transpose("chain", "draw", "model").values
     return drawn.reshape(-1, drawn.shape[2])
 
 

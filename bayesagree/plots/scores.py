@@ -21,8 +21,8 @@ def plot_scores(
 ) -> "Axes":
     """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
 
-    Another annotator, if `evaluate` scored one, is a grey dashed line. Scores that depend on no reliability, such as
-    the strengths of `davidson`, stand in rows, the best model first, with a line between tiers (`compare`).
+    Another annotator, if `evaluate` scored one, is a grey dashed line. Without several reliabilities models stand in
+    rows, best first, with a line between tiers (`compare`).
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def plot_scores(
     metric
         One of its metrics.
     plug_in
-        The plug-in metric (model), against a point estimate of the truth, or its draws: dotted lines.
+        The plug-in metric (model), against a point estimate of the truth, or its draws: dotted lines, in rows crosses.
     axes
         The axes to draw in; by default a figure of its own.
 
@@ -56,7 +56,7 @@ def plot_scores(
     if metric not in posterior:
         raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
     if "reliability" not in posterior[metric].dims:
-        return _score_rows(compare(result, metric), axes)
+        return _score_rows(compare(result, metric), plug_in, axes)
     found = score_intervals(result).sel(metric=metric).transpose("model", "reliability")
     levels, models = found["reliability"].values, found["model"].values.tolist()
     _, panel = one_panel(axes)
@@ -75,7 +75,7 @@ def plot_scores(
     return panel
 
 
-def _score_rows(found: pd.DataFrame, axes: "Axes | None") -> "Axes":
+def _score_rows(found: pd.DataFrame, plug_in: xr.DataArray | None, axes: "Axes | None") -> "Axes":
     """Draw one row per model, and a line between tiers."""
     rows = np.arange(len(found))
     _, panel = one_panel(axes, height=0.25 * rows.size + 1.2)
@@ -83,6 +83,11 @@ def _score_rows(found: pd.DataFrame, axes: "Axes | None") -> "Axes":
     for row in np.flatnonzero(np.diff(found["tier"])):
         panel.axhline(row + 0.5, color="0.8", linewidth=1)
     panel.errorbar(score, rows, xerr=[score - lower, upper - score], fmt="o", capsize=3, color="C0")
+    if plug_in is not None:
+        known = [name for name in found.index if name in plug_in["model"]]
+        values = [float(plug_in.sel(model=name).mean()) for name in known]
+        panel.plot(values, found.index.get_indexer(known), "x", color="C1", label="plug-in metric")
+        panel.legend(fontsize="small")
     panel.set_yticks(rows, [str(name) for name in found.index])
     panel.invert_yaxis()
     panel.set_xlabel(str(found.attrs["metric"]).replace("_", " "))

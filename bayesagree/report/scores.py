@@ -106,7 +106,8 @@ def model_scores(
     table["plug_in"] = (("metric", "model"), np.stack([_plug_in(m, estimate, shown) for m in names]))
     if "variance" in tree:
         parts = tree["variance"].to_dataset().to_dataarray("metric")
-        table["annotation_share"] = parts.sel(part="annotation", drop=True) / parts.sel(part="total", drop=True)
+        share = parts.sel(part="annotation", drop=True) / parts.sel(part="total", drop=True)
+        table["annotation_share"] = share.broadcast_like(table["score"])
     ranking = {m: compare(tree, m, reliability=settings.reference) for m in names}
     comparison = {m: pairwise(tree, m, reliability=settings.reference) for m in names}
     made, ceiling = settings_of(tree), None

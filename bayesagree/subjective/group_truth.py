@@ -168,7 +168,7 @@ def group_score_table(result: xr.DataTree) -> pd.DataFrame:
         with ``difference_lower`` and ``difference_upper``, ``worst_served`` (probability).
     """
     parts: list[pd.DataFrame] = []
-    for metric, draws in result["posterior"].to_dataset().isel(reliability=0).items():
+    for metric, draws in result["posterior"].to_dataset().items():
         flat = draws.stack(sample=("chain", "draw")).transpose("sample", "group", "model")
         apart = flat - (flat.sum("group") - flat) / (flat.sizes["group"] - 1)
         table: Any = flat.mean("sample").rename("mean").to_dataframe().reset_index()[["group", "model", "mean"]]
@@ -176,7 +176,7 @@ def group_score_table(result: xr.DataTree) -> pd.DataFrame:
         table["lower"], table["upper"] = ends[0]
         table["difference"] = apart.mean("sample").values.ravel()
         table["difference_lower"], table["difference_upper"] = ends[1]
-        worst = result["worst_served"].to_dataset()[metric].isel(reliability=0).transpose("group", "model")
+        worst = result["worst_served"].to_dataset()[metric].transpose("group", "model")
         table["worst_served"] = worst.values.ravel()
         parts.append(table.assign(metric=metric))
     found = pd.concat(parts, ignore_index=True)

@@ -42,15 +42,13 @@ def test_it_is_the_metrics_on_the_same_draws(crowd):
 @pytest.mark.long
 def test_bootstrap_adds_the_test_set_part(crowd):
     tree = evaluate(crowd.labels, crowd.predictions, draws=4000, random_seed=2, items="bootstrap")
-    parts = tree["variance"]["top_1_accuracy"].isel(reliability=0)
-    drawn = tree["posterior"]["top_1_accuracy"].isel(reliability=0)
+    parts = tree["variance"]["top_1_accuracy"]
+    drawn = tree["posterior"]["top_1_accuracy"]
     total = drawn.var(("chain", "draw"))
     # A variance of n normal draws has relative error sqrt(2 / n).
     assert (np.abs(parts.sel(part="total") / total - 1) < 4.5 * np.sqrt(2 / 16_000)).all()
     fixed = evaluate(crowd.labels, crowd.predictions, draws=4000, random_seed=2)["posterior"]["top_1_accuracy"]
-    np.testing.assert_allclose(
-        parts.sel(part="annotation"), fixed.isel(reliability=0).var(("chain", "draw")), rtol=1e-9
-    )
+    np.testing.assert_allclose(parts.sel(part="annotation"), fixed.var(("chain", "draw")), rtol=1e-9)
     assert (parts.sel(part="test_set") > parts.sel(part="annotation")).all()
 
 

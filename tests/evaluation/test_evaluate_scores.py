@@ -23,7 +23,7 @@ def case():
 
 
 def values(tree, name):
-    return tree["posterior"][name].squeeze("reliability", drop=True)
+    return tree["posterior"][name]
 
 
 def test_it_is_score_on_the_same_draws(case):
@@ -66,7 +66,7 @@ def test_slices_and_clusters_are_those_of_score(case):
     truth = dirichlet(labels, draws=15, chains=2, random_seed=5)
     for name in names:
         known = score(truth, models, name, random_seed=5, **how)
-        found = tree["slices"][name].squeeze("reliability", drop=True)
+        found = tree["slices"][name]
         assert found.dims == known.dims
         np.testing.assert_allclose(found, known, atol=1e-12, err_msg=name)
     assert (tree["variance"]["f1_macro"].sel(part="total") > 0).all()

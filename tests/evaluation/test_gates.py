@@ -21,7 +21,7 @@ def result(request):
 def test_probability_is_counted_on_the_posterior_that_all_models_share(result, margin):
     chances = []
     for truth in {"posterior", "without_unsure"} & set(result.children):
-        drawn = result[truth]["top_1_accuracy"].isel(reliability=0)
+        drawn = result[truth]["top_1_accuracy"]
         right = {name: np.rint(drawn.sel(model=name).values * LABELS.items.size) for name in ("new", "mid")}
         lead = right["new"] - right["mid"] - round(margin * LABELS.items.size)
         chances.append((lead > 0).mean() + (lead == 0).mean() / 2)

@@ -38,10 +38,10 @@ def test_one_row_per_group(tree):
     )
     for name in metrics:
         values = found["posterior"][name]
-        assert values.dims == ("chain", "draw", "reliability", "group", "model")
+        assert values.dims == ("chain", "draw", "group", "model")
         np.testing.assert_allclose(streamed["posterior"][name].values, values.values, rtol=1e-12)
-        np.testing.assert_allclose(score(tree, MODELS, name).values, values.isel(reliability=0).values, rtol=1e-12)
-        mean = np.einsum("cdrgm,g->cdrm", values.values, [0.25, 0.25, 0.5])
+        np.testing.assert_allclose(score(tree, MODELS, name).values, values.values, rtol=1e-12)
+        mean = np.einsum("cdgm,g->cdm", values.values, [0.25, 0.25, 0.5])
         np.testing.assert_allclose(found["population"][name].values, mean, rtol=1e-12)
         difference = found["differences"][name].sel(group="i", other_group="g").values
         np.testing.assert_allclose(difference, (values.sel(group="i") - values.sel(group="g")).values, atol=1e-12)

@@ -43,4 +43,4 @@ def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers
     for name, tree in found.items():
         settings = ReportSettings("" if name == "auto" else name).fitting(rankings, models)
         assert settings.record.name == settings_of(tree)["plausibility"]
-        assert settings.reference == tree["posterior"]["reliability"].item()
+        assert settings.reference == settings_of(tree)["reliability"]

@@ -49,7 +49,7 @@ def test_evaluate_gives_the_line():
     how = {"metrics": ["f1_macro", "accuracy"], "draws": 50, "random_seed": 1, "another_annotator": True}
     how["plausibility"] = "dirichlet"
     tree = evaluate(given.labels, given.predictions, **how)
-    line = tree["posterior"]["f1_macro"].sel(model=ANOTHER_ANNOTATOR).squeeze("reliability")
+    line = tree["posterior"]["f1_macro"].sel(model=ANOTHER_ANNOTATOR)
     expected = human_ceiling(dirichlet(given.labels, draws=50, random_seed=1), "f1_macro", random_seed=1).squeeze(
         "model"
     )

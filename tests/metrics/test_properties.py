@@ -131,7 +131,7 @@ def test_metrics_scored_together_are_those_scored_alone(random_seed):
     ]
     tree = evaluate(case_labels(), case.models, plausibility=case.truth, metrics=names)
     for name in names:
-        found = tree["posterior"][name].squeeze("reliability").transpose("chain", "draw", "model")
+        found = tree["posterior"][name].transpose("chain", "draw", "model")
         np.testing.assert_allclose(found, score(case.truth, case.models, name), rtol=1e-9)
 
 

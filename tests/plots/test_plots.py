@@ -64,6 +64,17 @@ def test_scores_stand_at_their_means_and_another_annotator_is_dashed(tree, given
         plots.plot_scores(tree, metric="overlap_2")
 
 
+def test_rows_stand_best_first_with_the_plug_in_metric_beside(given):
+    tree = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=50, random_seed=1)
+    plug_in = top_k_accuracy(shared_wins(given.labels), given.predictions)
+    (panel,) = drawn(plots.plot_scores(tree, metric="top_1_accuracy", plug_in=plug_in))
+    found = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
+    names = [label.get_text() for label in panel.get_yticklabels()]
+    np.testing.assert_allclose(panel.containers[0].lines[0].get_xdata(), found.sel(model=names))
+    crosses = next(line for line in panel.lines if line.get_marker() == "x")
+    np.testing.assert_allclose(crosses.get_xdata(), plug_in.sel(model=names).values.ravel())
+
+
 def test_histograms_hold_every_draw(tree):
     (panel,) = drawn(plots.plot_score_draws(tree, metric="top_1_accuracy", reliability=1.0))
     assert sum(patch.get_height() for patch in panel.containers[0]) == 200

@@ -80,7 +80,7 @@ def asked():
     labels, models, how = case.labels, case.predictions, {"draws": 100, "chains": 2, "random_seed": 1}
     page = render(report_data(labels, models, settings=ReportSettings(draws=100, chains=2)))
     tree = evaluate(labels, models, another_annotator=True, **how)
-    scores = tree["posterior"][METRIC].isel(reliability=0)
+    scores = tree["posterior"][METRIC]
     found = pairwise(tree.sel(model=models.models), METRIC)
     chance = found["rank_probability"].sel(rank=1)
     best, second, third = (str(found["model"].values[k]) for k in np.argsort(-chance.values))
