@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Codes, Floats
-from bayesagree.errors import InputError, as_python, one_of, shorten
+from bayesagree.errors import InputError, as_python, one_of, say, shorten
 
 if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
     import narwhals as nw
@@ -47,10 +47,10 @@ def _frame(native: Any) -> Table | None:
 def column(table: Table, name: str, role: str) -> Column:
     """Column of a table; where it is missing, the error says which columns exist and how to map them."""
     if name not in table.columns:
-        nobody = "; annotator=None (--no-annotator) counts labels whose annotators are unknown"
+        nobody = f"; {say('annotator', None)} counts labels whose annotators are unknown" if role == "annotator" else ""
         raise InputError(
-            f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
-            f"name the right one with {role}=...{nobody if role == 'annotator' else ''}"
+            f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: name the right one with "
+            f"{say(role)}{nobody}"
         )
     return table[name]
 
@@ -317,8 +317,8 @@ def kept_rows(
         row = int(np.flatnonzero(repeated)[0])
         raise InputError(
             f"item {as_python(names[0][item[row]])!r}, annotator {as_python(names[1][annotator[row]])!r}: annotated "
-            f"more than once ({int(repeated.sum())} repeated rows in all); pass duplicates='first' ('last' and 'keep' "
-            "are other rules)"
+            f"more than once ({int(repeated.sum())} repeated rows in all); {say('duplicates', 'first')} keeps one of "
+            "them ('last' and 'keep' are other rules)"
         )
     return np.flatnonzero(~repeated)
 

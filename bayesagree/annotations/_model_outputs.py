@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
 from bayesagree.annotations._columns import cell_place, eager_frame, float_values, names_array, objects, wide_table
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, say, shorten
 
 
 def named_scores(
@@ -113,10 +113,12 @@ def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) 
     place, back = pd.Index(given).get_indexer(pd.Index(wanted)), pd.Index(wanted).get_indexer(pd.Index(given))
     missing, extra = wanted[place < 0], given[back < 0]
     if missing.size or extra.size:
+        way_out = f", and {say('na_values', missing.tolist())} reads labels that are no answers as missing"
+        no_answer = way_out if role == "label" and missing.size and not extra.size else ""
         raise InputError(
             f"the {role}s of {whose} are not the same set: "
             f"missing {shorten(missing) if missing.size else 'none'}; "
-            f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s"
+            f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s{no_answer}"
         )
     return place
 

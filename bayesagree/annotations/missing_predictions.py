@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.rankings import Annotations, Rankings
-from bayesagree.errors import InputError, as_python, one_of, shorten
+from bayesagree.errors import InputError, as_python, one_of, say, shorten
 
 # What becomes of items that a model predicts nothing for.
 type Missing = Literal["error", "wrong", "skip"]
@@ -46,8 +46,8 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
         model = int(np.argmax(lacks.any(axis=1)))
         raise InputError(
             f"model {as_python(predictions.models[model])!r} has no prediction for {lacks[model].sum()} of "
-            f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; missing='skip' "
-            "(--missing skip) scores the items that every model predicts, missing='wrong' (--missing wrong) counts a "
+            f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; "
+            f"{say('missing', 'skip')} scores the items that every model predicts, {say('missing', 'wrong')} counts a "
             "missing label as wrong"
         )
     kept = np.flatnonzero(~lacks.any(axis=0))

@@ -1,5 +1,6 @@
 """What people's own files hold: columns of unclear roles, words for no answer, misspelt labels, other encodings."""
 
+import json
 import warnings
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesagree as ba
-from bayesagree import read_annotations
+from bayesagree import errors, read_annotations
 from bayesagree.errors import InputError
 from bayesagree.io.formats._guess import vocabulary
 
@@ -112,3 +113,81 @@ def test_a_vocabulary_shares_more_than_half_of_its_values():
     """Two and three of five values stand in another column too."""
     for other, found in (("pqpqp", []), ("pqrpq", ["a", "b"])):
         assert vocabulary(pd.DataFrame({"a": list("pqrst"), "b": list(other)})) == found
+
+
+RANKED = pd.DataFrame(
+    [(1, "Zo\u00e9", "Mel", 1), (1, "Zo\u00e9", "Ekz", 2), (1, "Zo\u00e9", "Nae", 1), (1, "Zo\u00e9", "War", 2)],
+    columns=["item", "annotator", "label", "rank"],
+)  # fmt: skip
+
+
+def test_a_second_ranking_by_one_reader_is_no_tie():
+    """It made blocks of two labels each, whatever `duplicates` said."""
+    with pytest.raises(InputError, match=r"item 1, annotator 'Zoé': ranked more than once.*duplicates='first'"):
+        read_annotations(RANKED)
+    assert read_annotations(RANKED, duplicates="first").of_item(0) == [[["Mel"], ["Ekz"]]]
+    assert read_annotations(RANKED, duplicates="last").of_item(0) == [[["Nae"], ["War"]]]
+    tied = read_annotations(RANKED.sort_values("rank", kind="stable"))
+    assert tied.of_item(0) == [[["Mel", "Nae"], ["Ekz", "War"]]]
+
+
+def test_spellings_of_every_kind_and_of_names_are_pointed_out_and_merged():
+    """Rankings had none of these checks, and people and items in two forms of Unicode were two."""
+    rows = RANKED.assign(label=["Mel", "MEL", "n/a", "War"], rank=[1, 1, 1, 2], item=["q ", "q", "q ", "q "])
+    rows["annotator"] = ["Zo\u00e9", "Zoe\u0301", "Zo\u00e9", "Zo\u00e9"]
+    with pytest.warns(UserWarning) as said:
+        assert read_annotations(rows).items.size == 2
+    text = " ".join(str(one.message) for one in said)
+    for part in ("'n/a' may stand for no answer", "labels 'MEL', 'Mel' differ", "annotators 'Zo", "items 'q', 'q '"):
+        assert part in text
+    merged = read_annotations(rows.iloc[1:], na_values=["n/a"], merge_similar=True)
+    assert (merged.items.size, merged.annotators.size, merged.categories.size) == (1, 1, 2)
+
+
+@pytest.mark.filterwarnings("ignore:.*are taken for the places of rankings:UserWarning")
+def test_numbered_columns_are_the_places_of_a_ranking():
+    """The way clinics keep a differential diagnosis; texts of ties made 187 categories."""
+    table = pd.DataFrame({
+        "image": [7, 7], "reader": ["a", "b"], "Diagnose 1": ["M", "N / E"], "Diagnose 2": ["E", "M"],
+        "Diagnose 3": [None, "W"],
+    })  # fmt: skip
+    found = read_annotations(table, item="image")
+    assert found.of_item(0) == [[["M"], ["E"]], [["E", "N"], ["M"], ["W"]]]
+    assert found.annotators.tolist() == ["a", "b"]
+
+
+def labelled(who, choices):
+    value = {"from_name": "q", "type": "choices", "value": {"choices": choices}}
+    return {"completed_by": {"id": who, "email": f"{who}@x"}, "result": [value]}
+
+
+def test_several_choices_are_no_repeats_and_names_of_fields_are_used(tmp_path):
+    """`duplicates="last"` kept the last choice of an answer, and the names of the item and annotator were ignored."""
+    tasks = [
+        {"id": 1, "data": {"comment": "c1"}, "annotations": [labelled(7, ["a"]), labelled(8, ["a", "b"])]},
+        {"id": 2, "data": {"comment": "c2"}, "annotations": [labelled(7, ["b"]), labelled(7, ["a"])]},
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(tasks))
+    with pytest.raises(InputError, match=r"1 answers choose several labels.* and 1 annotations are repeated"):
+        read_annotations(path)
+    with pytest.warns(UserWarning, match="1 answers choose several labels: all choices are kept"):
+        found = read_annotations(path, duplicates="last", item="comment", annotator="email")
+    rows = [["c1", "7@x", "a"], ["c1", "8@x", "a"], ["c1", "8@x", "b"], ["c2", "7@x", "a"]]
+    assert found.to_long().astype(str).to_numpy().tolist() == rows
+    with pytest.raises(InputError, match="label='answer' is not used: the tool says itself what is the label"):
+        read_annotations(path, label="answer")
+
+
+def test_messages_speak_the_language_of_the_layer():
+    assert errors.say("duplicates", "first") == "duplicates='first'"
+    token = errors.of_commands.set(True)
+    try:
+        spoken = [
+            errors.say("duplicates", "first"),
+            errors.say("na_values", ["n/a", "-"]),
+            errors.say("annotator", None),
+        ]
+    finally:
+        errors.of_commands.reset(token)
+    assert spoken == ["--duplicates first", "--missing-labels n/a,-", "--no-annotator"]
