@@ -30,6 +30,8 @@ def judge(
 
     Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
     """
+    import pandas as pd
+
     from bayesagree.judges import judge_table, warnings_of
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
@@ -42,10 +44,15 @@ def judge(
     if human.kind == "labels":
         counted, asked = _positive(positive, human), {"system": system, "inclusion": inclusion}
         by_item = {role: _options.by_item(verdicts, own.item, name) for role, name in asked.items() if name is not None}
-        tree = corrected_rate(given, human, positive=counted, **by_item, **vars(sampling))
+        how: dict[str, Any] = {"positive": counted} | by_item | vars(sampling)
+        tree = corrected_rate(given, human, **how)
         settings["positive"], rates, notes = counted, judge_table(tree), warnings_of(tree)
+        votes = human.counts().sum(axis=1)
+        if (votes > 1).sum() >= (votes > 0).sum() / 2:  # people's accuracy is learnt from their disagreement
+            rates = pd.concat([rates, judge_table(corrected_rate(given, human, target="truth", **how))])
+        title = f"Share of people who say {counted!r} (target share), and of items that are (truth), with 95 % HDI"
         tables = [
-            _output.Table("rates", rates, f"Share of people who say {counted!r}, with its 95 % HDI"),
+            _output.Table("rates", rates, title),
             _output.Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
         ]
     tests: list[dict[str, Any]] = []

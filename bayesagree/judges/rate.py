@@ -79,7 +79,10 @@ def corrected_rate(
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
 ) -> xr.DataTree:
-    """Posterior of each system's rate, from verdicts of judges on all items and votes of people on some.
+    """Share of people who call an item of each system positive; with ``target="truth"`` the share of items that are.
+
+    A posterior from verdicts of judges on all items and votes of people on some. The two differ where people err: of
+    items of two votes or more print both (`judge_table` names the target of each row).
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import xarray as xr
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.inference.results import require_from
+from bayesagree.inference.results import require_from, settings_of
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import verdict_codes
 
@@ -31,7 +31,8 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``system``, ``judge``, ``raw_rate``; ``rate``, ``lower``, ``upper`` (from all judges together);
+        ``target``, of what the rate is: ``"share"``, the share of people who would say positive, or ``"truth"``, the
+        share of items that are; ``system``, ``judge``, ``raw_rate``; ``rate``, ``lower``, ``upper`` (of all judges);
         ``sensitivity``, ``specificity`` and ``max_saving`` (posterior medians); ``saving``, the variance from
         people's labels alone over that of the corrected rate; ``n_items_with_votes``.
 
@@ -59,7 +60,9 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     table: pd.DataFrame = merged.to_dataframe()
     names = ["raw_rate", "rate", "lower", "upper", "sensitivity", "specificity", "saving", "max_saving"]
     rows = table.reset_index().sort_values(["system", "judge"])
-    return rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
+    table = rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
+    table.insert(0, "target", settings_of(result)["target"])
+    return table
 
 
 def warnings_of(result: xr.DataTree) -> list[str]:
@@ -95,6 +98,12 @@ def warnings_of(result: xr.DataTree) -> list[str]:
         sentences.append(
             f"People labelled {number} items in all; below {FEW_VOTES} the intervals are wide and lean on the prior."
         )
+    raw = result["raw"].to_dataset()["rate"].stack(pair=("system", "judge"))
+    sentences += [
+        f"Judge {judge} gave one label to every item of {system}: the verdicts say nothing about these items."
+        for (system, judge), rate in zip(raw["pair"].values, raw.values)
+        if rate in (0.0, 1.0)
+    ]
     # How often a judge says positive of an item that is as often good as bad.
     leaning = (posterior["sensitivity"] + 1 - posterior["specificity"]).transpose("chain", "draw", "system", "judge")
     systems = leaning["system"].values

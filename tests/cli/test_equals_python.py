@@ -50,6 +50,11 @@ def test_agreement(document, folder, votes):
     same(found["agreement"], table, "coefficient", "estimate", "lower", "upper", "note")
 
 
+def test_agreement_of_every_pair(document, votes):
+    found = document("agreement", "labels.csv", "--by", "pair", "--seed", 2)
+    same(found["agreement"], ba.agreement_table(votes, by="pair", random_seed=2), "annotator", "estimate", "lower")
+
+
 def test_agreement_of_ratings(document, ratings):
     words = ("ratings.csv", "--scale", "1,5", "--step", 1, "--level", "nominal", "--seed", 2)
     found = {row["coefficient"]: row for row in document("agreement", *words)["agreement"]}
@@ -181,8 +186,9 @@ def test_judge(document, folder, tmp_path, votes):
     table = pd.read_csv(folder / "verdicts.csv")
     verdicts = ba.Labels.from_long(table, annotator="judge", labels=[*"abc"], duplicates="keep")
     of = {name: table.drop_duplicates("item").set_index("item")[name] for name in ("system", "chance")}
-    tree = ba.corrected_rate(verdicts, votes, system=of["system"], inclusion=of["chance"], positive="b", **SHORT)
-    same(found["rates"], ba.judges.judge_table(tree))
+    how = {"system": of["system"], "inclusion": of["chance"], "positive": "b", **SHORT}
+    rates = [ba.judges.judge_table(ba.corrected_rate(verdicts, votes, target=t, **how)) for t in ("share", "truth")]
+    same(found["rates"], pd.concat(rates, ignore_index=True))
     assert len(pd.read_csv(tmp_path / "rates.csv")) == len(found["rates"])
     given = ba.judges.verdict_predictions(verdicts, votes)
     test = ba.alternative_annotator_test(votes, given, epsilon=0.1, **SHORT)
