@@ -18,6 +18,7 @@ from . import (
     subjective,
 )
 from .agreement.coefficients import agreement_table, krippendorff_alpha
+from .agreement.details import confusion
 from .agreement.differences import agreement_difference
 from .agreement.phi import common_agreement
 from .annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
@@ -67,6 +68,7 @@ __all__ = [
     "common_agreement",
     "agreement_table",
     "agreement_difference",
+    "confusion",
     "krippendorff_alpha",
     # what the truth of each item may be
     "dirichlet",

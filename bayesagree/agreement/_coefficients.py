@@ -17,6 +17,7 @@ from bayesagree.errors import InputError, one_of
 from bayesagree.inference.intervals import eti, hdi
 
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
+type Row = dict[str, Any]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
 
 WEIGHTS_OF_LEVEL: dict[Level, Weights]
@@ -32,6 +33,8 @@ REPLICATES = 2000
 # Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^7 = .06 of their mass.
 STICKS = 8
 CELLS = formula.CELLS
+# Items from which there is an interval over items.
+FEWEST = 3
 
 
 class Coefficient(NamedTuple):
@@ -69,14 +72,31 @@ def weights_for(level: Level, weights: Weights | None) -> Weights:
     return WEIGHTS_OF_LEVEL[level] if weights is None else one_of(weights, "weights", get_args(Weights.__value__))
 
 
-def interval_of(drawn: Floats, ci_prob: float, remark: str = "", *, equal_tails: bool = False) -> dict[str, Any]:
-    """Return the interval of the replicates that exist, with a note of the remark and of those that do not."""
+def interval_of(
+    drawn: Floats, ci_prob: float, remark: str = "", *, estimate: float = np.nan, equal_tails: bool = False
+) -> Row:
+    """Return the interval of the replicates that exist, with a note of the remark and of those that do not.
+
+    It holds the `estimate`, which leaves the pseudo-items out: unanimous items lie above all replicates.
+    """
     defined = drawn[~np.isnan(drawn)]
     lower, upper = (eti if equal_tails else hdi)(defined, ci_prob) if defined.size else (np.nan, np.nan)
+    if defined.size and not np.isnan(estimate):
+        lower, upper = min(lower, estimate), max(upper, estimate)
     lost = drawn.size - defined.size
     note = "; ".join(filter(None, [remark, f"{lost} of {drawn.size} replicates undefined" if lost else ""]))
     kind = EQUAL_TAILS if equal_tails else SHORTEST
     return {"lower": lower, "upper": upper, "ci_kind": kind, "note": note}
+
+
+def row_of(found: Coefficient, drawn: Floats, ci_prob: float) -> Row:
+    """Return estimate, interval and note of a coefficient; of fewer than `FEWEST` items no interval."""
+    estimate, note = (np.nan, found.note) if found.note else (found.estimate(), found.remark)
+    n = int(found.weight.sum())
+    if drawn.size and n < FEWEST:
+        note = "; ".join(filter(None, [note, f"{n} item{'s' * (n > 1)}: an interval over items needs {FEWEST}"]))
+        drawn = drawn[:0]
+    return {"estimate": estimate} | interval_of(drawn, ci_prob, note, estimate=estimate, equal_tails=found.equal_tails)
 
 
 def undefined(note: str) -> Coefficient:
@@ -165,6 +185,36 @@ def draw_weights(
     return pseudo.added((member @ drawn.T).T, found)
 
 
+def replicates(
+    found_by_name: Iterator[tuple[str, Coefficient]],
+    counted: Floats,
+    rng: np.random.Generator,
+    cluster: Integers | None = None,
+) -> Iterator[tuple[str, Coefficient, Floats]]:
+    """Yield each coefficient and its replicates; those of counts, whose weight is `counted`, see the same weights.
+
+    Those of ordered values have weights of their own, which vary more, from a stream of their own.
+    """
+    of_counts: dict[bool, Floats] = {}
+    streams = rng, rng.spawn(1)[0]
+    pseudo = PseudoWeights.draw(rng)
+    for name, found in found_by_name:
+        if found.note:
+            yield name, found, np.empty(0)
+            continue
+        shared, own = found.weight is counted, streams[found.of_order]
+        if shared and found.of_order not in of_counts:
+            of_counts[found.of_order] = draw_weights(found, pseudo, own, cluster)
+        parts = []
+        for start in range(0, REPLICATES, found.step()):
+            some = slice(start, start + found.step())
+            if shared:
+                parts.append(found.compute(of_counts[found.of_order][some]))
+            else:
+                parts.append(found.compute(draw_weights(found, pseudo.of(some), own, cluster)))
+        yield name, found, np.concatenate(parts)
+
+
 def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient]]:
     """Yield every coefficient by its name; those of counts share the array of their weights.
 
@@ -215,7 +265,7 @@ def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[
 
 
 def _defined(found: Coefficient, items: Items) -> Coefficient:
-    return undefined(_why_undefined(items)) if np.isnan(found.estimate()) else found
+    return undefined(why_undefined(items)) if np.isnan(found.estimate()) else found
 
 
 def _of_one_value(found: Coefficient) -> Coefficient:
@@ -272,7 +322,7 @@ def _two_way(items: Items, words: str) -> Iterator[tuple[str, Coefficient]]:
         yield name, _of_one_value(Coefficient(compute, items.one_each, unit, 1))
 
 
-def _why_undefined(items: Items) -> str:
+def why_undefined(items: Items) -> str:
     if not (items.patterns.size[items.patterns.weight > 0] >= 2).any():
         return "no item has two annotations"
     if (items.patterns.weight @ items.patterns.counts > 0).sum() == 1:

@@ -1,4 +1,4 @@
-"""Alpha of sets of labels, of which an annotator may choose several, by a distance of two sets."""
+"""Alpha by a distance of one's own, of labels, ratings, or sets of labels of which an annotator may choose several."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -7,13 +7,16 @@ import numpy as np
 
 from bayesagree._types import Floats
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._coefficients import Coefficient
+from bayesagree.agreement._coefficients import Coefficient, undefined, why_undefined
 from bayesagree.agreement._items import AgreementData, Items, items_of
-from bayesagree.annotations import Labels
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.sets import sets_and_members
 from bayesagree.errors import InputError
 
-type Distance = Literal["masi", "jaccard"] | Callable[[frozenset[Any], frozenset[Any]], float]
+# Distinct values of which there is a table of distances.
+MOST_DISTINCT = 1000
+
+type Distance = Literal["masi", "jaccard"] | Callable[[Any, Any], float]
 
 
 def jaccard(first: frozenset[Any], second: frozenset[Any]) -> float:
@@ -36,27 +39,30 @@ def masi(first: frozenset[Any], second: frozenset[Any]) -> float:
 NAMED: dict[str, Callable[[frozenset[Any], frozenset[Any]], float]] = {"masi": masi, "jaccard": jaccard}
 
 
-def set_coefficient(labels: AgreementData, distance: Distance) -> tuple[str, Coefficient, Items]:
-    """Name and alpha of a distance of sets, and the sets item by item."""
-    if not isinstance(labels, Labels):
-        raise InputError(f"distance= compares sets of labels, and the annotations are {type(labels).__name__}")
+def set_coefficient(given: AgreementData, distance: Distance) -> tuple[str, Coefficient, Items]:
+    """Name and alpha of a distance of two values, and the annotations item by item.
+
+    Values are labels or ratings; sets of labels where an annotator chose several for an item, or the distance is named.
+    """
     function = NAMED.get(distance) if isinstance(distance, str) else distance
-    if not callable(function):
-        raise InputError(f"distance={distance!r} is not 'masi', 'jaccard' or a function of two frozensets")
-    as_sets, sets = sets_and_members(labels)
-    table = np.array([[float(function(first, second)) for second in sets] for first in sets])
-    name = distance if isinstance(distance, str) else getattr(function, "__name__", "distance")
-    _require_distance(table, name)
-    items = items_of(as_sets)
+    if not callable(function) or (isinstance(distance, str) and isinstance(given, Ratings)):
+        raise InputError(f"distance={distance!r} is not 'masi' or 'jaccard' of labels, or a function of two values")
+    if isinstance(given, Labels) and (given.has_repeats or isinstance(distance, str)):
+        given, values = sets_and_members(given)
+        items = items_of(given)
+    else:
+        items = items_of(given)
+        values = (given.categories if isinstance(given, Labels) else items.values).tolist()
+    if len(values) > MOST_DISTINCT:
+        raise InputError(f"{len(values)} distinct values are more than {MOST_DISTINCT}, for a table of their distances")
+    table = np.array([[float(function(first, second)) for second in values] for first in values])
+    name = distance if isinstance(distance, str) else getattr(function, "__name__", "distance").strip("<>")
+    if not (np.isfinite(table) & (table >= 0)).all() or table.diagonal().any() or (table != table.T).any():
+        raise InputError(f"distance {name!r} must be finite, at least 0, the same both ways, and 0 for equal values")
     counts, patterns = items.counts(), items.patterns
 
     def compute(weight: Floats) -> Floats:
         return formula.distance_alpha(weight, counts, table)
 
-    return f"alpha_{name}", Coefficient(compute, patterns.weight, patterns.pattern_of_item, table.size), items
-
-
-def _require_distance(table: Floats, name: str) -> None:
-    valid = np.isfinite(table).all() and (table >= 0).all() and not table.diagonal().any()
-    if not valid or (table != table.T).any():
-        raise InputError(f"distance {name!r} must be finite, at least 0, the same both ways, and 0 for equal sets")
+    found = Coefficient(compute, patterns.weight, patterns.pattern_of_item, table.size)
+    return f"alpha_{name}", undefined(why_undefined(items)) if np.isnan(found.estimate()) else found, items

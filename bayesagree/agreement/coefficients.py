@@ -7,40 +7,47 @@ units (`_coefficients`), so a replicate costs a matrix product.
 
 import textwrap
 import warnings
-from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy as sp
+from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
-    REPLICATES,
+    FEWEST,
+    KAPPAS,
     WEIGHTS_OF_LEVEL,
-    Coefficient,
     Level,
-    PseudoWeights,
+    Row,
     Weights,
     cluster_codes,
     coefficients,
-    draw_weights,
     interval_of,
+    replicates,
+    row_of,
     weights_for,
+    why_undefined,
 )
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement._set_distances import Distance, set_coefficient
+from bayesagree.agreement.details import Detail, detail_rows
 from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import ItemGroup
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import InputError, one_of, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 
 # Columns that are the same in every row.
-COMMON = ("ci_prob", "n_items", "n_annotators", "n_annotations")
+COMMON = ("about", "ci_prob", "n_items", "n_annotators", "n_annotations")
+# Whom every row is about: the interval is over items.
+ABOUT = "these annotators"
+# Agreement, and share of the most frequent label, from which a coefficient below the third is noted.
+COMMON_SHARE, SMALL = 0.8, 0.4
 # Probability of outright ends from which the note of Phi states it.
 NOTED_SHARE = 0.05
 
@@ -63,6 +70,7 @@ def agreement_table(
     weights: Weights | None = None,
     distance: Distance | None = None,
     cluster: ItemGroup | None = None,
+    by: Detail | None = None,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
 ) -> pd.DataFrame:
@@ -85,11 +93,16 @@ def agreement_table(
     weights
         Other agreement weights (Gwet): linear, radical, circular, bipolar ...
     distance
-        For labels of which an annotator may choose several (``duplicates="keep"``): the values are then the sets of
-        labels, equal sets agree, and the row ``alpha_<distance>`` stands first, as `krippendorff_alpha`.
+        As in `krippendorff_alpha`: the row ``alpha_<distance>`` then stands first. Where an annotator chose several
+        labels (``duplicates="keep"``) the values of all rows are sets of labels.
     cluster
         A cluster for each item, such as its document: the items of a cluster are not independent, and a replicate gives
         them one weight. Phi takes its items as independent, and its note says so.
+    by
+        ``"pair"``: Cohen's kappa of every pair of annotators who share an item; ``"annotator"``: of each annotator and
+        the others, or, where some answered an item several times (``duplicates="keep"``), Fleiss' kappa of each with
+        himself; ``"category"``: specific agreement of each label (Cicchetti and Feinstein 1990), the share of the other
+        annotations beside it that are this label too; ``"item"``: share of the pairs of its annotations that agree.
     ci_prob
         Probability of the intervals.
     random_seed
@@ -98,9 +111,11 @@ def agreement_table(
     Returns
     -------
     DataFrame
-        One row per coefficient: coefficient, estimate, lower, upper, ci_kind (``"dirichlet process hdi"``,
-        ``"dirichlet process eti"``: see Notes; ``"hdi"``: posterior of Phi, or of components of variance), ci_prob,
-        n_items, n_annotators, n_annotations, note.
+        One row per coefficient, or with `by` per pair (annotator, other_annotator), annotator (against: the others, or
+        self), category or item (without interval), in their order: coefficient, estimate, lower, upper, ci_kind
+        (``"dirichlet process hdi"``, ``"dirichlet process eti"``: see Notes; ``"hdi"``: posterior of Phi, or of
+        components of variance), about (``"these annotators"``: no row is about others like them), ci_prob, n_items,
+        n_annotators, n_annotations, note. The estimate lies in the interval; of fewer than three items there is none.
         A coefficient that does not exist is NaN and its note gives the reason. Coefficients that need an order
         (ordinal, interval and ratio alpha, the intraclass correlations) exist for ratings, for ordered labels, for
         labels that are numbers (noted; not with ``ordered=False``), and where `level` or `weights` states an order.
@@ -148,15 +163,20 @@ def agreement_table(
     if isinstance(annotations, Comparisons):
         annotations = annotations.to_labels()
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
+    if by is not None:
+        if not isinstance(annotations, Labels | Ratings) or distance is not None:
+            raise InputError(f"by={by!r} is for labels and ratings, without distance=")
+        kind, rng = weights_for(level or annotations.level, weights), np.random.default_rng(seed_sequence(random_seed))
+        table = pd.DataFrame(detail_rows(annotations, by, kind, cluster, ci_prob, rng))
+        return table.assign(about=ABOUT, ci_prob=ci_prob)
     clusters = None
     if cluster is not None:
         if not isinstance(annotations, Labels | Ratings):
             raise InputError(f"cluster= names items of labels or ratings, not of {type(annotations).__name__}")
         clusters = cluster_codes(cluster, annotations.items)
     if isinstance(annotations, Rankings):
-        return _Coefficients(
-            ranking_table(annotations, ci_prob, np.random.default_rng(seed_sequence(random_seed)))[columns]
-        )
+        rng = np.random.default_rng(seed_sequence(random_seed))
+        return _Coefficients(ranking_table(annotations, ci_prob, rng).assign(about=ABOUT)[columns])
     kind = weights_for(level or annotations.level, weights)
     found = iter(())
     if distance is None:
@@ -165,8 +185,9 @@ def agreement_table(
         name, of_sets, items = set_coefficient(annotations, distance)
         found = iter([(name, of_sets)])
     rng = np.random.default_rng(seed_sequence(random_seed))
-    replicates = _replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng, clusters)
-    rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in replicates}
+    drawn = replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng, clusters)
+    rows = {name: row_of(found, of_name, ci_prob) for name, found, of_name in drawn}
+    _add_notes(rows, items, annotations.annotators)
     rows["phi"] = _phi_row(items, ci_prob, rng)
     if items.rated is not None:
         limits = "items as independent" if clusters is not None else ""
@@ -175,7 +196,7 @@ def agreement_table(
         of_components = icc_rows(annotations, ci_prob, rng)
         rows |= {n: row for n, row in of_components.items() if n not in rows or np.isnan(rows[n]["estimate"])}
     sizes = items.patterns.n_items, items.n_annotators or pd.NA, items.n_annotations
-    common = dict(zip(COMMON, (ci_prob, *sizes)))
+    common = dict(zip(COMMON, (ABOUT, ci_prob, *sizes)))
     return _Coefficients([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
@@ -192,9 +213,9 @@ def krippendorff_alpha(
         Level of measurement: the squared distance of two values. Labels need an order for all but the nominal one,
         and must be numbers for the interval and the ratio level.
     distance
-        Distance of two sets, for labels of which an annotator may choose several
-        (``duplicates="keep"`` in `Labels.from_long`): ``"masi"`` (Passonneau 2006), ``"jaccard"``, or a function of two
-        frozensets of labels.
+        A function of two labels, or of two ratings. Where an annotator chose several labels for an item
+        (``duplicates="keep"`` in `Labels.from_long`), of two frozensets of labels; for these also ``"masi"``
+        (Passonneau 2006) and ``"jaccard"``.
 
     Returns
     -------
@@ -204,8 +225,13 @@ def krippendorff_alpha(
     Raises
     ------
     InputError
-        Labels without the order, or the numbers, that `level` needs; a distance of annotations that are no labels, or
-        one that is negative, not symmetric, or not 0 of equal sets.
+        Labels without the order, or the numbers, that `level` needs; a distance that is negative, not symmetric, or not
+        0 of equal values.
+
+    Warns
+    -----
+    UserWarning
+        Alpha that does not exist: NaN, with the reason.
 
     See Also
     --------
@@ -224,7 +250,7 @@ def krippendorff_alpha(
     """
     annotations = as_annotations(annotations, (Labels, Ratings))
     if distance is not None:
-        return set_coefficient(annotations, distance)[1].estimate()
+        return _or_warn(set_coefficient(annotations, distance)[1].estimate(), items_of(annotations))
     one_of(level, "level", tuple(WEIGHTS_OF_LEVEL))
     items = items_of(annotations)
     if level != "nominal" and not items.has_order:
@@ -236,9 +262,15 @@ def krippendorff_alpha(
         raise InputError(f"level={level!r} needs numbers, and the labels are none; pass level='ordinal'")
     weight = items.patterns.weight[None]
     if level == "interval":
-        return float(formula.interval_alpha(weight, items.moments())[0])
+        return _or_warn(float(formula.interval_alpha(weight, items.moments())[0]), items)
     counts = items.patterns.counts if level == "nominal" else items.counts()
-    return float(formula.alpha(weight, counts, level, items.values)[0])
+    return _or_warn(float(formula.alpha(weight, counts, level, items.values)[0]), items)
+
+
+def _or_warn(alpha: float, items: Items) -> float:
+    if np.isnan(alpha):
+        warn(f"alpha does not exist: {why_undefined(items)}")
+    return alpha
 
 
 def interval_of_counts(
@@ -248,44 +280,37 @@ def interval_of_counts(
     items = items_of(annotations)
     wanted = ((name, found) for name, found in coefficients(items, weights_for("nominal", None)) if name == coefficient)
     rng = np.random.default_rng(seed_sequence(random_seed))
-    _, found, drawn = next(_replicates(wanted, items.patterns.weight, rng))
+    _, found, drawn = next(replicates(wanted, items.patterns.weight, rng))
     interval = interval_of(drawn, ci_prob, equal_tails=found.equal_tails)
     return interval["lower"], interval["upper"]
 
 
-def _replicates(
-    found_by_name: Iterator[tuple[str, Coefficient]],
-    counted: Floats,
-    rng: np.random.Generator,
-    cluster: Integers | None = None,
-) -> Iterator[tuple[str, Coefficient, Floats]]:
-    """Yield each coefficient and its replicates; those of counts, whose weight is `counted`, see the same weights.
-
-    Those of ordered values have weights of their own, which vary more, from a stream of their own.
-    """
-    of_counts: dict[bool, Floats] = {}
-    streams = rng, rng.spawn(1)[0]
-    pseudo = PseudoWeights.draw(rng)
-    for name, found in found_by_name:
-        if found.note:
-            yield name, found, np.empty(0)
-            continue
-        shared, own = found.weight is counted, streams[found.of_order]
-        if shared and found.of_order not in of_counts:
-            of_counts[found.of_order] = draw_weights(found, pseudo, own, cluster)
-        parts = []
-        for start in range(0, REPLICATES, found.step()):
-            some = slice(start, start + found.step())
-            if shared:
-                parts.append(found.compute(of_counts[found.of_order][some]))
-            else:
-                parts.append(found.compute(draw_weights(found, pseudo.of(some), own, cluster)))
-        yield name, found, np.concatenate(parts)
-
-
-def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:
-    estimate, note = (np.nan, found.note) if found.note else (found.estimate(), found.remark)
-    return {"estimate": estimate} | interval_of(drawn, ci_prob, note, equal_tails=found.equal_tails)
+def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
+    """Say where a number says nothing, or something else than it seems to."""
+    named = (items.item < items.n_named) & (items.annotator >= 0)
+    who, code, given = items.annotator[named], items.code[named], items.patterns.weight @ items.patterns.counts
+    of_all, of_chance = [], []
+    if who.size and names.size:
+        used = np.unique(who.astype(np.int64) * items.values.size + code) // items.values.size
+        alone = (np.bincount(used, minlength=names.size) == 1) & (np.bincount(who, minlength=names.size) >= FEWEST)
+        if alone.any() and np.count_nonzero(given) > 1:
+            people = f"{shorten(names[alone])} used one label for all items"
+            of_chance.append(f"{people}: chance-corrected agreement says nothing about their answers")
+        place, size = (who, names.size + items.item[named]), names.size + items.n_named
+        met = sp.sparse.csr_array((np.ones(who.size), place), (size, size))
+        _, group = sp.sparse.csgraph.connected_components(met, directed=False)
+        if (parts := np.unique(group[np.unique(who)]).size) > 1:
+            of_all.append(f"the annotators form {parts} groups that never met on an item")
+    agreed, largest = rows.get("percent_agreement", {}).get("estimate", np.nan), given.max() / given.sum()
+    for name, row in rows.items():
+        notes = list(of_all)
+        if name in KAPPAS or name.startswith("alpha"):
+            notes += of_chance
+            if agreed >= COMMON_SHARE and largest >= COMMON_SHARE and row["estimate"] < SMALL:
+                often = f"one label has {largest:.0%} of the annotations, so that chance agrees often"
+                notes.append(f"{often}: small beside an agreement of {agreed:.0%}")
+        if not np.isnan(row["estimate"]):
+            row["note"] = "; ".join(filter(None, [row["note"], *notes]))
 
 
 def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def _row(
     defined = drawn[~np.isnan(drawn)]
     positive = float((defined > 0).mean()) if defined.size else np.nan
     estimate = first.estimate() - second.estimate()
-    interval = interval_of(drawn, ci_prob, first.remark or second.remark)
+    interval = interval_of(drawn, ci_prob, first.remark or second.remark, estimate=estimate)
     return {"estimate": estimate, "prob_positive": positive} | interval
 
 

@@ -8,8 +8,9 @@ those of items and annotators are a and b, and the six coefficients of Shrout an
     "3,1"  a / (a + 1), consistency                            "3,k"  a / (a + 1 / k).
 
 mu (flat) and the error (log flat) are integrated out, which leaves the restricted likelihood of a and b: its maximum is
-the estimate (REML; of complete ratings that of the analysis of variance, where that is not negative). With a / (a + 1)
-and b / (b + 1) uniform the posterior has two dimensions and is summed over a grid.
+the estimate (REML), of complete ratings that of the analysis of variance, which may be negative. With a / (a + 1)
+and b / (b + 1) uniform the posterior has two dimensions and is summed over a grid. About these annotators alone, the
+variance of their own levels, drawn given a and b, takes the place of b.
 
 Sources: Shrout and Fleiss, "Intraclass correlations: uses in assessing rater reliability", Psychological Bulletin 86
 (1979), doi:10.1037/0033-2909.86.2.420; Harville, "Bayesian inference for variance components using only error
@@ -31,6 +32,8 @@ from bayesagree.io.doors import as_annotations
 
 # Names of the kinds in `agreement_table`; those of means end in ``_mean``.
 NAMES = {"1": "icc_one_way", "2": "icc_agreement", "3": "icc_consistency"}
+# Whom the intervals of `icc` are about.
+OTHERS = "annotators like these"
 # Annotators up to which `agreement_table` has them: the time grows with their cube.
 MOST_ANNOTATORS = 100
 KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
@@ -60,11 +63,7 @@ class VarianceComponents:
 
     def log_likelihood(self, share: float, shares: Floats) -> Floats:
         """Return the log restricted likelihood of one share of items and several of annotators."""
-        a = share / (1 - share)
-        weight = self.of_item.multiply((a / (1 + a * self.size))[:, None])
-        inner = self.cross - (self.of_item.T @ weight.tocsr()).toarray()
-        value, vectors = np.linalg.eigh(inner[2:, 2:])
-        along = vectors.T @ inner[2:, :2]
+        a, (inner, value, _, along) = share / (1 - share), self._freed_of_items(share)
         b = (shares / (1 - shares))[:, None]
         spread = 1 + b * np.maximum(value, 0.0)
         # Sums of squares and products of constant and ratings, freed of items and annotators.
@@ -76,13 +75,24 @@ class VarianceComponents:
             np.log1p(a * self.size).sum() + np.log(spread).sum(axis=1) + np.log(one) + (self.n - 1) * np.log(rest)
         )
 
+    def _freed_of_items(self, share: float) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return sums of products freed of items, eigenvalues and vectors of annotators, and the rest along them."""
+        a = share / (1 - share)
+        weight = self.of_item.multiply((a / (1 + a * self.size))[:, None])
+        inner = self.cross - (self.of_item.T @ weight.tocsr()).toarray()
+        value, vectors = np.linalg.eigh(inner[2:, 2:])
+        return inner, value, vectors, vectors.T @ inner[2:, :2]
+
     def grid(self, ends: Floats) -> tuple[Floats, Floats, Floats]:
         """Return places on both axes, and the logarithms of the likelihood there."""
         a, b = (low + (high - low) * (np.arange(NODES) + 0.5) / NODES for low, high in ends)
         return a, b, np.stack([self.log_likelihood(share, b) for share in a])
 
-    def draws(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return the shares of highest likelihood, (2,), and draws, (draw, 2)."""
+    def draws(self, rng: np.random.Generator, *, fixed: bool = False) -> tuple[Floats, Floats]:
+        """Return the shares of highest likelihood, (2,), and draws, (draw, 2).
+
+        With the annotators `fixed` the spread of the levels of these annotators takes the place of b.
+        """
         ends = np.array([(0.0, 1.0), (0.0, 1.0)])
         for _ in range(3):  # towards what is not nothing
             a, b, log = self.grid(ends)
@@ -103,7 +113,22 @@ class VarianceComponents:
         climbed = sp.optimize.minimize(
             lambda s: -self.log_likelihood(s[0], s[1:])[0], start, method="L-BFGS-B", bounds=bounds, options=precise
         )
+        for k in np.unique(cell // NODES) if fixed else ():
+            some = cell // NODES == k
+            spread = self.levels(float(a[k]), drawn[some, 1], rng).var(axis=1, ddof=1)
+            drawn[some, 1] = spread / (1 + spread)
         return climbed.x, drawn
+
+    def levels(self, share: float, shares: Floats, rng: np.random.Generator) -> Floats:
+        """Draw the levels of the annotators, in standard deviations of the error, (draw, annotator)."""
+        inner, value, vectors, along = self._freed_of_items(share)
+        b = (shares / (1 - shares))[:, None]
+        shrunk = b / (1 + b * np.maximum(value, 0.0))
+        one, both, two = (inner[p, q] - shrunk @ (along[:, p] * along[:, q]) for p, q in ((0, 0), (0, 1), (1, 1)))
+        error = np.sqrt(np.maximum(two - both**2 / one, 1e-12) / rng.chisquare(self.n - 1, shares.size))
+        centre = both / one + error / np.sqrt(one) * rng.standard_normal(shares.size)
+        mean = shrunk * (along[:, 1] - centre[:, None] * along[:, 0]) / error[:, None]
+        return (mean + np.sqrt(shrunk) * rng.standard_normal(mean.shape)) @ vectors.T
 
 
 def icc(
@@ -128,8 +153,10 @@ def icc(
     Returns
     -------
     DataFrame
-        One row per kind: kind, k, estimate (REML), lower, upper (shortest interval of the posterior), ci_prob. The
-        items are taken as independent; `agreement_table` with ``cluster=`` has alpha for items of clusters.
+        One row per kind: kind, k, estimate (of complete ratings that of the analysis of variance, else REML), lower,
+        upper (shortest interval of the posterior, or to the estimate), ci_prob, and about, ``"annotators like these"``:
+        `agreement_table` has the rows about these annotators alone. The items are taken as independent;
+        `agreement_table` with ``cluster=`` has alpha for items of clusters.
 
     Raises
     ------
@@ -151,40 +178,72 @@ def icc(
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     if kind is not None:
         one_of(kind, "kind", KINDS)
-    size = np.bincount(ratings.item_index)
-    size = size[size > 0]
-    if size.size < 2 or np.unique(ratings.annotator_index).size < 2 or size.max() < 2 or np.ptp(ratings.rating) == 0:
+    if np.unique(ratings.annotator_index).size < 2 or not _exists(ratings):
         raise InputError(
             "an intraclass correlation needs two items, two annotators, an item with two ratings that differ"
         )
-    k = max(round(size.mean()), 2) if k is None else k
-    rng = np.random.default_rng(seed_sequence(random_seed))
-    rows, wanted = [], KINDS if kind is None else (kind,)
-    needed = sorted({name[0] != "1" for name in wanted})
-    fits = {two_way: VarianceComponents(ratings, two_way=two_way).draws(rng) for two_way in needed}
-    for name in wanted:
-        top, drawn = fits[name[0] != "1"]
-        mean = k if name.endswith("k") else 1
-        lower, upper = hdi(correlation(name, drawn, mean), ci_prob)
-        estimate = float(correlation(name, top[None], mean)[0])
-        rows.append({"kind": name, "k": mean, "estimate": estimate, "lower": lower, "upper": upper, "ci_prob": ci_prob})
-    return pd.DataFrame(rows)
+    k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
+    wanted = KINDS if kind is None else (kind,)
+    return pd.DataFrame(_rows(ratings, wanted, k, ci_prob, random_seed)).assign(ci_prob=ci_prob, about=OTHERS)
 
 
 def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, dict[str, Any]]:
-    """Return the rows of `agreement_table`: of all kinds that exist by name."""
-    few = np.unique(ratings.annotator_index).size <= MOST_ANNOTATORS
-    try:
-        found = icc(ratings, ci_prob=ci_prob, random_seed=random_seed) if few else pd.DataFrame()
-    except InputError:
+    """Return the rows of `agreement_table`, about these annotators: of all kinds that exist by name."""
+    if not 2 <= np.unique(ratings.annotator_index).size <= MOST_ANNOTATORS or not _exists(ratings):
         return {}
-    rows: dict[str, dict[str, Any]] = {}
-    for row in found.to_dict("records"):
-        mean = row["kind"].endswith("k")
-        note = f"mean of {row['k']} ratings; components of variance" if mean else "components of variance"
-        ends = {name: row[name] for name in ("estimate", "lower", "upper")}
-        rows[NAMES[row["kind"][0]] + "_mean" * mean] = ends | {"ci_kind": "hdi", "note": note}
+    k, rows = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2), {}
+    for row in _rows(ratings, KINDS, k, ci_prob, random_seed, fixed=True):
+        name = NAMES[row.pop("kind")[0]] + "_mean" * (row["k"] > 1)
+        note = (
+            f"mean of {row.pop('k')} ratings; components of variance" if "_mean" in name else "components of variance"
+        )
+        rows[name] = {key: row[key] for key in ("estimate", "lower", "upper")} | {"ci_kind": "hdi", "note": note}
     return rows
+
+
+def _exists(ratings: Ratings) -> bool:
+    size = np.bincount(ratings.item_index)
+    return bool(np.count_nonzero(size) > 1 and size.max() > 1 and np.ptp(ratings.rating) > 0)
+
+
+def _rows(
+    ratings: Ratings, wanted: tuple[str, ...], k: int, ci_prob: float, random_seed: Seed, *, fixed: bool = False
+) -> list[dict[str, Any]]:
+    """Return kind, k, estimate and interval, which holds the estimate, of some kinds."""
+    rng, rows, matrix = np.random.default_rng(seed_sequence(random_seed)), [], _complete(ratings)
+    fits = {}
+    for two_way in sorted({name[0] != "1" for name in wanted}):
+        top, drawn = VarianceComponents(ratings, two_way=two_way).draws(rng, fixed=fixed and two_way)
+        fits[two_way] = (top if matrix is None else _of_variance_analysis(matrix, two_way=two_way)), drawn
+    for name in wanted:
+        (top, drawn), mean = fits[name[0] != "1"], k if name.endswith("k") else 1
+        estimate = float(correlation(name, top[None], mean)[0])
+        lower, upper = hdi(correlation(name, drawn, mean), ci_prob)
+        ends = {"lower": min(lower, estimate), "upper": max(upper, estimate)}
+        rows.append({"kind": name, "k": mean, "estimate": estimate} | ends)
+    return rows
+
+
+def _complete(ratings: Ratings) -> Floats | None:
+    """Return the (item, annotator) matrix if every cell is filled once."""
+    (item, rows), (who, columns) = (
+        np.unique(code, return_inverse=True) for code in (ratings.item_index, ratings.annotator_index)
+    )
+    if ratings.rating.size != item.size * who.size or ratings.has_repeats:
+        return None
+    matrix = np.empty((item.size, who.size))
+    matrix[rows, columns] = ratings.rating
+    return matrix
+
+
+def _of_variance_analysis(X: Floats, *, two_way: bool) -> Floats:
+    """Return the shares of items and annotators by mean squares, which may be negative."""
+    (n, k), rest = X.shape, X - X.mean(axis=1, keepdims=True)
+    level = rest.mean(axis=0) * two_way
+    error = max(float(((rest - level) ** 2).sum()) / ((n - 1) * (k - 1) if two_way else n * (k - 1)), 1e-12)
+    of_items, of_level = k * X.mean(axis=1).var(ddof=1), n * (level**2).sum() / (k - 1)
+    a, b = (of_items / error - 1) / k, (of_level / error - 1) / n * two_way
+    return np.array([a / (1 + a), b / (1 + b)])
 
 
 def correlation(kind: str, shares: Floats, k: int) -> Floats:

@@ -41,7 +41,8 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
     sizes = np.bincount(rankings.item_index, minlength=rankings.items.size)
     chosen = np.flatnonzero(sizes >= 2)
     if not chosen.size:
-        return {name: _row(np.nan, np.empty(0), ci_prob, "no item has two rankings") for name in NAMES}
+        nothing = {"estimate": np.nan} | interval_of(np.empty(0), ci_prob, "no item has two rankings")
+        return {name: nothing | {"ci_kind": "weighted bootstrap hdi"} for name in NAMES}
     items = [_item(rankings, int(i)) for i in chosen]
     if len(items) == 1:
         values = _coefficients(items[0], np.ones((1, items[0].ranking.size)))
@@ -60,7 +61,9 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
 
 
 def _row(estimate: float, drawn: Floats, ci_prob: float, note: str) -> dict[str, Any]:
-    interval = interval_of(drawn[:0] if np.isnan(estimate) else drawn, ci_prob, note)
+    if np.isnan(estimate):
+        note = "; ".join(filter(None, [note, "every ranking is one block of ties, without an order to agree on"]))
+    interval = interval_of(drawn[:0] if np.isnan(estimate) else drawn, ci_prob, note, estimate=estimate)
     return {"estimate": estimate} | interval | {"ci_kind": "weighted bootstrap hdi"}
 
 
@@ -89,9 +92,10 @@ def _coefficients(item: Item, weight: Floats) -> Floats:
         return np.where(exist, _off_diagonal(sums, squares, filled) / np.where(exist, pairs, 1.0), np.nan)
 
     between, within = mean_of_pairs(item.covariance), (sums @ own) / sums.sum(axis=1)
+    # Every ranking one block of ties: there is no order to agree on.
+    within = np.where(within > 0, within, np.nan)
     concordance = (within + (n - 1) * between) / n
-    with np.errstate(invalid="ignore", divide="ignore"):  # every ranking is one block of ties
-        corrected = np.where(within > 0, concordance / within, np.nan)
+    corrected = concordance / within
     return np.stack([concordance, corrected, mean_of_pairs(item.tau), mean_of_pairs(item.overlap)])
 
 

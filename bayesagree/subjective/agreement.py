@@ -104,7 +104,9 @@ def group_agreement(
     for (g, h), part, total in zip(pairs, parts, sums):
         n_pairs[g, h] = n_pairs[h, g] = round(part[:, 0].sum() / (2 if g == h else 1))
         alpha = _alpha(total, same=g == h)
-        found = interval_of(alpha[1:] if np.isfinite(alpha[0]) else alpha[:0], ci_prob, equal_tails=unordered)
+        found = interval_of(
+            alpha[1:] if np.isfinite(alpha[0]) else alpha[:0], ci_prob, estimate=alpha[0], equal_tails=unordered
+        )
         table[:, g, h] = table[:, h, g] = (alpha[0], found["lower"], found["upper"])
     dims = ("group", "other_group")
     variables = dict(zip(("alpha", "lower", "upper", "n_pairs"), ((dims, values) for values in (*table, n_pairs))))

@@ -1,0 +1,162 @@
+"""Agreement in detail against published and counted values; rows that hold together; notes on planted defects."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import Labels, Rankings, Ratings, agreement_table, confusion, krippendorff_alpha
+from bayesagree.agreement import icc
+
+# Anxiety of 20 subjects by three raters, from R's irr.
+ANXIETY = np.array([
+    [3, 3, 2], [3, 6, 1], [3, 4, 4], [4, 6, 4], [5, 2, 3], [5, 4, 2], [2, 2, 1], [3, 4, 6], [5, 3, 1], [2, 3, 1],
+    [2, 2, 1], [6, 3, 2], [1, 3, 3], [5, 3, 3], [2, 2, 1], [2, 2, 1], [1, 1, 3], [2, 3, 3], [4, 3, 2], [3, 4, 2],
+])  # fmt: skip
+NAMES = ["ann", "bob", "cyn"]
+
+
+def anxiety():
+    return Labels.from_matrix(ANXIETY, annotators=NAMES)
+
+
+def strings(rows, **options):
+    table = [(i, j, label) for i, row in enumerate(rows) for j, label in enumerate(row)]
+    return Labels.from_long(pd.DataFrame(table, columns=["item", "annotator", "label"]), **options)
+
+
+def trials(judges):
+    table = [(i, j, label) for j, rows in judges.items() for i, row in enumerate(rows) for label in row]
+    return Labels.from_long(pd.DataFrame(table, columns=["item", "annotator", "label"]), duplicates="keep")
+
+
+def test_kappa_of_every_pair():
+    """irr's kappa2; the second weighted one is irr's squared kappa of the same pair."""
+    table = agreement_table(anxiety(), by="pair", random_seed=1)
+    assert table[["annotator", "other_annotator"]].values.tolist() == [["ann", "bob"], ["ann", "cyn"], ["bob", "cyn"]]
+    assert table["estimate"].tolist() == pytest.approx([0.119497, -0.165644, -0.006289], abs=1e-6)
+    assert ((table["lower"] <= table["estimate"]) & (table["estimate"] <= table["upper"])).all()
+    for weights in ("identity", "quadratic"):
+        pair = Labels.from_matrix(ANXIETY[:, :2], annotators=NAMES[:2], labels=list(range(1, 7)))
+        alone = agreement_table(pair, weights=weights, random_seed=1).set_index("coefficient")
+        found = agreement_table(pair, by="pair", weights=weights, random_seed=1)["estimate"].item()
+        assert found == pytest.approx(alone.loc["cohen_kappa", "estimate"])
+
+
+def test_an_annotator_against_the_others_is_kappa_with_each_other_counting_alike():
+    table = agreement_table(anxiety(), by="annotator", random_seed=1)
+    of_both = np.concatenate([ANXIETY[:, [0, 1]], ANXIETY[:, [0, 2]]])
+    observed = (of_both[:, 0] == of_both[:, 1]).mean()
+    shares = [np.bincount(column, minlength=7) / len(of_both) for column in of_both.T]
+    expected = shares[0] @ shares[1]
+    assert table["estimate"][0] == pytest.approx((observed - expected) / (1 - expected))
+    assert table["annotator"].tolist() == NAMES
+
+
+def test_an_annotator_with_himself():
+    """Five trials of a judge: by hand 1 and .0625 of Fleiss' kappa."""
+    judges = {"sure": ["aaaaa", "bbbbb", "aaaaa"], "unsure": ["aaabb", "abbbb", "aaaab"]}
+    table = agreement_table(trials(judges), by="annotator", random_seed=1).set_index("annotator")
+    assert table["estimate"].to_dict() == pytest.approx({"sure": 1.0, "unsure": 0.0625})
+    assert set(table["against"]) == {"self"}
+
+
+def test_share_of_agreeing_pairs_of_each_item_and_label():
+    votes = strings(["aaa", "aab", "abc", "bbbb", "aabb", "a"])
+    by_item = agreement_table(votes, by="item")
+    assert by_item["estimate"].tolist() == pytest.approx([1, 1 / 3, 0, 1, 1 / 3, np.nan], nan_ok=True)
+    assert by_item["note"].iloc[-1] == "fewer than two annotations"
+    by_label = agreement_table(votes, by="category", random_seed=1).set_index("category")["estimate"]
+    # Annotations beside another of their item that are the same label, over all that stand beside another.
+    assert by_label.to_dict() == pytest.approx(
+        {"a": (6 + 2 + 2) / (6 + 4 + 2 + 6), "b": (12 + 2) / (2 + 2 + 12 + 6), "c": 0}
+    )
+
+
+def test_confusion_of_two_and_of_all():
+    table = confusion(anxiety(), "ann", "bob")
+    counted = pd.crosstab(ANXIETY[:, 0], ANXIETY[:, 1]).reindex(columns=range(1, 7), fill_value=0)
+    np.testing.assert_array_equal(table, counted)
+    pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
+    pooled = sum(np.histogram2d(ANXIETY[:, a], ANXIETY[:, b], bins=np.arange(1, 8))[0] for a, b in pairs)
+    np.testing.assert_array_equal(confusion(anxiety()), pooled)
+
+
+def test_a_function_of_two_labels_or_numbers_receives_them():
+    near = {frozenset(("joy", "love")): 0.3, frozenset(("anger", "sadness")): 0.5}
+    votes = Labels.from_matrix([["joy", "love"], ["anger", "sadness"], ["joy", "joy"], ["anger", "joy"]])
+    alpha = krippendorff_alpha(votes, distance=lambda x, y: 0 if x == y else near.get(frozenset((x, y)), 1))
+    assert alpha == pytest.approx(0.267442, abs=1e-6)
+    numbers = Ratings.from_matrix([(1, 2), (4, 4), (6, 9), (3, 3), (8, 7)], scale=(0, 10), step=1)
+    assert krippendorff_alpha(numbers, distance=lambda x, y: abs(x - y)) == pytest.approx(0.685315, abs=1e-6)
+    several = trials({"ann": ["ab", "a"], "bob": ["ab", "b"]})
+    assert krippendorff_alpha(several, distance=lambda x, y: 1 - len(x & y) / len(x | y)) == pytest.approx(
+        krippendorff_alpha(several, distance="jaccard")
+    )
+
+
+def rows(annotations, **options):
+    return agreement_table(annotations, random_seed=1, **options).set_index("coefficient")
+
+
+@pytest.mark.parametrize("accuracy", [0.6, 0.95, 1.0])
+def test_the_estimate_lies_in_its_interval(accuracy):
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        truth = rng.integers(2, size=(6, 1))
+        table = rows(Labels.from_matrix(np.where(rng.random((6, 4)) < accuracy, truth, 1 - truth), labels=[0, 1]))
+        table = table.dropna(subset=["lower"])
+        assert ((table["lower"] <= table["estimate"]) & (table["estimate"] <= table["upper"])).all()
+
+
+def test_fewer_than_three_items_have_a_note_in_place_of_an_interval():
+    table = rows(Labels.from_matrix([list("aaaaaaaab")]))
+    shown = ["percent_agreement", "conger_kappa", "fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger"]
+    assert table.loc[shown, "estimate"].tolist() == pytest.approx([7 / 9, 0, -0.125, 0, 0.7231, 0.5556], abs=1e-4)
+    assert table.loc[shown, ["lower", "upper"]].isna().all().all()
+    assert table.loc["alpha_nominal", "note"] == "1 item: an interval over items needs 3"
+
+
+def test_an_empty_cell_does_not_change_the_question():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(300, 1)) + 0.6 * np.array([-1, 0, 1]) + 0.75 * rng.normal(size=(300, 3))
+    gap = x.copy()
+    gap[5, 1] = np.nan
+    whole, holed = (rows(Ratings.from_matrix(one, scale=(-9, 9))).loc["icc_agreement"] for one in (x, gap))
+    assert holed["estimate"] == pytest.approx(whole["estimate"], abs=0.01)
+    assert (holed["upper"] - holed["lower"]) == pytest.approx(whole["upper"] - whole["lower"], rel=0.3)
+    assert holed["about"] == whole["about"] == "these annotators"
+    others = icc(Ratings.from_matrix(gap, scale=(-9, 9)), kind="2,1", random_seed=1).iloc[0]
+    assert others["about"] == "annotators like these"
+    assert others["upper"] - others["lower"] > 2 * (holed["upper"] - holed["lower"])
+
+
+def test_an_intraclass_correlation_below_zero_is_one_number():
+    """Analysis of variance by hand: -.0553, -.0938, -.0874."""
+    x = np.zeros((16, 2))
+    x[0, 0], x[1, 1], x[2, 1] = 3, 2, 1
+    ratings = Ratings.from_matrix(x, scale=(0, 10), step=1)
+    found, table = icc(ratings, random_seed=1).set_index("kind"), rows(ratings)
+    for kind, name, value in (
+        ("1,1", "icc_one_way", -0.0553), ("2,1", "icc_agreement", -0.0938), ("3,1", "icc_consistency", -0.0874),
+    ):  # fmt: skip
+        assert found.loc[kind, "estimate"] == pytest.approx(value, abs=6e-5)
+        assert table.loc[name, "estimate"] == pytest.approx(value, abs=6e-5)
+        assert found.loc[kind, "lower"] <= value + 6e-5
+
+
+def test_notes_speak_on_a_defect_and_are_silent_without():
+    clean = rows(
+        Labels.from_matrix([list("ab"), list("aa"), list("bb"), list("ab"), list("bb")] * 4, annotators=["j", "p"])
+    )
+    assert set(clean["note"].dropna()[clean["estimate"].notna()]) == {""}
+    judge = rows(Labels.from_matrix([["pass", "pass"]] * 9 + [["fail", "pass"]], annotators=["person", "judge"]))
+    assert "'judge' used one label for all items" in judge.loc["cohen_kappa", "note"]
+    assert "chance agrees often: small beside an agreement of 90%" in judge.loc["cohen_kappa", "note"]
+    assert judge.loc["gwet_ac1", "note"] == ""
+    apart = [["a", "b", None, None], ["a", "a", None, None], ["b", "b", None, None], [None, None, "a", "b"]] * 2
+    assert "2 groups that never met" in rows(Labels.from_matrix(apart)).loc["fleiss_kappa", "note"]
+    tied = Rankings.from_blocks([[[["a", "b"]], [["a", "b"]]]] * 3, labels=["a", "b"])
+    row = rows(tied).loc["kendall_w"]
+    assert np.isnan(row["estimate"]) and "one block of ties" in row["note"]
+    with pytest.warns(UserWarning, match="alpha does not exist: only one value was used"):
+        assert np.isnan(krippendorff_alpha(Labels.from_matrix([["a", "a"], ["a", "a"]])))
