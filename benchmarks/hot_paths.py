@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import prices
-from informed_speed import Size, test_set
 from prices import Prices, generator, nanoseconds, price_of
 from timing import Spread
 
@@ -19,8 +18,6 @@ from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.plausibility.informed._draw_kernels import top_label_draws as informed_draws
-from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 
 
@@ -114,25 +111,7 @@ def mixed_membership(price: Prices, small: int) -> HotPath:
     )
 
 
-def informed(price: Prices, small: int) -> HotPath:
-    n_labels, samples = 10, 1000 // small
-    posterior = InformedProblem.of(*test_set(Size(500, n_labels, 5)))
-    votes, (dense, hit, _) = posterior.votes, posterior.covariates
-    thetas = posterior.fit.draws(samples // 25, np.random.default_rng(1))
-    out, rng = np.empty((len(dense), samples, 1), np.int16), generator()
-    given = (thetas, dense, hit, votes.start, votes.label, votes.number)
-    spent = nanoseconds(lambda: informed_draws(rng, *given, out), len(dense) * samples)
-    # A label with votes has a shape above 1, whatever the component.
-    voted = votes.label.size / len(dense)
-    softmax = n_labels * (price.log + price.exp) * len(thetas) / samples
-    floor = price.uniform + voted * price.gammas(np.full(1, 2.0)) + price.exponential + softmax
-    name = f"informed draws, the best of {n_labels} labels, {voted:.1f} of them with votes"
-    return HotPath(
-        name, "item and draw", spent, floor, "a uniform, gammas of labels with votes, one wait; a softmax a set"
-    )
-
-
 PATHS = [
-    selection, gibbs, pairs, mixed_membership, informed,
+    selection, gibbs, pairs, mixed_membership,
 ]  # fmt: skip
 ON_PUBLIC_DATA = (gibbs,)

@@ -30,8 +30,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions
-from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.family import draw_items
 
 type Floats = NDArray[np.float64]
 
@@ -107,11 +107,8 @@ def scores(plausibility: Floats, predicted: Floats) -> Floats:
 def informed(counts: NDArray, predictions: Predictions, exclude: str | None, rng: np.random.Generator) -> Floats:
     """Plausibilities (item, draw, label); two draws share their parameters."""
     posterior = InformedProblem.of(Labels.from_counts(counts), predictions, exclude)
-    out = np.empty((len(counts), DRAWS, counts.shape[1]))
-    (dense, hit, _), votes = posterior.covariates, posterior.votes
-    thetas = posterior.parameters(DRAWS // 4, 2, rng)
-    plausibility_draws(rng, thetas.reshape(DRAWS // 2, -1), dense, hit, *votes, out)
-    return out
+    theta = posterior.parameters(DRAWS // 4, 2, rng).reshape(DRAWS // 2, -1)
+    return draw_items(rng, theta, posterior.layout, posterior.items, 2, best=False)
 
 
 def cases(every: NDArray, probability: Floats, k: int, repeat: int) -> Iterator[dict[str, Any]]:

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bayesagree import Labels, Predictions
-from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.family import draw_items
 
 type Floats = NDArray[np.float64]
 
@@ -85,10 +85,8 @@ def case(kind: str, votes: int, rng: np.random.Generator) -> dict[str, list[tupl
     models = Predictions.from_scores(dict(zip("ABC", probability)))
     voted = Labels.from_counts(counts[:VOTED])
     posterior = InformedProblem.of(voted, models)
-    thetas = posterior.parameters(DRAWS // 8, 4, rng).reshape(DRAWS // 2, -1)
-    drawn = np.empty((N_ITEMS, DRAWS, N_LABELS))
-    dense, hit, _ = posterior.covariates
-    plausibility_draws(rng, thetas, dense, hit, *posterior.votes, drawn)
+    theta = posterior.parameters(DRAWS // 8, 4, rng).reshape(DRAWS // 2, -1)
+    drawn = draw_items(rng, theta, posterior.layout, posterior.items, 2, best=False)
     weights = rng.standard_exponential((N_ITEMS, DRAWS))
     drawn_scores = (targets(drawn, said) * weights).sum(axis=1) / weights.sum(axis=0)
     found["informed"] = [tuple(np.quantile(s, (0.025, 0.975))) for s in drawn_scores]

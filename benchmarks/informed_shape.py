@@ -28,8 +28,8 @@ from informed import DRAWS, METRICS, chaosnli, scores
 from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions
-from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.family import draw_items
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 type Floats = NDArray[np.float64]
@@ -40,19 +40,19 @@ PAGE = Path(__file__).parent / "results" / "informed_shape.md"
 
 def drawn(problem: InformedProblem, thetas: Floats, rng: np.random.Generator, *, known: bool = True) -> Floats:
     """Plausibilities (item, draw, label), of items without votes where these are not `known`."""
-    (dense, hit, _), (start, label, number) = problem.covariates, problem.votes
-    out = np.empty((len(start) - 1, DRAWS, problem.labels.categories.size))
-    plausibility_draws(rng, thetas, dense, hit, start if known else np.zeros_like(start), label, number, out)
-    return out
+    items = problem.items if known else problem.items.with_counts(np.zeros_like(problem.items.counts))
+    return draw_items(rng, thetas, problem.layout, items, DRAWS // len(thetas), best=False)
 
 
 def centred(estimate: Floats) -> InformedPrior:
     """Return the prior of the shared shapes around estimates, with the sds of the default."""
-    opened, _, odds, _, clear, blur = estimate[-6:].tolist()
+    opened, _, odds, _, clear, blur, best, sharpness, best_odds = estimate[-9:].tolist()
     sds = InformedPrior()
     return InformedPrior(
         open_concentration=(opened, sds.open_concentration[1]), clear_odds=(odds, sds.clear_odds[1]),
         clear_concentration=(clear, sds.clear_concentration[1]), blur=(blur, sds.blur[1]),
+        best_concentration=(best, sds.best_concentration[1]), best_sharpness=(sharpness, sds.best_sharpness[1]),
+        best_odds=(best_odds, sds.best_odds[1]),
     )  # fmt: skip
 
 

@@ -12,12 +12,14 @@ from bayesagree import Labels, Predictions, informed_dirichlet
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility import InformedPrior
 from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.family import draw_items
 
 DRAWS = 97  # a prime: every draw has parameters of its own
 # Wide enough to matter, narrow enough for items that differ: the default prior also draws sets of one certain label.
 PRIOR = InformedPrior(
-    slope_sd=0.5, level_sd=0.5, clarity_sd=0.5, confusion_sd=0.5, open_concentration=(1.0, 0.5), clear_odds=(-1.0, 0.5),
-    clear_concentration=(2.5, 0.3), blur=(-3.0, 0.3), entropy_slope_sd=0.3,
+    slope_sd=0.5, share=(1.0, 0.3), open_concentration=(1.0, 0.5), clear_odds=(-1.0, 0.5),
+    clear_concentration=(2.5, 0.3), blur=(-3.0, 0.3), entropy_slope_sd=0.3, best_concentration=(1.0, 0.3),
+    best_sharpness=(0.7, 0.3), best_odds=(-0.5, 1.5),
 )  # fmt: skip
 
 
@@ -25,24 +27,13 @@ def simulated(rng, n_items=200, votes=4, n_labels=3):
     """Votes, predictions and the plausibilities behind them, from the prior."""
     scores = rng.normal(size=(n_items, n_labels))
     models = Predictions.from_scores({"A": softmax(1.5 * scores, axis=1)}, probabilities=True)
+    # The shares of the labels of all votes are given, and those of the votes drawn are near them.
     empty = Labels.from_counts(np.ones((n_items, n_labels), int))
     posterior = InformedProblem.of(empty, models, prior=PRIOR)
-    layout, (dense, hit, _) = posterior.layout, posterior.covariates
-    theta = rng.normal(layout.mean, layout.sd)
-    slopes, level, clarity, confusion, t = layout.parts(theta)
-    columns = np.concatenate([dense, hit[:, :, None] == np.arange(n_labels)], axis=1)
-    eta = np.einsum("f,ifk->ik", slopes, columns) + level
-    eta += softmax(eta, axis=1) @ confusion.reshape(n_labels, n_labels)
-    mean = 0.999 * softmax(eta, axis=1) + 0.001 / n_labels
-    h = 3 * (-(mean * np.log(mean)).sum(axis=1) / np.log(n_labels) - 0.4)
-    weight = softmax(np.c_[np.zeros(n_items), (t[2] + t[3] * h)[:, None] + np.log(mean) + clarity], axis=1)
-    kind = (rng.random((n_items, 1)) > weight.cumsum(axis=1)[:, :-1]).sum(axis=1)
-    blur, clear = 1 / (1 + np.exp(-t[5])), np.exp(t[4])
-    home = np.eye(n_labels)[np.maximum(kind - 1, 0)]
-    open_shape = np.exp(t[0] + t[1] * h)[:, None] * mean
-    shape = np.where(kind[:, None] == 0, open_shape, clear * ((1 - blur) * home + blur * mean))
-    gamma = rng.standard_gamma(shape) + 1e-300
-    truth = gamma / gamma.sum(axis=1, keepdims=True)
+    theta = rng.normal(posterior.layout.mean, posterior.layout.sd)[None]
+    blank = posterior.items.with_counts(np.zeros((n_items, n_labels), int))
+    truth = draw_items(rng, theta, posterior.layout, blank, 1, best=False)[:, 0]
+    truth = np.maximum(truth, 1e-300) / np.maximum(truth, 1e-300).sum(axis=1, keepdims=True)
     return Labels.from_counts(rng.multinomial(votes, truth)), models, truth
 
 

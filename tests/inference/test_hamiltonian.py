@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from bayesagree.inference.convergence import diagnostics
-from bayesagree.inference.hamiltonian import ACCEPTANCE, Chain, Normals
+from bayesagree.inference.hamiltonian import ACCEPTANCE, Chain
 
 
 def chains(density, units, n=4, draws=1000):
@@ -50,39 +50,3 @@ def test_a_trajectory_out_of_the_support_is_rejected():
 
     chain = Chain(density, np.zeros(1), np.eye(1), np.random.default_rng(1), shortest=1.0, longest=4.0)
     assert np.abs(chain.run(500)).max() <= 1
-
-
-CENTRES, SCALES, SHARES = np.array([[0.0, 0.0], [12.0, 5.0]]), np.array([1.0, 0.3]), np.array([0.7, 0.3])
-
-
-def two_modes(x):
-    """Return the log density of two normal modes, the second narrower, and its gradient."""
-    away = (x - CENTRES) / SCALES[:, None]
-    parts = np.log(SHARES) - 2 * np.log(SCALES) - 0.5 * (away**2).sum(axis=1)
-    weight = np.exp(parts - np.logaddexp.reduce(parts))
-    return float(np.logaddexp.reduce(parts)), -(weight / SCALES) @ away
-
-
-def between_modes(random_seed):
-    started = []
-    for mode in (0, 0, 1, 1):
-        rng = np.random.default_rng([random_seed, len(started)])
-        start = CENTRES[mode] + 0.1 * rng.standard_normal(2)
-        started.append(Chain(two_modes, start, np.eye(2), rng, shortest=1.0, longest=2.2, centre=np.zeros(2)))
-        started[-1].adapt(20)
-    first = np.array([chain.run(150) for chain in started])
-    jumps = Normals.of(first, np.eye(2))
-    return first, np.array([chain.run(300, 1, jumps) for chain in started])
-
-
-def test_jumps_give_each_mode_its_share():
-    first, drawn = between_modes(3)
-    assert diagnostics(first)[0].max() > 1.5  # no chain leaves its mode by itself
-    second = (drawn[:, :, :1] > 6).astype(float)
-    r_hat, ess = diagnostics(second)
-    assert r_hat.max() < 1.05
-    assert abs(second.mean() - SHARES[1]) < 4 * np.sqrt(SHARES.prod() / ess[0])
-    for mode, inside in enumerate((drawn[:, :, 0] < 6, drawn[:, :, 0] > 6)):
-        spread = drawn[inside].std(axis=0)
-        # A standard deviation has a relative error of 1 / sqrt(2 n); draws inside a mode are nearly independent.
-        assert np.abs(spread / SCALES[mode] - 1).max() < 4 / np.sqrt(2 * inside.sum() / 4)

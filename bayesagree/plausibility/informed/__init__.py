@@ -2,15 +2,13 @@
 
 - `posterior`: `informed_dirichlet`, the draws; `_problem`: votes and covariates, and what is learnt from them.
 - `covariates`: what the predictions say of an item.
+- `family`: the three kinds of items, the likelihood of their votes and their draws.
 - `ordered`: the form for labels that stand in an order, with few parameters.
 - `prior`: names, order and priors of the parameters.
-- `fit`: their mode and its uncertainty.
-- `sampler`: their draws.
+- `fit`: their mode and their draws; `sampler`: the chains.
 - `gold`: the true label of items, learnt from items whose label is known.
 - `guards`: whether predictions help to predict held-out votes, and whether chains agree.
 - `model`: the same posterior in PyMC.
-- `_kernels`: likelihood of one item; `_block_kernels`: of blocks of items, with its gradient.
-- `_draw_kernels`: draws of the plausibilities.
 """
 
 import lazy_loader as lazy

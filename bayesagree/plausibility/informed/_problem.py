@@ -9,14 +9,22 @@ import numpy as np
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.inference.posterior import Request
-from bayesagree.inference.streams import Seed, stream_apart
+from bayesagree.inference.posterior import Drawer, Drawn, Request, label_dtype
+from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed import guards
-from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
-from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
+from bayesagree.plausibility.informed.family import Items, draw_items, prior_means
+from bayesagree.plausibility.informed.fit import Fit, Learner
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
-from bayesagree.plausibility.informed.sampler import draws_per_parameters, parameter_draws
+
+# A new set of parameters costs a hundred passes over all items, more than its draws of these.
+# Most consecutive draws of a chain that share their parameters.
+MOST_SHARED = 10
+
+
+def draws_per_parameters(draws: int) -> int:
+    """Return how many consecutive draws of a chain share one draw of the parameters; it divides `draws`."""
+    return next(d for d in range(MOST_SHARED, 0, -1) if draws % d == 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,23 +35,16 @@ class InformedProblem:
     predictions: Predictions
     exclude: Excluded = None
     prior: InformedPrior | None = None
-    approximate: bool = False
     _drawn: dict[Any, Floats] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
-        cls,
-        labels: Labels,
-        predictions: Predictions,
-        exclude: Excluded = None,
-        prior: InformedPrior | None = None,
-        *,
-        approximate: bool = False,
+        cls, labels: Labels, predictions: Predictions, exclude: Excluded = None, prior: InformedPrior | None = None
     ) -> Self:
         """Align labels and predictions."""
         everywhere = on_items_of(labels, predictions)
         predictions = predictions.aligned(everywhere.items, everywhere.categories)
-        return cls(everywhere, predictions, exclude, prior, approximate)
+        return cls(everywhere, predictions, exclude, prior)
 
     @cached_property
     def covariates(self) -> Covariates:
@@ -51,43 +52,57 @@ class InformedProblem:
         return Covariates.of(self.predictions, self.exclude)
 
     @cached_property
-    def votes(self) -> Votes:
-        """The votes of all items."""
-        return Votes.of(self.labels)
+    def items(self) -> Items:
+        """Covariates and votes of all items."""
+        return Items.of(self.covariates, self.labels.counts().astype(np.int64))
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> Any:
         """Names and priors of the parameters."""
-        names = tuple(map(str, self.labels.categories))
-        return Layout(self.covariates.names, names, self.prior or InformedPrior())
+        return Layout(self.covariates.names, self.prior or InformedPrior())
 
     @cached_property
     def fit(self) -> Fit:
-        """The parameters."""
-        return fit_parameters(self.votes, self.covariates, self.layout)
+        """The parameters' mode, the odds of the second kind of items held at their prior mean."""
+        odds = float(self.layout.mean[-1])
+        mode, root = Learner(self.layout, self.items).mode(odds)
+        return Fit(np.append(mode, odds), root)
 
-    def parameters(self, draws: int, chains: int, random_seed: Seed, engine: str = "hmc") -> Floats:
+    def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter)."""
-        random_seed = stream_apart(random_seed, "parameters")
-        return parameter_draws(self.votes, self.covariates, self.layout, self.fit, draws, chains, random_seed, engine)
+        rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
+        with one_blas_thread():
+            return Learner(self.layout, self.items).draws(draws, chains, rng)
 
     def drawn(self, request: Request) -> Floats:
-        """Draw the parameters of a request, once."""
+        """Draw the parameters of a request, once, shape (chain, draw, parameter)."""
         key = request.draws, request.chains, request.random_seed
         if key not in self._drawn:
-            engine = "normal" if self.approximate else "hmc"
-            each = draws_per_parameters(self.votes, request.draws, engine)
-            self._drawn[key] = self.parameters(request.draws // each, request.chains, request.random_seed, engine)
+            sets = request.draws // draws_per_parameters(request.draws)
+            self._drawn[key] = self.parameters(sets, request.chains, request.random_seed)
             guards.warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 
     def prior_means(self, theta: Floats | None = None) -> Floats:
         """Return the mean of every item before its own votes, (item, category), by default at the parameters' mode."""
-        means = np.empty((self.labels.items.size, self.labels.categories.size))
-        prior_means(self.fit.mode if theta is None else theta, self.covariates.dense, self.covariates.hit, means)
-        return means
+        return prior_means(self.fit.mode if theta is None else theta, self.layout, self.items)
 
     def held_out(self, random_seed: Seed) -> guards.HeldOut:
         """Mean log score of votes that were held out."""
         rng, layout = np.random.default_rng(stream_apart(random_seed, "held-out votes")), self.layout
-        return guards.held_out_log_scores(self.votes, self.covariates, layout.categories, layout.prior, rng)
+        return guards.held_out_log_scores(self.items, layout, rng)
+
+    def drawer(self, request: Request) -> Drawer:
+        """Return the function that draws a block of items given draws of the parameters."""
+        theta = self.drawn(request).reshape(-1, self.layout.mean.size)
+        each, n_labels = request.samples // len(theta), self.labels.categories.size
+        best, items, layout = request.top_labels == 1, self.items, self.layout
+
+        def draw(block: slice, rng: np.random.Generator) -> Drawn:
+            drawn = draw_items(rng, theta, layout, items.rows(block), each, best=best)
+            return Drawn(
+                block,
+                {"top_label": drawn[..., None].astype(label_dtype(n_labels))} if best else {"plausibility": drawn},
+            )
+
+        return draw

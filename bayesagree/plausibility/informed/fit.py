@@ -1,48 +1,37 @@
-"""Fit of the informed prior: the parameters that make the votes most probable, and how well the votes know them."""
+"""Fit of the informed prior: the parameters that make the votes most probable, and draws of them given the votes."""
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
-from bayesagree.annotations import Labels
-from bayesagree.inference.multisets import words
-from bayesagree.inference.streams import item_blocks, n_threads, one_blas_thread
-from bayesagree.plausibility.informed._block_kernels import Blocks, blocks_of, score_functions
-from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree._types import Floats, Rng
+from bayesagree.plausibility.informed.family import Items, kinds
 from bayesagree.plausibility.informed.prior import Layout
+from bayesagree.plausibility.informed.sampler import Densities, elliptical_draws
 
-# Items per task: large enough that threads outweigh their overhead, small enough that the gradients of a block of
-# items with hundreds of labels stay in memory.
-ITEMS_PER_TASK = 512
-# Ten steps reach the region where the information is that of the mode; with it, 40 gradients do what 200 did.
-# Most steps of the climb in each choice of units.
-STEPS = 10, 10, 1000
-WORTH_THREADS = 50_000
+# Cells (item, label, vector) that are computed at once: more leave the processor's cache.
+MOST_CELLS = 100_000
+# Parameters are learnt from so many cells (item, label) of annotated items, or so many items: more tell little more.
+LEARNT_CELLS, LEARNT_ITEMS = 24_000, 1000
+# Prior standard deviations beyond which no parameter goes.
+FARTHEST = 15.0
+# Steps of the climb, the gain of log density at which it ends, and the step of derivatives in prior sds.
+STEPS, ENOUGH, EPSILON = 40, 1e-4, 1e-5
+# The same where chains only begin.
+ENOUGH_TO_BEGIN = 0.3
+# The odds of the second kind of items are the last parameter; chains begin where it is nearly no item, and most items.
+BEGIN = -3.0, 2.0
+# Prior standard deviations of these odds over which they are summed.
+ODDS = np.linspace(-2.75, 2.75, 18)
+# Chains start this far from a mode beside its normal approximation.
+SPREAD = 0.7
+# Chains of slices behind each chain of a result.
+WALKERS = 10
 
-
-# Prior standard deviations beyond which no parameter goes: nothing makes up for exp(-450).
-FARTHEST = 30.0
-
-
-class Votes(NamedTuple):
-    """Votes item by item: item i has ``number[start[i]:start[i + 1]]`` votes for the labels of the same places."""
-
-    start: NDArray[np.int64]
-    label: NDArray[np.int32]
-    number: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, labels: Labels) -> "Votes":
-        """Count the votes of each item for each label."""
-        n_labels = labels.categories.size
-        cell, at = np.unique(labels.item_index.astype(np.int64) * n_labels + labels.label_index, return_inverse=True)
-        count = np.bincount(at, labels.count, cell.size).astype(np.int64)
-        start = np.searchsorted(cell, np.arange(labels.items.size + 1) * n_labels)
-        return cls(start, (cell % n_labels).astype(np.int32), count)
+# Log likelihood of each item at parameters, shape (item, vector), of parameters (vector, parameter).
+type Likelihoods = Callable[[Floats], Floats]
 
 
 class Fit(NamedTuple):
@@ -54,112 +43,113 @@ class Fit(NamedTuple):
         The most probable parameters.
     root
         Matrix L of the covariance L L', so that ``mode + L z`` is a draw for standard normal z.
-    log_likelihood
-        Log marginal likelihood of the votes at the mode.
     """
 
     mode: Floats
     root: Floats
-    log_likelihood: float
-
-    @property
-    def sd(self) -> Floats:
-        """Posterior standard deviation of each parameter."""
-        return np.sqrt(np.square(self.root).sum(axis=1))
-
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Draw parameters, shape (n, parameter)."""
-        return self.mode + rng.standard_normal((n, self.mode.size)) @ self.root.T
 
 
-def fit_parameters(
-    votes: Votes, covariates: Covariates, layout: Layout, *, items: NDArray[np.intp] | None = None
-) -> Fit:
-    """Climb to the posterior mode of the parameters and take the information of the votes about them there.
+def climb(values: Likelihoods, mean: Floats, sd: Floats, number: Floats, enough: float = ENOUGH) -> Fit:
+    """Climb to the mode of parameters with priors N(mean, sd^2) and take the information of the items about them there.
 
-    The information is the sum of outer products of the items' score functions (Berndt, Hall, Hall and Hausman, 1974)
-    plus the precision of the prior. The climb goes in the units of the prior's standard deviations at first, then in
-    those of the information where it stands, in which all directions are about equally steep.
+    Both by the scores of items, their derivatives with respect to the parameters: the information is the sum of their
+    outer products (Berndt, Hall, Hall and Hausman, 1974) plus the precision of the prior. `number` tells how many items
+    are like each.
     """
-    mean, sd = layout.mean, layout.sd
-    voted = np.flatnonzero(np.diff(votes.start)) if items is None else items
-    some, weight = alike(votes, covariates, voted)
-    tasks = [blocks_of(*gather(votes, covariates, some[b]), weight[b]) for b in item_blocks(some.size, ITEMS_PER_TASK)]
-    # A thread takes as long to wake as a small problem takes to compute.
-    threads = n_threads() if some.size * len(layout.categories) > WORTH_THREADS else 1
-    with ThreadPoolExecutor(threads) as pool, one_blas_thread():
-        each = pool.map if threads > 1 else map
-
-        def loss(theta: Floats) -> tuple[float, Floats]:
-            """Negative log posterior and its gradient."""
-            away = (theta - mean) / sd
-            if np.abs(away).max() > FARTHEST:  # a line search that overshoots: back, before shapes are 0
-                return ceiling + 0.5 * float(away @ away), away / sd
-            value, slope = 0.0, np.zeros(theta.size)
-            for part, by_theta in each(lambda blocks: _summed(theta, blocks), tasks):
-                value += part
-                slope += by_theta
-            return 0.5 * float(away @ away) - value, away / sd - slope
-
-        def climb(start: Floats, root: Floats, most: int) -> Floats:
-            """Go from `start` towards the mode, at most so many steps, in units of `root`."""
-
-            def by_step(step: Floats) -> tuple[float, Floats]:
-                value, slope = loss(start + root @ step)
-                return value, root.T @ slope
-
-            limits = {"maxiter": most, "maxfun": 2 * most, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-3}
-            climb = sp.optimize.minimize(by_step, np.zeros(mean.size), jac=True, method="L-BFGS-B", options=limits)
-            return start + root @ climb.x
-
-        def covariance_root(theta: Floats) -> Floats:
-            """L with L L' the inverse of the information at theta."""
-            information = np.eye(mean.size)
-            for outer in each(lambda blocks: _outer(theta, sd, blocks), tasks):
-                information += outer
-            # information = T T', so T'^-1 z has its inverse as covariance.
-            triangle = sp.linalg.cholesky(information, lower=True)
-            return sd[:, None] * sp.linalg.solve_triangular(triangle, np.eye(mean.size), lower=True).T
-
-        ceiling = 0.0
-        ceiling, _ = loss(mean)
-        mode, root = mean, np.diag(sd)
-        for most in STEPS:
-            mode = climb(mode, root, most)
-            root = covariance_root(mode)
-        lowest, _ = loss(mode)
-    away = (mode - mean) / sd
-    return Fit(mode, root, 0.5 * float(away @ away) - lowest)
+    size, z = mean.size, np.zeros(mean.size)
+    moves = np.concatenate([np.zeros((1, size)), EPSILON * np.eye(size)])
+    while True:
+        there = values(mean + sd * (z + moves))
+        here = number @ there[:, 0] - 0.5 * z @ z
+        scores = (there[:, 1:] - there[:, :1]) / EPSILON
+        triangle = np.linalg.cholesky((scores.T * number) @ scores + np.eye(size))
+        root = sp.linalg.solve_triangular(triangle, np.eye(size), lower=True).T
+        step, gain = root @ (root.T @ (number @ scores - z)), -np.inf
+        for _ in range(STEPS):
+            new = z + step
+            gain = number @ values((mean + sd * new)[None])[:, 0] - 0.5 * new @ new - here
+            if gain > 0:
+                break
+            step = step / 2
+        if not gain > enough:
+            return Fit(mean + sd * z, sd[:, None] * root)
+        z = z + step
 
 
-def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> tuple[Any, Any, Any, Any, Any]:
-    """Gather covariates and votes of a block of items, as the kernels take them."""
-    size = np.diff(votes.start)[items]
-    start = np.append(0, np.cumsum(size))
-    entry = np.repeat(votes.start[items] - start[:-1], size) + np.arange(start[-1])
-    return covariates.dense[items], covariates.hit[items], start, votes.label[entry], votes.number[entry]
+def chains_of(density: Densities, fits: list[Fit], draws: int, chains: int, rng: Rng) -> Floats:
+    """Draw parameters, shape (chain, draw, parameter), by chains that begin near each of the modes."""
+    modes, roots = (np.stack(part) for part in zip(*fits))
+    n, size = chains * WALKERS, modes.shape[1]
+    which = np.arange(n) % len(fits)
+    start = modes[which] + SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
+    centre, apart = modes.mean(axis=0), modes - modes.mean(axis=0)
+    root = np.linalg.cholesky((np.einsum("fpq,frq->pr", roots, roots) + apart.T @ apart) / len(fits))
+    out = elliptical_draws(density, start, centre, root, -(-draws // WALKERS), rng)
+    return out.reshape(chains, -1, size)[:, :draws]
 
 
-def alike(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> tuple[NDArray[np.intp], Integers]:
-    """Return the first of the items that have the same votes and covariates, in their order, and how many these are."""
-    dense, hit, start, label, number = gather(votes, covariates, items)
-    values = np.concatenate([hit, dense.reshape(len(dense), -1).view(np.int32)], axis=1)
-    places = values.shape[1]
-    key = words(values + (np.arange(places) << 33)).sum(axis=1, dtype=np.uint64)
-    total = np.append(np.uint64(0), np.cumsum(words(number + ((places + label.astype(np.int64)) << 33))))
-    _, first, n = np.unique(key + total[start[1:]] - total[start[:-1]], return_index=True, return_counts=True)
-    order = np.argsort(first)
-    return items[first[order]], n[order]
+def by_cells(function: Likelihoods, theta: Floats, items: Items) -> Floats:
+    """Apply a function to parameters (vector, parameter), a few vectors at a time; vectors are its last axis."""
+    step = max(1, MOST_CELLS // max(items.counts.size, 1))
+    return np.concatenate([function(theta[at : at + step]) for at in range(0, len(theta), step)], axis=-1)
 
 
-def _summed(theta: Floats, blocks: Blocks) -> tuple[float, Floats]:
-    slope = np.empty(theta.size)
-    return score_functions(theta, *blocks, slope, np.empty((1, theta.size, blocks.votes.shape[1]))), slope
+class Learner:
+    """The parameters of the informed prior, learnt from the annotated items."""
 
+    def __init__(self, layout: Layout, items: Items) -> None:
+        n_items = int(items.counts.any(axis=1).sum())
+        most = max(LEARNT_ITEMS, LEARNT_CELLS // items.counts.shape[1])
+        self.layout, (self.items, number) = layout, items.alike()
+        if n_items > most:
+            some = np.random.default_rng(0).permutation(np.repeat(np.arange(number.size), number))[:most]
+            kept, number = np.unique(some, return_counts=True)
+            self.items = self.items.rows(kept)
+        self.number = number.astype(float)
 
-def _outer(theta: Floats, sd: Floats, blocks: Blocks) -> Floats:
-    n_blocks, n_items = blocks.votes.shape
-    slopes = np.empty((n_blocks, theta.size, n_items))
-    score_functions(theta, *blocks, np.empty(theta.size), slopes)
-    slopes *= sd[:, None]
-    return np.tensordot(slopes * blocks.weight[:, None], slopes, axes=((0, 2), (0, 2)))
+    def likelihoods(self, theta: Floats) -> Floats:
+        """Log likelihood of the votes of each item at parameters (vector, parameter), shape (item, vector)."""
+
+        def found(some: Floats) -> Floats:
+            return kinds(some, self.layout, self.items).log_likelihoods(some[:, -1])[0]
+
+        return by_cells(found, theta, self.items)
+
+    def mode(self, best_odds: float, enough: float = ENOUGH) -> Fit:
+        """Climb to the mode of all parameters but the odds of the second kind, which are held."""
+
+        def values(theta: Floats) -> Floats:
+            return self.likelihoods(np.pad(theta, ((0, 0), (0, 1)), constant_values=best_odds))
+
+        return climb(values, self.layout.mean[:-1], self.layout.sd[:-1], self.number, enough)
+
+    def by_odds(self, theta: Floats) -> Floats:
+        """Log posterior density of all parameters but these odds at each of the odds, shape (odds, vector)."""
+        mean, sd = self.layout.mean, self.layout.sd
+
+        def found(some: Floats) -> Floats:
+            there = kinds(np.pad(some, ((0, 0), (0, 1))), self.layout, self.items)
+            return np.stack([self.number @ value for value in there.log_likelihoods(*(mean[-1] + sd[-1] * ODDS))])
+
+        away = (theta - mean[:-1]) / sd[:-1]
+        return by_cells(found, theta, self.items) - 0.5 * np.square(ODDS)[:, None] - 0.5 * np.square(away).sum(axis=1)
+
+    def draws(self, draws: int, chains: int, rng: Rng) -> Floats:
+        """Draw the parameters, shape (chain, draw, parameter).
+
+        The odds of the second kind are summed over a grid, and drawn from it afterwards: their posterior may be as flat
+        as their prior, and chains that carry them along mix slowly.
+        """
+        mean, sd = self.layout.mean, self.layout.sd
+
+        def density(theta: Floats) -> Floats:
+            near = np.abs((theta - mean[:-1]) / sd[:-1]).max(axis=1) < FARTHEST
+            out = np.full(len(theta), -np.inf)
+            if near.any():
+                out[near] = sp.special.logsumexp(self.by_odds(theta[near]), axis=0)
+            return out
+
+        out = chains_of(density, [self.mode(odds, ENOUGH_TO_BEGIN) for odds in BEGIN], draws, chains, rng)
+        weight = self.by_odds(out.reshape(-1, out.shape[2]))
+        odds = ODDS[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
+        return np.concatenate([out, (mean[-1] + sd[-1] * odds).reshape(*out.shape[:2], 1)], axis=2)

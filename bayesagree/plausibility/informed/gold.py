@@ -34,7 +34,6 @@ from bayesagree.inference.hamiltonian import Chain
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.inference.streams import Seed, block_generators, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.prior import MOST_CONFUSED
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
 # Prior standard deviations. A model that is always right needs a large slope of its label: one of 4 lets two hundred
 # right answers of two hundred predict six hundred of six hundred about half of the time, as a beta distribution would.
 SLOPE_SD, CONFUSION_SD, HIT_SD = 1.0, 1.5, 4.0
+# Labels up to which each pair has a confusion of its own; of more, votes would say too little about a pair.
+MOST_CONFUSED = 16
 WARM_UP, SHORTEST, LONGEST = 40, 1.0, 4.0
 # Most consecutive draws of a chain that share their parameters, and the fewest sets of these: an interval from 4 x 5
 # sets holds adult2's score in .80 to .85, from 4 x 50 in .90.

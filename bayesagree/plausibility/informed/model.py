@@ -8,9 +8,9 @@ import numpy as np
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Excluded
+from bayesagree.plausibility.informed.family import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 from bayesagree.plausibility.informed.ordered import OrderedProblem, ordered_model
 from bayesagree.plausibility.informed.prior import InformedPrior
 
@@ -89,32 +89,36 @@ def informed_dirichlet_model(
         return ordered_model(OrderedProblem.of(labels, predictions, exclude))
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
     problem = InformedProblem.of(labels, predictions, exclude, prior)
-    labels, layout, covariates, n_labels = problem.labels, problem.layout, problem.covariates, labels.categories.size
-    hits = (covariates.hit[:, :, None] == np.arange(n_labels)).astype(float)
-    columns = np.concatenate([covariates.dense, hits], axis=1)
+    labels, layout, items, n_labels = problem.labels, problem.layout, problem.items, problem.labels.categories.size
     coords = {
         "item": labels.items,
         "category": labels.categories,
         "parameter": layout.names,
-        "column": np.arange(columns.shape[1]),
+        "column": np.arange(items.columns.shape[2]),
     }
     with pm.Model(coords=coords) as model:
         parameters: Any = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
-        slopes, level, clarity, confusion, shape = layout.parts(parameters)
-        covariate: Any = pm.Data("covariates", columns, dims=("item", "column", "category"))
-        eta = (slopes[:, None] * covariate).sum(axis=1) + level
-        eta = eta if log_mean is None else log_mean(eta)
-        if layout.n_pairs:
-            eta += pt.special.softmax(eta, axis=1) @ confusion.reshape((n_labels, n_labels))
-        mean = (1 - FLOOR) * pt.special.softmax(eta, axis=1) + FLOOR / n_labels
+        slopes, shape = layout.parts(parameters)
+        covariate: Any = pm.Data("covariates", items.columns, dims=("item", "category", "column"))
+        said = covariate @ slopes
+        said = said if log_mean is None else log_mean(said)
+        mean = (1 - FLOOR) * pt.special.softmax(said, axis=1) + FLOOR / n_labels
         h = ENTROPY_SCALE * (-(mean * pt.log(mean)).sum(axis=1) / max(np.log(n_labels), 1e-9) - ENTROPY_CENTRE)
+        best = (1 - FLOOR) * pt.special.softmax(pt.exp(shape[7]) * said, axis=1) + FLOOR / n_labels
+        apart = pt.log1pexp(shape[8])
         log_weight = pt.concatenate(
-            [pt.zeros_like(h)[:, None], (shape[2] + shape[3] * h)[:, None] + pt.log(mean) + clarity], axis=1
+            [
+                pt.zeros_like(h)[:, None] - apart,
+                pt.zeros_like(h)[:, None] + shape[8] - apart,
+                (shape[2] + shape[3] * h)[:, None] + pt.log(mean),
+            ],
+            axis=1,
         )
         blur, clear = pt.sigmoid(shape[5]), pt.exp(shape[4])
         open_shape = pt.exp(shape[0] + shape[1] * h)[:, None, None] * mean[:, None, :]
+        best_shape = pt.zeros_like(open_shape) + pt.exp(shape[6]) / n_labels
         clear_shape = clear * ((1 - blur) * np.eye(n_labels)[None] + blur * mean[:, None, :])
-        shapes = pt.concatenate([open_shape, clear_shape], axis=1)
+        shapes = pt.concatenate([open_shape, best_shape, clear_shape], axis=1)
         # Uniform in density, so that the potential alone is the prior of the plausibilities.
         flat = np.ones((labels.items.size, n_labels))
         plausibility: Any = pm.Dirichlet("plausibility", flat, dims=("item", "category"))
@@ -123,8 +127,10 @@ def informed_dirichlet_model(
             - pt.gammaln(shapes).sum(axis=2)
             + pt.gammaln(shapes.sum(axis=2))
         )
+        known = pt.log(n_labels * best[pt.arange(labels.items.size), pt.argmax(plausibility, axis=1)])
+        log_density = pt.inc_subtensor(log_density[:, 1], known)
         mixed = pt.logsumexp(log_weight + log_density, axis=1) - pt.logsumexp(log_weight, axis=1)
         pm.Potential("prior", mixed.sum())
-        counts: Any = pm.Data("observed_votes", labels.counts(), dims=("item", "category"))
+        counts: Any = pm.Data("observed_votes", items.counts, dims=("item", "category"))
         pm.Multinomial("votes", n=counts.sum(axis=1), p=plausibility, observed=counts, dims=("item", "category"))
     return model

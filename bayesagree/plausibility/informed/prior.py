@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.errors import positive
 
-# Of the parameters that all labels share, in the order of the kernels.
+# Of the parameters that all labels share, in the order of `family.kinds`.
 SHAPE_NAMES = (
     "open_concentration",
     "open_concentration_slope",
@@ -18,37 +18,42 @@ SHAPE_NAMES = (
     "clear_odds_slope",
     "clear_concentration",
     "blur",
+    "best_concentration",
+    "best_sharpness",
+    "best_odds",
 )
-
-
-# Labels up to which each pair has a confusion of its own; of more, votes would say too little about a pair.
-MOST_CONFUSED = 16
 
 
 @dataclass(frozen=True)
 class InformedPrior:
     """Priors of the parameters of `informed_dirichlet`: normal, on standardised covariates, logs and log odds.
 
-    Hundreds of votes outweigh all of them but one: three votes per item hardly tell a clear item from an open one of
-    small concentration, and a prior that has clear items by default would then decide the score. So they are few until
-    the votes ask for them.
+    Hundreds of votes outweigh all of them but two. Three votes per item hardly tell a clear item from an open one of
+    small concentration, so clear items are few until the votes ask for them. And they hardly tell how well models know
+    the best label of nearly tied items: the odds of that are anything between none and all of the items. Labels have no
+    levels of their own beside their shares of the votes: of twenty labels only open items would pay for them, and most
+    items be taken for those of known best label.
 
     Attributes
     ----------
     slope_sd
         Slope of a covariate ~ N(0, slope_sd^2). Draws of many wide slopes would make items more extreme than votes say.
-    level_sd, clarity_sd
-        Level b_k and clarity of label k ~ N(0, sd^2).
-    confusion_sd
-        Confusion of two labels ~ N(0, confusion_sd^2).
-    open_concentration, clear_concentration
-        Mean and standard deviation of their logs: an open item weighs as much as e votes, a clear one as e^2.5 = 12.
+    share
+        Mean and standard deviation of the slope of the log of a label's share of all votes.
+    open_concentration, clear_concentration, best_concentration
+        Mean and standard deviation of their logs: an open item and one of known best label weigh as much as e votes, a
+        clear one as e^2.5 = 12.
     clear_odds
         Mean and standard deviation of the log odds that an item of middling ambiguity is clear.
     blur
         Mean and standard deviation of the logit of a clear item's mass off its label: about a twentieth.
     entropy_slope_sd
         Slopes of the open concentration and of the odds by the entropy of the mean ~ N(0, entropy_slope_sd^2).
+    best_sharpness
+        Mean and standard deviation of the log of how much sharper predictions tell the best label than the mean. Wider,
+        it lets these items stand for what the family of the others misses.
+    best_odds
+        Mean and standard deviation of the log odds that of an item that is not clear the best label alone is known.
 
     Examples
     --------
@@ -57,14 +62,15 @@ class InformedPrior:
     """
 
     slope_sd: float = 0.5
-    level_sd: float = 1.5
-    clarity_sd: float = 1.0
-    confusion_sd: float = 0.5
+    share: tuple[float, float] = (1.0, 0.5)
     open_concentration: tuple[float, float] = (1.0, 1.0)
     clear_concentration: tuple[float, float] = (2.5, 1.0)
     clear_odds: tuple[float, float] = (-6.0, 2.0)
     blur: tuple[float, float] = (-3.0, 1.0)
     entropy_slope_sd: float = 1.0
+    best_concentration: tuple[float, float] = (1.0, 1.0)
+    best_sharpness: tuple[float, float] = (1.0, 0.3)
+    best_odds: tuple[float, float] = (-2.0, 4.0)
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -74,63 +80,33 @@ class InformedPrior:
     def shapes(self) -> Floats:
         """Mean and standard deviation of each of `SHAPE_NAMES`, shape (name, 2)."""
         slope = (0.0, self.entropy_slope_sd)
-        return np.array(
-            [self.open_concentration, slope, self.clear_odds, slope, self.clear_concentration, self.blur], np.float64
-        )
+        given = {"open_concentration_slope": slope, "clear_odds_slope": slope} | asdict(self)
+        return np.array([given[name] for name in SHAPE_NAMES], np.float64)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Order of the parameters in their vector.
-
-    Attributes
-    ----------
-    slopes
-        Names of the slopes of the covariates, dense columns first.
-    categories
-        Names of the labels.
-    prior
-        Priors of all of them.
-    """
+    """Order of the parameters in their vector: slopes of the covariates, that of the votes' shares, `SHAPE_NAMES`."""
 
     slopes: tuple[str, ...]
-    categories: tuple[str, ...]
     prior: InformedPrior = InformedPrior()
 
     @property
     def names(self) -> NDArray[np.str_]:
         """Name of every parameter."""
-        per_label = [f"{kind}:{c}" for kind in ("level", "clarity") for c in self.categories]
-        pairs = [f"confusion:{c}:{d}" for c in self.categories for d in self.categories if self.n_pairs]
-        return np.array([*self.slopes, *per_label, *pairs, *SHAPE_NAMES])
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of confusions: of each label with each, where predictions are given and labels are few."""
-        n_labels = len(self.categories)
-        return n_labels**2 if self.slopes and n_labels <= MOST_CONFUSED else 0
+        return np.array([*self.slopes, "share", *SHAPE_NAMES])
 
     @cached_property
     def mean(self) -> Floats:
         """Prior mean of every parameter."""
-        return np.concatenate([np.zeros(self.names.size - len(SHAPE_NAMES)), self.prior.shapes[:, 0]])
+        return np.concatenate([np.zeros(len(self.slopes)), [self.prior.share[0]], self.prior.shapes[:, 0]])
 
     @cached_property
     def sd(self) -> Floats:
         """Prior standard deviation of every parameter."""
-        n_labels = len(self.categories)
-        sds = (self.prior.slope_sd, self.prior.level_sd, self.prior.clarity_sd, self.prior.confusion_sd)
-        repeated = np.repeat(sds, (len(self.slopes), n_labels, n_labels, self.n_pairs))
-        return np.concatenate([repeated, self.prior.shapes[:, 1]])
+        slopes = np.full(len(self.slopes), self.prior.slope_sd)
+        return np.concatenate([slopes, [self.prior.share[1]], self.prior.shapes[:, 1]])
 
-    def parts(self, vector: Any) -> tuple[Any, Any, Any, Any, Any]:
-        """Split a vector into slopes, levels, clarities, confusions and shapes."""
-        first, n_labels = len(self.slopes), len(self.categories)
-        pairs = first + 2 * n_labels
-        return (
-            vector[:first],
-            vector[first : first + n_labels],
-            vector[first + n_labels : pairs],
-            vector[pairs : pairs + self.n_pairs],
-            vector[pairs + self.n_pairs :],
-        )
+    def parts(self, vector: Any) -> tuple[Any, Any]:
+        """Split parameters, first axis, into slopes and shapes."""
+        return vector[: -len(SHAPE_NAMES)], vector[-len(SHAPE_NAMES) :]

@@ -1,120 +1,70 @@
-"""Draws of the parameters of the informed prior: Hamiltonian Monte Carlo in the units of the normal approximation.
+"""Draws of parameters with normal priors: many chains of elliptical slices in lockstep.
 
-The likelihood has ridges (a slope may stand for a level, a clear item for an open one), along which a normal
-approximation makes items more extreme than the votes say: it moves E sum_k lambda_k^2 by up to a whole posterior
-standard deviation, and with it total variation and Brier score. Steps in units of the approximation,
-theta = mode + root z, make all directions about equally long, so that trajectories of a few units forget where they
-started.
+The posterior of the parameters has ridges (a slope may stand for a level, a clear item for an open one) and, along the
+share of items whose best label alone is known, plateaus. Slices need no gradient, no step and no rejection. Their
+ellipses come from a t distribution around the mode, refitted to the draws twice while they warm up, and what the t
+distribution does not say of the density is its likelihood. All chains ask for their densities at once.
 
-Source: Neal, "MCMC using Hamiltonian dynamics" (2011), https://arxiv.org/abs/1206.1901, section 4 (whitening) and 4.2
-(trajectories of random length).
+Source: Nishihara, Murray and Adams, "Parallel MCMC with generalized elliptical slice sampling", JMLR 15 (2014),
+https://www.jmlr.org/papers/v15/nishihara14a.html, algorithm 2; Murray, Adams and MacKay, "Elliptical slice sampling",
+AISTATS (2010), for the slice.
 """
 
-import math
-from functools import partial
+from collections.abc import Callable
 
 import numpy as np
 
-from bayesagree._types import Floats
-from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
-from bayesagree.inference.hamiltonian import Chain, Normals
-from bayesagree.inference.streams import Seed, block_generators, map_blocks, one_blas_thread, seed_sequence
-from bayesagree.plausibility.informed._block_kernels import blocks_of, score_functions
-from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, alike, gather
-from bayesagree.plausibility.informed.prior import Layout
+from bayesagree._types import Floats, Rng
 
-# The error of the normal approximation beside the posterior's own sd falls as one over the root of the number of items.
-# Items with votes up to which the parameters are drawn by Hamiltonian Monte Carlo.
-MOST_ITEMS = 5000
-# Trajectories that find the step and leave the start behind; they are not kept.
-WARM_UP = 20
-# Trajectories turn on the circle of the normal approximation. A quarter of it, pi / 2, makes a draw of a normal target
-# independent; with up to 2.2 chains take half the gradients of straight trajectories of up to 4 and mix as well (on
-# simulated sets, chaosnli-snli and dices350: 1,900 for 3,400, worst parameter 24 effective draws for 12 of a thousand).
-SHORTEST, LONGEST = 1.0, 2.2
-# Where two kinds of items and one fit about equally well, or clear items and open ones exchange their parts, the
-# posterior has two modes: chains that disagree run on with jumps between what they found, with so many trajectories for
-# a draw, until they agree.
-THIN_OF_RETRIES = (1, 1, 2, 2)
-# With hundreds of labels most parameters are levels and clarities that few votes know, which are nearly normal.
-# Labels from which trajectories take up to half of the circle, and are not tried again.
-MANY_LABELS = 100
-HALF_CIRCLE = 3.0
-# A new set costs some twenty passes over all items, more than its draws, or only one where sets are independent.
-# Most consecutive draws that share their parameters, of a Markov chain and of the normal approximation.
-MOST_SHARED, MOST_SHARED_NORMAL = 10, 20
+# Degrees of freedom of the t distribution.
+FREEDOM = 8.0
+# Sweeps before each of the two refits of the t distribution, and draws that its units are worth, a parameter.
+WARM_UP = 8, 8
+UNIT_DRAWS = 2.0
+
+# Log densities of rows of parameters, shape (row,), of rows (row, parameter).
+type Densities = Callable[[Floats], Floats]
 
 
-def is_normal(votes: Votes, engine: str) -> bool:
-    """Return whether the parameters are drawn from their normal approximation."""
-    return engine == "normal" or int(np.count_nonzero(np.diff(votes.start))) > MOST_ITEMS
+def elliptical_draws(density: Densities, start: Floats, centre: Floats, root: Floats, draws: int, rng: Rng) -> Floats:
+    """Draw parameters, shape (chain, draw, parameter), from chains that begin at `start`, shape (chain, parameter).
 
+    `root` L gives the first covariance L L' of the t distribution around `centre`.
+    """
+    x, (chains, size) = start.copy(), start.shape
+    log_p, past, out = density(x), [], np.empty((chains, draws, size))
+    inverse, half = np.linalg.inv(root), 0.5 * (FREEDOM + size)
 
-def draws_per_parameters(votes: Votes, draws: int, engine: str) -> int:
-    """Return how many consecutive draws of a chain share one draw of the parameters; it divides `draws`."""
-    most = MOST_SHARED_NORMAL if is_normal(votes, engine) else MOST_SHARED
-    return next(d for d in range(most, 0, -1) if draws % d == 0)
+    def log_t(points: Floats) -> Floats:
+        return -half * np.log1p(np.square((points - centre) @ inverse.T).sum(axis=1) / FREEDOM)
 
-
-def parameter_draws(
-    votes: Votes,
-    covariates: Covariates,
-    layout: Layout,
-    fit: Fit,
-    draws: int,
-    chains: int,
-    random_seed: Seed,
-    engine: str = "hmc",
-) -> Floats:
-    """Draw the parameters, shape (chain, draw, parameter)."""
-    if is_normal(votes, engine):
-        return normal_draws(fit, draws, chains, random_seed)
-    some, weight = alike(votes, covariates, np.flatnonzero(np.diff(votes.start)))
-    blocks = blocks_of(*gather(votes, covariates, some), weight)
-    root = np.ascontiguousarray(fit.root)
-    many = len(layout.categories) > MANY_LABELS
-    longest = HALF_CIRCLE if many else LONGEST
-
-    def start(rng: np.random.Generator) -> Chain:
-        by_theta = np.empty((1, fit.mode.size, blocks.votes.shape[1]))
-
-        def density(theta: Floats) -> tuple[float, Floats]:
-            slope, away = np.empty(theta.size), (theta - layout.mean) / layout.sd
-            if not np.abs(away).max() < FARTHEST:
-                return -math.inf, slope
-            value = score_functions(theta, *blocks, slope, by_theta) - 0.5 * float(away @ away)
-            return value, slope - away / layout.sd
-
-        point = fit.mode + root @ rng.standard_normal(fit.mode.size)
-        chain = Chain(density, point, root, rng, shortest=SHORTEST, longest=longest, centre=fit.mode)
-        chain.adapt(WARM_UP)
-        return chain
-
-    with one_blas_thread():
-        started = list(map_blocks(start, block_generators(random_seed, chains)))
-        drawn = run(started, draws)
-        for retry, thin in enumerate(() if many else THIN_OF_RETRIES):
-            if not disagree(drawn):
-                break
-            # Only draws that are not kept set the proposals and the steps.
-            jumps = Normals.of(drawn, root)
-            for chain in started if retry else ():
-                chain.adapt(WARM_UP)
-            drawn = run(started, draws, thin, jumps)
-    return drawn
-
-
-def run(started: list[Chain], draws: int, thin: int = 1, jumps: Normals | None = None) -> Floats:
-    """Run all chains on, each in a thread of its own, shape (chain, draw, parameter)."""
-    return np.stack(list(map_blocks(partial(Chain.run, draws=draws, thin=thin, jumps=jumps), started)))
-
-
-def disagree(drawn: Floats) -> bool:
-    """Return whether chains, shape (chain, draw, parameter), are long enough to compare and have not mixed."""
-    return len(drawn) > 1 and drawn.shape[1] >= ENOUGH_DRAWS and bool(diagnostics(drawn)[0].max() > R_HAT_LIMIT)
-
-
-def normal_draws(fit: Fit, draws: int, chains: int, random_seed: Seed) -> Floats:
-    """Draw the parameters from their normal approximation, shape (chain, draw, parameter)."""
-    return fit.draws(draws * chains, np.random.default_rng(seed_sequence(random_seed))).reshape(chains, draws, -1)
+    for sweep in range(-sum(WARM_UP), draws):
+        if sweep in (-WARM_UP[1], 0):
+            recent = np.concatenate(past[len(past) // 3 :])
+            away, worth = (recent - recent.mean(axis=0)) @ inverse.T, UNIT_DRAWS * size
+            covariance = (away.T @ away + worth * np.eye(size)) / (len(recent) + worth)
+            centre, root = recent.mean(axis=0), root @ np.linalg.cholesky(covariance)
+            inverse = np.linalg.inv(root)
+        # Given x, the t distribution is a normal one of this scale.
+        squares = np.square((x - centre) @ inverse.T).sum(axis=1)
+        scale = np.sqrt((FREEDOM + squares) / rng.chisquare(FREEDOM + size, chains))
+        other = scale[:, None] * (rng.standard_normal(x.shape) @ root.T)
+        least = log_p - log_t(x) - rng.standard_exponential(chains)
+        angle = rng.uniform(0, 2 * np.pi, chains)
+        low, high, left, new = angle - 2 * np.pi, angle.copy(), np.arange(chains), x.copy()
+        while left.size:
+            turn = angle[left, None]
+            point = centre + (x[left] - centre) * np.cos(turn) + other[left] * np.sin(turn)
+            found = density(point)
+            inside = found - log_t(point) > least[left]
+            new[left[inside]], log_p[left[inside]] = point[inside], found[inside]
+            left = left[~inside]
+            low[left] = np.where(angle[left] < 0, angle[left], low[left])
+            high[left] = np.where(angle[left] < 0, high[left], angle[left])
+            angle[left] = rng.uniform(low[left], high[left])
+        x = new
+        if sweep < 0:
+            past.append(x)
+        else:
+            out[:, sweep] = x
+    return out

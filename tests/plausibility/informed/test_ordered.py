@@ -13,8 +13,8 @@ from bayesagree.inference.posterior import Request
 from bayesagree.plausibility.informed.ordered import (
     GRID,
     OrderedProblem,
-    add_log_likelihoods,
-    draw_items,
+    draw_ordered,
+    place_weights,
 )
 
 RNG = np.random.default_rng(1)
@@ -38,11 +38,10 @@ def test_likelihood_is_a_sum_over_places():
     shapes, at = parts(THETA, PROBLEM.x)
     of_place = np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
     orders = np.array([dirichlet_multinomial([1] * 4, n.sum()).logpmf(n) for n in COUNTS])
-    out = np.empty(4)
-    add_log_likelihoods(THETA, *PROBLEM.data, out)
     # Labels in their order: without the number of orders, which does not depend on the parameters.
-    other = np.empty(4)
-    add_log_likelihoods(THETA * 0.5, *PROBLEM.data, other)
+    out, other = (
+        np.logaddexp.reduce(place_weights(t[None], PROBLEM.x, COUNTS)[0][..., 0], axis=1) for t in (THETA, THETA * 0.5)
+    )
     shapes, before = parts(THETA * 0.5, PROBLEM.x)
     of_other = np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
     expected = np.log((at * of_place).sum(axis=1)) - np.log((before * of_other).sum(axis=1))
@@ -57,9 +56,7 @@ def test_items_are_drawn_from_their_mixture():
     mean = np.array(
         [w @ ((shapes + n) / (shapes.sum(axis=1, keepdims=True) + n.sum())) for w, n in zip(weight, COUNTS)]
     )
-    out = np.empty((4, 20_000, 4))
-    votes = PROBLEM.votes
-    draw_items(np.random.default_rng(2), THETA[None], PROBLEM.x, votes.start, votes.label, votes.number, 4, out)
+    out = draw_ordered(np.random.default_rng(2), THETA[None], PROBLEM.x, COUNTS, 20_000)
     np.testing.assert_allclose(out.sum(axis=2), 1)
     assert (np.abs(out.mean(axis=1) - mean) < 4.5 * out.std(axis=1) / np.sqrt(20_000)).all()
 

@@ -5,42 +5,47 @@ import json
 import numpy as np
 import pytest
 from _paths import ROOT
+from scipy.stats import kstest
 
-from bayesagree import Labels, Predictions
+from bayesagree import Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.convergence import diagnostics
-from bayesagree.plausibility.informed import sampler
-from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.family import draw_items
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
+from bayesagree.plausibility.informed.sampler import elliptical_draws
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
 
 
-def twin():
+def test_slices_draw_a_skewed_density():
+    """An exponential and a t distribution, from a start and units that fit neither."""
+
+    def density(x):
+        with np.errstate(invalid="ignore"):
+            return np.where(x[:, 0] > 0, -x[:, 0], -np.inf) - 2 * np.log1p(x[:, 1] ** 2 / 3)
+
+    rng = np.random.default_rng(1)
+    start = np.abs(rng.normal(size=(40, 2)))
+    drawn = elliptical_draws(density, start, np.array([3.0, 2.0]), 2 * np.eye(2), 200, rng)[:, ::10]
+    assert kstest(drawn[..., 0].ravel(), "expon").pvalue > 1e-3
+    assert kstest(drawn[..., 1].ravel(), "t", args=(3,)).pvalue > 1e-3
+
+
+def test_parameters_are_those_of_the_plain_twin():
     labels = Labels.from_counts(MODEL["data"]["counts"])
     models = Predictions.from_scores({"A": MODEL["data"]["probability"]}, probabilities=True)
-    return InformedProblem.of(labels, models)
-
-
-@pytest.mark.parametrize("labels_on_a_line", [100, 0])
-def test_parameters_are_those_of_the_plain_twin(labels_on_a_line, monkeypatch):
-    monkeypatch.setattr(sampler, "MANY_LABELS", labels_on_a_line)
-    check_against_the_twin(twin().parameters(500, 4, 1))
-
-
-def check_against_the_twin(drawn):
+    drawn = InformedProblem.of(labels, models).parameters(1000, 4, 1)
     known = MODEL["posterior"]
-    r_hat, ess = diagnostics(drawn)
-    assert r_hat.max() < 1.05
-    columns = ("slope", "level", "clarity", "confusion", *SHAPE_NAMES)
+    _, ess = diagnostics(drawn)
+    columns = ("slope", *SHAPE_NAMES)
     mean, sd, error = (
         np.concatenate([np.ravel(known[name][key]) for name in columns]) for key in ("mean", "sd", "error")
     )
-    # 17 standard normal differences: below 4 but once in a thousand runs. Both have a Monte-Carlo error.
+    # 13 standard normal differences: below 4 but once in a thousand runs. Both have a Monte-Carlo error.
     z = (drawn.mean(axis=(0, 1)) - mean) / np.sqrt(sd**2 / ess + error**2)
     assert np.abs(z).max() < 4
-    np.testing.assert_allclose(drawn.std(axis=(0, 1)), sd, rtol=0.2)
+    np.testing.assert_allclose(drawn.std(axis=(0, 1)), sd, rtol=0.25)
 
 
 def test_items_keep_the_agreement_of_their_voters():
@@ -49,8 +54,29 @@ def test_items_keep_the_agreement_of_their_voters():
     posterior = InformedProblem.of(data.labels, data.predictions)
     counts = data.labels.counts()
     pairs = (counts * (counts - 1)).sum(axis=1) / 6
-    thetas = posterior.parameters(50, 4, 1).reshape(200, -1)
-    drawn = np.empty((400, 200, 3))
-    dense, hit, _ = posterior.covariates
-    plausibility_draws(np.random.default_rng(1), thetas, dense, hit, *posterior.votes, drawn)
+    theta = posterior.parameters(50, 4, 1).reshape(200, -1)
+    drawn = draw_items(np.random.default_rng(1), theta, posterior.layout, posterior.items, 1, best=False)
     assert abs((drawn**2).sum(axis=2).mean() - pairs.mean()) < pairs.std() / np.sqrt(400)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("votes", [3, 10])
+@pytest.mark.parametrize("kind", ["best", "half", "most", "looks"])
+def test_intervals_hold_whatever_the_model_knows_of_split_items(kind, votes):
+    """It names the best label with probability .8, less where fewer agree, or it is a noisy look at the shares."""
+    held = []
+    for random_seed in range(20):
+        rng = np.random.default_rng([random_seed, votes])
+        shares = rng.dirichlet(np.full(3, 0.6), 300)
+        best, most = shares.argmax(axis=1), shares.max(axis=1)
+        knows = {"best": 0.8, "half": 0.8 * (0.5 + 0.5 * most), "most": 0.8 * most}
+        said = (np.log(shares + 1e-12) + rng.normal(0, 1.2, shares.shape)).argmax(axis=1)
+        if kind in knows:
+            said = np.where(rng.random(300) < knows[kind], best, rng.integers(0, 3, 300))
+        labels = Labels.from_counts(rng.multinomial(votes, shares))
+        models = Predictions.from_labels({"A": said}, labels=range(3))
+        drawn = evaluate(labels, models, draws=250, random_seed=random_seed)["posterior"]["top_1_accuracy"]
+        low, high = drawn.quantile([0.025, 0.975]).values
+        held.append(low <= (said == best).mean() <= high)
+    # Of intervals that hold .85 fewer than 13 in one set of runs in a hundred.
+    assert np.sum(held) >= 13

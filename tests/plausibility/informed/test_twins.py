@@ -27,7 +27,7 @@ def test_reference_posterior():
     )
     for name in ("open_concentration", "clear_odds"):
         assert abs(estimate[name] - known[name]["mean"]) < 1.5 * known[name]["sd"]
-    slopes = [estimate[f"{kind}:A"] for kind in ("log_probability", "probability", "top_label")]
+    slopes = [estimate[name] for name in ("log_probability:A", "probability:A", "top_label:A", "share")]
     np.testing.assert_array_less(np.abs(np.subtract(slopes, known["slope"]["mean"])), known["slope"]["sd"])
 
 

@@ -1,0 +1,115 @@
+"""The family of items against its definition: the plain twin, all votes there could be, draws of gamma variables."""
+
+import itertools
+import json
+import sys
+
+import numpy as np
+import pytest
+from _paths import ROOT
+from scipy.special import gammaln
+
+from bayesagree import Labels, Predictions
+from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.covariates import Covariates, is_probability
+from bayesagree.plausibility.informed.family import BestTable, Items, draw_items, kinds
+from bayesagree.plausibility.informed.prior import Layout
+
+sys.path.insert(0, str(ROOT / "models"))
+MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
+
+
+def problem(counts, n_labels=3, random_seed=1):
+    """Items of two models with scores and one with labels, and parameters of every kind of item."""
+    rng, n = np.random.default_rng(random_seed), len(counts)
+    dense = rng.normal(size=(n, 4, n_labels)).astype(np.float32)
+    hit = rng.integers(-1, n_labels, (n, 3)).astype(np.int32)
+    layout = Layout(tuple("abcdefg"))
+    theta = layout.mean + 0.5 * layout.sd * rng.normal(size=(2, layout.mean.size))
+    theta[:, -7], theta[:, -1] = -0.5, [0.5, -1.0]
+    return theta, layout, Items.of(Covariates(dense, hit, layout.slopes), counts)
+
+
+def test_likelihood_and_items_are_those_of_the_plain_twin():
+    import informed_dirichlet as twin
+
+    data = MODEL["data"]
+    models = Predictions.from_scores({"A": data["probability"]}, probabilities=True)
+    given = InformedProblem.of(Labels.from_counts(data["counts"]), models)
+    theta = twin.MEAN + 0.5 * twin.SD * np.random.default_rng(2).normal(size=(4, twin.MEAN.size))
+    known, mean = twin.items(theta, data)
+    found = kinds(theta, given.layout, given.items)
+    # The table of the third kind is linear between places of its grid.
+    np.testing.assert_allclose(found.log_likelihoods(theta[:, -1])[0].sum(axis=0), known, atol=0.02)
+    drawn = draw_items(np.random.default_rng(1), theta, given.layout, given.items, 4000, best=False)
+    np.testing.assert_allclose(drawn.sum(axis=2), 1, rtol=1e-12)
+    found_mean = drawn.reshape(len(mean[0]), 4, 4000, 2).mean(axis=2).swapaxes(0, 1)
+    np.testing.assert_allclose(found_mean, mean, atol=5 * 0.5 / np.sqrt(4000))
+
+
+@pytest.mark.parametrize(("n_labels", "votes"), [(2, 5), (3, 4), (5, 3)])
+def test_all_votes_there_could_be_have_probability_one(n_labels, votes):
+    every = np.array([c for c in itertools.product(range(votes + 1), repeat=n_labels) if sum(c) == votes])
+    theta, layout, items = problem(every, n_labels)
+    items = items.rows(np.zeros(len(every), int)).with_counts(every)
+    found = kinds(theta, layout, items)
+    orders = np.exp(gammaln(votes + 1) - gammaln(every + 1).sum(axis=1))
+    np.testing.assert_allclose(orders @ np.exp(found.log_likelihoods(theta[:, -1])[0]), 1, rtol=1e-4)
+
+
+@pytest.mark.parametrize("counts", [[2, 1, 0], [1, 1, 1, 0, 0], [40, 38, 3], [1] + 19 * [0]])
+def test_probabilities_of_being_best_are_those_of_draws(counts):
+    counts, n = np.array(counts), 20_000
+    for log_a in (-1.0, 1.4):
+        shape = np.exp(log_a) / counts.size + counts
+        drawn = np.random.default_rng(3).standard_gamma(np.tile(shape, (n, 1))).argmax(axis=1)
+        table = BestTable.of(-np.sort(-counts[None]))
+        found = table.at(np.array([log_a]))[0, np.searchsorted(table.votes, counts), 0]
+        np.testing.assert_allclose(found, np.bincount(drawn, minlength=counts.size) / n, atol=5 * 0.5 / np.sqrt(n))
+
+
+def test_best_labels_are_those_of_the_plausibilities():
+    counts = np.array([[2, 1, 0], [0, 0, 3], [1, 1, 1], [0, 0, 0], [5, 5, 0]])
+    theta, layout, items = problem(counts)
+    n = 20_000
+    shares = draw_items(np.random.default_rng(1), theta, layout, items, n, best=False).argmax(axis=2)
+    best = draw_items(np.random.default_rng(2), theta, layout, items, n, best=True)
+    for k in range(3):
+        difference = [(drawn == k).reshape(5, 2, n).mean(axis=2) for drawn in (shares, best)]
+        # Two independent estimates of one probability, each with standard error at most 1 / (2 sqrt(n)).
+        assert np.abs(difference[0] - difference[1]).max() < 5 / np.sqrt(2 * n)
+
+
+def test_many_votes_are_as_the_same_votes_one_by_one():
+    """Rising factorials of many votes are differences of log gamma functions: those of 17 are those of 16 and one."""
+    for n in (15, 16, 17, 500):
+        theta, layout, items = problem(np.array([[n, 2, 0], [n + 1, 2, 0]]))
+        items = items.rows(np.zeros(2, int)).with_counts(items.counts)
+        few, more = kinds(theta, layout, items).logs[0]
+        s, m = (kinds(theta, layout, items).concentration[0], kinds(theta, layout, items).mean[0, 0])
+        np.testing.assert_allclose(more - few, np.log((s * m + n) / (s + n + 2)), atol=1e-9)
+
+
+def test_equal_items_are_computed_once_with_their_number():
+    counts = np.array([[2, 1, 0], [0, 3, 0], [0, 0, 0], [1, 1, 1]])
+    theta, layout, items = problem(counts)
+    chosen = np.random.default_rng(4).integers(0, 4, 60)
+    some, number = items.rows(chosen).alike()
+    assert number.sum() == (chosen != 2).sum()
+    assert number.size == 3
+    every = kinds(theta, layout, items.rows(chosen[chosen != 2]))
+    found = kinds(theta, layout, some)
+    np.testing.assert_allclose(
+        number @ found.log_likelihoods(theta[:, -1])[0], every.log_likelihoods(theta[:, -1])[0].sum(axis=0), rtol=1e-12
+    )
+
+
+def test_scores_are_probabilities_where_every_row_is():
+    rows = np.array([[0.2, 0.8], [0.5, 0.5], [0.3, 0.7]])
+    assert is_probability(rows)
+    assert is_probability(rows + np.array([0.0005, 0.0]))
+    for place, value in (((1, 0), 0.6), ((2, 1), 0.69), ((0, 0), -0.2)):
+        changed = rows.copy()
+        changed[place] = value
+        assert not is_probability(changed)
+    assert not is_probability(np.array([[-0.2, 1.2], [0.5, 0.5]]))
