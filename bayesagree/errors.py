@@ -34,6 +34,8 @@ of_commands: ContextVar[bool] = ContextVar("of_commands", default=False)
 # Options that do not have the names of their arguments.
 _OPTIONS = {"na_values": "missing_labels", "random_seed": "seed", "ordered=False": "unordered"}
 _OPTIONS |= {"annotator=None": "no_annotator"}
+# How the values of some arguments look.
+_SHOWN = {"scale": "(lowest, highest)", "labels": "[...]"}
 
 
 def say(name: str, *value: Any) -> str:
@@ -42,9 +44,9 @@ def say(name: str, *value: Any) -> str:
     Examples
     --------
     >>> say("merge_similar", True), say("labels")
-    ('merge_similar=True', 'labels=...')
+    ('merge_similar=True', 'labels=[...]')
     """
-    text = f"{name}={value[0]!r}" if value else f"{name}=..."
+    text = f"{name}={value[0]!r}" if value else f"{name}={_SHOWN.get(name, '...')}"
     if not of_commands.get():
         return text
     option = "--" + _OPTIONS.get(text, _OPTIONS.get(name, name)).replace("_", "-")

@@ -21,7 +21,7 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
 from bayesagree.annotations._words import named_columns
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import InputError, as_python, say
 
 # Labels of an item by which side of a threshold its mean is on.
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
@@ -148,10 +148,11 @@ class Ratings(Values):
                 )
 
         refuse(~np.isfinite(rating), "is not finite; correct it or drop the row")
-        wide = (min(low, float(np.min(rating))), max(high, float(np.max(rating))))
+        ends = min(low, float(np.min(rating))), max(high, float(np.max(rating)))
+        wide = tuple(int(end) if end.is_integer() else end for end in ends)
         refuse(
             (rating < low) | (rating > high),
-            f"is outside the scale ({low:g}, {high:g}); pass scale=({wide[0]:g}, {wide[1]:g}) or drop the row",
+            f"is outside the scale ({low:g}, {high:g}); pass {say('scale', wide)} or drop the row",
         )
         if step is not None:
             level = (rating - low) / step

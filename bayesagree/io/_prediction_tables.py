@@ -9,7 +9,7 @@ import pandas as pd
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.formats._guess import is_number, nested, only_key
 
 
@@ -88,7 +88,7 @@ def _labels_by_model(table: pd.DataFrame, columns: Columns, labels: Any, probabi
         if others and all(own.isdisjoint(values[other]) for other in others):
             raise InputError(
                 f"column {name!r} shares no value with {shorten(others)}: drop it if it is no model, or name the "
-                "column of the models with model=..."
+                f"column of the models with {say('model')}"
             )
     return Predictions.from_labels(dict(models.items()), labels=labels)
 

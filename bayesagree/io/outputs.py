@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.errors import InputError, one_of, shorten, warn
+from bayesagree.errors import InputError, one_of, say, shorten, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
@@ -234,7 +234,9 @@ def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
     if not isinstance(table, pd.DataFrame):
         raise InputError(f"contents must be a table, got {type(contents).__name__}")
     if item not in table.columns:
-        raise InputError(f"contents has no column {item!r}; it has {shorten(table.columns)}: name it with item=...")
+        raise InputError(
+            f"contents has no column {item!r}; it has {shorten(table.columns)}: name it with {say('item')}"
+        )
     place = pd.Index(table[item])
     if not place.is_unique:
         raise InputError(f"item {place[place.duplicated()][0]!r} has two rows in contents; an item is one row")

@@ -156,7 +156,7 @@ def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("[[[[0]]]]", {}, "the possible labels are not known; pass labels=[...], or their number"),
+        ("[[[[0]]]]", {}, "the labels are not known; pass labels=[...], or their number"),
         ("[[[[0], [2]]]]", {"labels": ["x", "y"]}, "label id 2 is not one of 0 .. 1, the 2 labels"),
         ("[[[[0], []]]]", {"labels": 2}, "item 0, ranking 0: empty block in [[0], []]"),
         ('[[["a"]]]', {"labels": 2}, "case 0, ranking 0, block 0: expected a list, got 'a'"),

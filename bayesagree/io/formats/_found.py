@@ -225,7 +225,7 @@ def _one_question(questions: Iterable[str], wanted: str | None, source: str) -> 
     if wanted is None:
         raise InputError(f"{source} asks {len(names)} questions, {shorten(names)}; choose one with question=")
     if wanted not in names:
-        raise InputError(f"question={wanted!r} is not in {source}; it asks {shorten(names)}")
+        raise InputError(f"{say('question', wanted)} is not in {source}; it asks {shorten(names)}")
     return wanted
 
 
@@ -240,7 +240,7 @@ def _ratings(frame: Any, wanted: Wanted, question: str, notes: list[str]) -> Rat
         numbers: Any = pd.to_numeric(frame["value"], errors="coerce")
         raise InputError(
             f"question {question!r} holds ratings from {numbers.min():g} to {numbers.max():g}; "
-            "pass scale=(lowest, highest) as the tool offered it (or kind='labels')"
+            f"pass {say('scale')} as the tool offered it (or {say('kind', 'labels')})"
         )
     rated = frame.rename(columns={"value": "rating"})
     return in_levels(

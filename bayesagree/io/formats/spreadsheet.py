@@ -13,7 +13,7 @@ import pandas as pd
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import cell_place, encode, float_values, objects
 from bayesagree.annotations._container import checked_order
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.formats._file import TABLES, File
 from bayesagree.io.formats._found import Found, Kind, Wanted, in_levels, naming
 from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabulary
@@ -102,8 +102,8 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
     if kind == "ratings":
         if wanted.scale is None:
             raise InputError(
-                f"the scale of the ratings is not known{_range(table, value)}; pass scale=(lowest, highest), or "
-                f"label={columns.rating!r} if they name labels"
+                f"the scale of the ratings is not known{_range(table, value)}; pass {say('scale')}, or "
+                f"{say('label', columns.rating)} if they name labels"
             )
         scale: Any = {"scale": wanted.scale, "step": wanted.step}
         rated = Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
@@ -120,7 +120,7 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         made = Labels.from_long(table, **where, label=columns.label, **how)
         found.count_repeats(len(table) - empty - made.n_annotations)
         return made
-    raise InputError(f"kind={kind!r} is not one of 'labels', 'ratings', 'rankings'")
+    raise InputError(f"{say('kind', kind)} is not one of 'labels', 'ratings', 'rankings'")
 
 
 def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
@@ -132,7 +132,7 @@ def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         cells = pd.DataFrame(values, columns=cells.columns)
     if wanted.scale is not None or wanted.kind == "ratings":
         if wanted.scale is None:
-            raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
+            raise InputError(f"the scale of the ratings is not known; pass {say('scale')}")
         annotators = list(map(str, cells.columns))
         place = cell_place(objects(items), objects(annotators))
         array = float_values(cells.to_numpy(dtype=object).ravel(), place, "rating").reshape(cells.shape)
@@ -235,9 +235,9 @@ def _wide_or_counts(name: str, table: Any, columns: Columns, wanted: Wanted) -> 
     cells = _cells(table, columns)
     raise InputError(
         f"{name} has the columns {shorten(table.columns, 20)}, and all of {shorten(cells.columns)} are numbers: pass "
-        "format='counts' if they are labels and the cells counts, format='wide' if they are annotators and the cells "
-        "labels (with scale=(lowest, highest): ratings); in a table with one row per annotation name the column with "
-        "label=... or rating=..."
+        f"{say('format', 'counts')} if they are labels and the cells counts, {say('format', 'wide')} if they are "
+        f"annotators and the cells labels (with {say('scale')}: ratings); in a table with one row per annotation name "
+        f"the column with {say('label')} or {say('rating')}"
     )
 
 
@@ -247,7 +247,7 @@ def _kind_of(file: str, names: list[str], columns: Columns, wanted: Wanted) -> K
     if columns.rating in names and columns.label in names and wanted.scale is None:
         raise InputError(
             f"{file} has both a label column {columns.label!r} and a rating column {columns.rating!r}; "
-            "pass kind='labels' or kind='ratings' with scale=(lowest, highest)"
+            f"pass {say('kind', 'labels')} or {say('kind', 'ratings')} with {say('scale')}"
         )
     if columns.rating in names:
         return "ratings"
@@ -255,8 +255,8 @@ def _kind_of(file: str, names: list[str], columns: Columns, wanted: Wanted) -> K
         return "labels"
     raise InputError(
         f"{file} has the columns {shorten(names, 20)}: no label ({columns.label!r}) and no rating "
-        f"({columns.rating!r}); name the right one with label=... or rating=..., or say format='wide' for one column "
-        "per annotator, format='counts' for one column per label"
+        f"({columns.rating!r}); name the right one with {say('label')} or {say('rating')}, or say "
+        f"{say('format', 'wide')} for one column per annotator, {say('format', 'counts')} for one column per label"
     )
 
 
