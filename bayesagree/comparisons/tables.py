@@ -9,7 +9,7 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.errors import InputError
-from bayesagree.evaluation.tiers import rank_probabilities, rank_sets
+from bayesagree.evaluation.tiers import rank_probabilities, standing
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import require_from
 
@@ -29,14 +29,14 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
         ``"strength"``: log odds against the average model; ``"win_rate"``: share of wins against another model, a tie
         counting one half; ``"arena"``: points, of which 400 are odds of ten to one, with a mean of 1000.
     ci_prob
-        Probability of the highest density intervals and of the rank sets.
+        Probability of the highest density intervals, of the places and of the tiers.
 
     Returns
     -------
     DataFrame
-        Columns model, mean, lower, upper, ``rank_lower`` and ``rank_upper`` (the smallest interval of places that holds
-        `ci_prob`), ``best_with_probability``, ``better_than_next`` (the model in the next row, NaN for the last one),
-        comparisons, component.
+        Columns model, mean, lower, upper, ``rank_lower``, ``rank_upper`` and ``tier`` (which hold for all models
+        together, as in `compare`), ``prob_best``, ``prob_better`` (than the model in the next row, NaN for the last
+        one), comparisons, component.
 
     Raises
     ------
@@ -55,18 +55,17 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
     if scale not in SCALES or scale not in posterior:
         raise InputError(f"scale={scale!r} is not one of {', '.join(SCALES)}, or the result is none of davidson")
     draws = _flat(posterior[scale])
-    places = rank_probabilities(draws)
-    (lower, upper), (best, worst) = column_hdi(draws, ci_prob), rank_sets(places, ci_prob)
+    lower, upper = column_hdi(draws, ci_prob)
     table = pd.DataFrame(
         {"model": posterior["model"].values, "mean": draws.mean(axis=0), "lower": lower, "upper": upper}
     )
-    table = table.assign(rank_lower=best, rank_upper=worst, best_with_probability=places[:, 0])
+    table = table.assign(**standing(draws, prob=ci_prob)._asdict(), prob_best=rank_probabilities(draws)[:, 0])
     order = np.argsort(-table["mean"].to_numpy(), kind="stable")
     ahead = (draws[:, order[:-1]] > draws[:, order[1:]]).mean(axis=0)
     links = result["components"].to_dataset()
     table = table.assign(comparisons=links["comparisons"].values, component=links["component"].values)
     table = table.iloc[order].reset_index(drop=True)
-    table.insert(7, "better_than_next", np.append(ahead, np.nan))
+    table.insert(8, "prob_better", np.append(ahead, np.nan))
     return table
 
 

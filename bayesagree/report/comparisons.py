@@ -155,13 +155,13 @@ def context(data: ComparisonReport) -> dict[str, Any]:
 def panel(data: ComparisonReport) -> Iterator[Answer]:
     """Answer the questions, the most important first."""
     best, other = _tuples(data.models[:2])
-    p = best.better_than_next
+    p = best.prob_better
     sentence = text("{} is better than {} with probability {}.", *map(named, (best.model, other.model)), probability(p))
     if p < DECIDED:
         sentence = text("Which of the two is better stays open: {} {}.", sentence, _worth(data))
     places = text("The rank set of {} is {} to {}.", named(best.model), str(best.rank_lower), str(best.rank_upper))
-    method = text("Probability that the model is the strongest; a rank set has 95 % of the probability of places.")
-    first, ends = probability(best.best_with_probability), f"for {best.model}, of {len(data.models)} models"
+    method = text("Probability that the model is the strongest; rank sets hold for all models together with .95.")
+    first, ends = probability(best.prob_best), f"for {best.model}, of {len(data.models)} models"
     yield Answer(text("Which model is best?"), first, ends, (sentence, places), method)
     question = text("How often does {} win?", named(best.model))
     ends = percents(best.lower, best.upper)
@@ -202,8 +202,13 @@ def _tuples(table: Any) -> Iterator[Any]:
 def _models(table: pd.DataFrame) -> dict[str, Any]:
     rows = [
         (
-            *(str(r.model), percent(r.mean), percents(r.lower, r.upper), f"{r.rank_lower} to {r.rank_upper}"),
-            *(probability(r.best_with_probability), probability(r.better_than_next), count(r.comparisons)),
+            *(
+                str(r.model),
+                percent(r.mean),
+                percents(r.lower, r.upper),
+                f"{r.rank_lower} to {r.rank_upper} (tier {r.tier})",
+            ),
+            *(probability(r.prob_best), probability(r.prob_better), count(r.comparisons)),
         )
         for r in _tuples(table)
     ]
@@ -246,6 +251,6 @@ def _methods(data: ComparisonReport, like: Reference) -> str:
     return (
         f"The strengths of {len(data.models)} models follow from {count(data.comparisons.n_comparisons)} comparisons "
         f"({like.key}), with {', '.join(effects) or 'no further effect'}. {draws['chain']} x {draws['draw']} "
-        "draws of the posterior; intervals are 95 % highest density intervals, and a rank set is the smallest interval "
-        f"of places that holds 95 %.{alpha} Computed with bayesagree {data.version}, seed {data.result.attrs['seed']}."
+        "draws of the posterior; intervals are 95 % highest density intervals, and the rank sets hold the places of all "
+        f"models together with probability .95.{alpha} Computed with bayesagree {data.version}, seed {data.result.attrs['seed']}."
     )

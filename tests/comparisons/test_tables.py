@@ -23,9 +23,9 @@ def test_leaderboard(result):
     assert table["mean"].is_monotonic_decreasing
     assert table["comparisons"].sum() == 6000
     first, second = table["model"][:2]
-    assert table["better_than_next"][0] == pytest.approx((draws[:, first] > draws[:, second]).mean())
+    assert table["prob_better"][0] == pytest.approx((draws[:, first] > draws[:, second]).mean())
     assert (table["lower"] < table["mean"]).all() and (table["mean"] < table["upper"]).all()
-    assert table["best_with_probability"].sum() == pytest.approx(1)
+    assert table["prob_best"].sum() == pytest.approx(1)
 
 
 def test_effects(result):
