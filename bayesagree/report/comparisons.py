@@ -251,6 +251,7 @@ def _methods(data: ComparisonReport, like: Reference) -> str:
     return (
         f"The strengths of {len(data.models)} models follow from {count(data.comparisons.n_comparisons)} comparisons "
         f"({like.key}), with {', '.join(effects) or 'no further effect'}. {draws['chain']} x {draws['draw']} "
-        "draws of the posterior; intervals are 95 % highest density intervals, and the rank sets hold the places of all "
-        f"models together with probability .95.{alpha} Computed with bayesagree {data.version}, seed {data.result.attrs['seed']}."
+        "draws of the posterior; intervals are 95 % highest density intervals, and the rank sets hold the places of "
+        f"all models together with probability .95.{alpha} Computed with bayesagree {data.version}, "
+        f"seed {data.result.attrs['seed']}."
     )
