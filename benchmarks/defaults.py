@@ -73,7 +73,7 @@ def intervals(labels: Any, models: Any, truth: np.ndarray, random_seed: int) -> 
     for kind, plausibility in POSTERIORS.items():
         tree = ba.evaluate(labels, models, plausibility=plausibility, draws=200, random_seed=random_seed)
         for j, name in enumerate(models.models.tolist()):
-            drawn = tree["posterior"]["top_1_accuracy"].sel(model=name).values.ravel()
+            drawn = tree["posterior"]["accuracy"].sel(model=name).values.ravel()
             yield row("score", kind, float(drawn.mean()), *hdi(drawn), truth[j])
         for _, pair in pair_table(tree).iterrows():
             if place[pair["model"]] < place[pair["other_model"]]:

@@ -169,8 +169,8 @@ def of_field(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = evaluate(labels, Predictions.from_scores(outputs), draws=100, random_seed=random_seed)
-    row = compare(tree, "top_1_accuracy")
-    alone = compare(tree.filter(lambda node: node.name != "without_unsure"), "top_1_accuracy")
+    row = compare(tree, "accuracy")
+    alone = compare(tree.filter(lambda node: node.name != "without_unsure"), "accuracy")
     for name in outputs:
         true = (outputs[name].argmax(axis=1) == best).mean()
         ends = [c.loc[name, ["lower", "upper"]] for c in (row, alone)]

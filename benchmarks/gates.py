@@ -57,7 +57,7 @@ def row(plausibility: str, n_items: int, difference: float) -> dict[str, str | i
         labels, models = case(n_items, difference, [n_items, round(1000 * difference) + 1000, run])
         tree = evaluate(labels, models, plausibility=plausibility, draws=250, random_seed=run)
         for name, margin in GATES.items():
-            passed[name] += claim_of(tree, "new", "old", 0.95, margin, "top_1_accuracy").supported
+            passed[name] += claim_of(tree, "new", "old", 0.95, margin, "accuracy").supported
     shares = {name: count / RUNS for name, count in passed.items()}
     columns = {name: f"{p:.3f} ({np.sqrt(p * (1 - p) / RUNS):.3f})" for name, p in shares.items()}
     return {"posterior": plausibility, "items": n_items, "true difference": difference, "runs": RUNS} | columns

@@ -43,11 +43,11 @@ def one(labels: ba.Labels, truth: dict, *, perfect: bool, most: int, random_seed
     known = rng.permutation(gold.size)[: round(gold.size / 4)]
     some = {given.items[i].item(): given.categories[gold[i]].item() for i in known}
     tree = ba.evaluate(given, predictions, gold=some, draws=500, random_seed=random_seed)
-    drawn = tree["other_items"]["top_1_accuracy"].values[:, :, 0].reshape(-1, 3)
+    drawn = tree["other_items"]["accuracy"].values[:, :, 0].reshape(-1, 3)
     others = np.setdiff1d(np.arange(gold.size), known)
     score = (predicted[:, others] == gold[others]).mean(axis=1)
     ends = np.array([hdi(drawn[:, j], 0.95) for j in range(3)])
-    mean = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw")).values[0]
+    mean = tree["posterior"]["accuracy"].mean(("chain", "draw")).values[0]
     held = (ends[:, 0] - 1e-9 <= score) & (score <= ends[:, 1] + 1e-9)
     return np.stack([held, ends[:, 1] - ends[:, 0], drawn.mean(axis=0) - score, np.full(3, mean[0] > mean[1])])
 

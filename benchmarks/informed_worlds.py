@@ -29,7 +29,7 @@ from bayesagree._types import Floats
 SAYS = """
 """
 PAGE = Path(__file__).parent / "results" / "informed_worlds.md"
-ITEMS, METRIC = 300, "top_1_accuracy"
+ITEMS, METRIC = 300, "accuracy"
 KNOWS = {"best": [0.8], "half": [0.8], "most": [0.8], "flat": [0.85, 0.65, 0.55], "hard": [0.7], "truth": [0.8, 0.7]}
 KINDS = ("best", "half", "most", "look", "flat", "truth", "hard", "softmax")
 WORLDS = [(kind, 3, votes) for kind in KINDS for votes in (3, 10)]

@@ -32,7 +32,7 @@ from bayesagree.inference.intervals import column_hdi
 
 RESULTS = Path(__file__).parent / "results"
 GRIDS: dict[str, dict[str, list[int]]] = {
-    "top_1_accuracy": {"items": [100, 200, 400, 800], "annotators": [1, 2, 3, 5, 10]},
+    "accuracy": {"items": [100, 200, 400, 800], "annotators": [1, 2, 3, 5, 10]},
     "fleiss_kappa": {"items": [100, 200, 400, 800, 1200], "annotators": [2, 3, 5, 10]},
 }
 PILOT_ITEMS, PILOT_VOTES = 300, 3

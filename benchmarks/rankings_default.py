@@ -44,9 +44,9 @@ def main() -> None:
         rankings, models, truth = world(random_seed)
         truths.append(truth)
         for name, options in POSTERIORS.items():
-            how = {"metrics": ["top_1_accuracy"], "draws": 250, "chains": 2, "random_seed": random_seed}
+            how = {"metrics": ["accuracy"], "draws": 250, "chains": 2, "random_seed": random_seed}
             tree = ba.evaluate(rankings, models, plausibility=name.split(",")[0], **how, **options)
-            draws = tree["posterior"]["top_1_accuracy"].values.reshape(-1, 1)
+            draws = tree["posterior"]["accuracy"].values.reshape(-1, 1)
             lower, upper = column_hdi(draws, 0.95)
             found[name].append((draws.mean(), bool(lower[0] <= truth <= upper[0])))
     lines = [

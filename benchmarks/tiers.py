@@ -62,7 +62,7 @@ def evaluation(
     if items == "bootstrap":
         true = -spread * np.arange(n_models)
     tree = ba.evaluate(votes, models, items=items, draws=250, random_seed=rng)
-    truths = [tree[name]["top_1_accuracy"] for name in ("posterior", "without_unsure") if name in tree]
+    truths = [tree[name]["accuracy"] for name in ("posterior", "without_unsure") if name in tree]
     return true, [values.transpose(..., "model").values.reshape(-1, n_models) for values in truths]
 
 

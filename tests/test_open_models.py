@@ -181,7 +181,5 @@ def test_traces_feed_certainty_metrics_and_evaluate(name):
     if not threshold:
         found = ba.metrics.top_k_accuracy(trace, MODELS)
         assert dict(found.sizes) == {"chain": 1, "draw": 200, "model": 2}
-        whole = ba.evaluate(OPENED[name][0], MODELS, plausibility=trace, metrics=("top_1_accuracy",))
-        assert np.allclose(
-            whole["posterior"]["top_1_accuracy"].values[:, :, 0], found.transpose("chain", "draw", "model")
-        )
+        whole = ba.evaluate(OPENED[name][0], MODELS, plausibility=trace, metrics=("accuracy",))
+        assert np.allclose(whole["posterior"]["accuracy"].values[:, :, 0], found.transpose("chain", "draw", "model"))

@@ -17,7 +17,7 @@ def check(
     old: Annotated[str, Option(help="Name of the model that it is compared with.")] = "old",
     probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
     not_worse: Annotated[float | None, Option(help="Claim: not worse by this; by default: better.")] = None,
-    metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
+    metric: Annotated[str, Option(help="Metric to compare by.")] = "accuracy",
     plausibility: _options.PlausibilityName = None,
     items: _options.Items = "fixed",
     missing: _options.Missing = "error",

@@ -49,7 +49,7 @@ def plan(
     if prices is not None and len(prices) != 2:
         raise InputError(f"--cost {cost!r} must be two numbers: an item, and a vote")
     agreement = "phi" if source.scale is not None else "fleiss_kappa"
-    metric = metric or (agreement if models is None else "top_1_accuracy")
+    metric = metric or (agreement if models is None else "accuracy")
     how: dict[str, Any] = {"metric": metric, "target": target, "cost": prices, "replicates": replicates}
     how |= grid | {"random_seed": seed}
     with _output.progress("simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates) as advance:

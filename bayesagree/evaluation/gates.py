@@ -38,7 +38,7 @@ def assert_better(
     *,
     probability: float = 0.95,
     margin: float = 0.0,
-    metric: str = "top_1_accuracy",
+    metric: str = "accuracy",
     random_seed: Seed = None,
     **options: Any,
 ) -> None:

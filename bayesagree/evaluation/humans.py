@@ -30,7 +30,7 @@ def human_baseline(
     labels: Labels,
     predictions: Predictions | None = None,
     *,
-    metric: str = "top_1_accuracy",
+    metric: str = "accuracy",
     ci_prob: float = 0.95,
     draws: int = 500,
     chains: int = 4,

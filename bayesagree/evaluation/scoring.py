@@ -73,8 +73,8 @@ def evaluate(
     reliability
         One or several weights of an annotation; results are shown across them. None: that of the plausibility.
     metrics
-        Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``. By default
-        ``top_1_accuracy``, of predicted numbers ``mae``.
+        Names as `score` takes them, such as ``accuracy``, ``f1_macro`` or ``total_variation``. By default
+        ``accuracy``, of predicted numbers ``mae``.
     truth_is
         ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Ignored by
         metrics that compare whole distributions: these compare with the plausibilities, the shares of infinitely many
@@ -159,7 +159,7 @@ def evaluate(
     >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]], labels=["no", "yes"])
     >>> models = Predictions.from_labels({"A": ["no", "yes", "no"], "B": ["no", "no", "yes"]})
     >>> tree = evaluate(votes, models, random_seed=1)
-    >>> bool(tree["posterior"]["top_1_accuracy"].mean(("chain", "draw")).diff("model") < 0)
+    >>> bool(tree["posterior"]["accuracy"].mean(("chain", "draw")).diff("model") < 0)
     True
 
     Twice as many items, in two batches:

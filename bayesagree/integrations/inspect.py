@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # Inspect loads this module at every start, so that the funct
     from bayesagree.annotations import Labels, Predictions
 
 METRIC = "uncertain_accuracy"
-ACCURACY = "top_1_accuracy"
+ACCURACY = "accuracy"
 
 
 @metric(name=METRIC)

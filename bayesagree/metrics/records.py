@@ -123,7 +123,7 @@ class MetricRecord:
 
         Labels that tie on top of a point estimate then share the item.
         """
-        return self.pattern == "top_{}_accuracy"
+        return self.pattern in ("accuracy", "top_{}_accuracy")
 
     @property
     def of_label(self) -> bool:
@@ -336,7 +336,7 @@ RECORDS = [
         "how near the {k} best labels are to their places (Spearman), 1 for the same places",
         Mean(values.footrule), "order", "scores", default=3),
     MetricRecord("accuracy", "accuracy", "share of items whose true label is the model's label",
-        _of_label(values.hits), unbiased=OF_VOTES),
+        Mean(values.right, values.hits), unbiased=OF_VOTES),
     MetricRecord("balanced_accuracy", "balanced accuracy", "mean recall of the labels that occur",
         _counts(hard_labels.balanced_accuracy)),
     *_averaged("precision", "precision", "share of the items that are given {of} that have it",

@@ -42,9 +42,9 @@ class Metric:
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Read a name such as ``top_1_accuracy``, ``f1_macro``, ``recall[yes]`` or ``mymodule:function``.
+        """Read a name such as ``accuracy``, ``f1_macro``, ``recall[yes]`` or ``mymodule:function``.
 
-        A name without its number has the default of its record: k = 3, ten bins.
+        A name without its number has the default of its record: k = 3, ten bins. ``top_1_accuracy`` is ``accuracy``.
 
         Raises
         ------
@@ -53,8 +53,8 @@ class Metric:
         """
         found = cls.found(name)
         if found is None:
-            near = get_close_matches(name, _spellings(name), 1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
+            near = _nearest(name)
+            hint = f"; did you mean {near!r}?" if near else "."
             known = ", ".join(pattern.replace("{}", "K").replace("{label}", "LABEL") for pattern in METRICS)
             raise InputError(f"metric {name!r} is not known{hint} Use {known} with a number for K, or pass a function")
         return found
@@ -73,6 +73,8 @@ class Metric:
             found = re.fullmatch(stem_pattern.replace("{}", f"({record.digits})"), stem)
             if found:
                 number = record.number(found[1]) if found.groups() else None
+                if record is METRICS["top_{}_accuracy"] and number == 1:
+                    return cls(METRICS["accuracy"])
                 return cls(record, number, label)
             if record.default is not None and stem == stem_pattern.replace("_{}", ""):
                 return cls(record, record.default, label)
@@ -129,13 +131,25 @@ class Metric:
 
 def default_metrics(predictions: Predictions | None) -> tuple[str, ...]:
     """Return the metric of predictions where the user names none: of labels, and of numbers."""
-    return ("top_1_accuracy",) if predictions is None or predictions.numbers is None else ("mae",)
+    return ("accuracy",) if predictions is None or predictions.numbers is None else ("mae",)
 
 
 def full_name(name: str) -> str:
     """Return a name with its number and label, such as ``average_overlap_3`` of ``average_overlap``; others stay."""
     found = Metric.found(name)
     return name if found is None else found.name
+
+
+def _nearest(name: str) -> str | None:
+    """Return the name that a text abbreviates, by its start, by a word in it or by initials, or the nearest one."""
+    name, known = name.replace("-", "_").removesuffix("_score"), _spellings(name)
+    starts = [other for other in known if other.startswith(name)]
+    words = [other for other in known if any(word.startswith(name) for word in other.split("_"))]
+    initials = [other for other in known if "".join(word[0] for word in other.split("_")).startswith(name)]
+    for found in (starts, words, initials[:1]):
+        if found and len(name) > 1:
+            return min(found, key=len)
+    return next(iter(get_close_matches(name, known, 1)), None)
 
 
 def _spellings(name: str) -> list[str]:

@@ -77,7 +77,7 @@ def top_k_accuracy(
 
 
 def per_item(
-    truth: Truth, predictions: Predictions, *, metric: str = "top_1_accuracy", threshold: float | None = None
+    truth: Truth, predictions: Predictions, *, metric: str = "accuracy", threshold: float | None = None
 ) -> xr.DataArray:
     """Score each model on each item, averaged over the draws.
 
@@ -88,7 +88,7 @@ def per_item(
     predictions
         Models to score, on the same items and labels.
     metric
-        Name such as ``"top_1_accuracy"`` or ``"average_overlap_3"``.
+        Name such as ``"accuracy"`` or ``"average_overlap_3"``.
     threshold
         For ratings: the labels are then "below" and "at_or_above".
 
@@ -105,7 +105,7 @@ def per_item(
     --------
     >>> from bayesagree import dirichlet, simulate
     >>> given = simulate.labelled_test_set(random_seed=1)
-    >>> score = per_item(dirichlet(given.labels, random_seed=1), given.predictions, metric="top_1_accuracy")
+    >>> score = per_item(dirichlet(given.labels, random_seed=1), given.predictions, metric="accuracy")
     >>> score.sel(model="A").values[:6].round(1).tolist()
     [1.0, 1.0, 1.0, 1.0, 0.9, 0.9]
     """

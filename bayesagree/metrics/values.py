@@ -106,6 +106,11 @@ def top(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
     return hit
 
 
+def right(drawn: Drawn, given: Given) -> NDArray[np.bool_]:
+    """Whether the model's label is the true one."""
+    return drawn.label == given.hard[:, None].astype(drawn.label.dtype)
+
+
 def places(drawn: Drawn, given: Given, k: int) -> NDArray[np.int16]:
     """Return the place of each label among the model's k best, k where it has none, shape (item, label)."""
     table = np.full((len(drawn.label), drawn.n_labels + 1), k, np.int16)  # the last column is for no label
@@ -398,9 +403,9 @@ def confusion(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Flo
         for place, weight in zip(drawn.label, each):
             true[place, every] += weight
         drawn.of_label[id(weights)] = true
-    hit = drawn.label == given.hard[:, None].astype(drawn.label.dtype)
-    right = by_group(given.hard, hit if plain else hit * each, n_labels)
-    return np.concatenate([right, true, by_group(given.hard, each, n_labels)])
+    hit = right(drawn, given)
+    both = by_group(given.hard, hit if plain else hit * each, n_labels)
+    return np.concatenate([both, true, by_group(given.hard, each, n_labels)])
 
 
 def shared_mass(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
@@ -417,7 +422,7 @@ def shared_mass(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> F
 def calibration_gaps(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
     """Sum right less confidence in n bins of confidence of equal width, closed on the right."""
     confidence = given.scores.max(axis=-1)
-    gap = (drawn.label == given.hard[:, None]) - confidence[:, None]
+    gap = right(drawn, given) - confidence[:, None]
     bins = np.clip(np.ceil(confidence * n).astype(np.int32) - 1, 0, n - 1)
     return by_group(bins, gap if weights is None else gap * weights, n)
 

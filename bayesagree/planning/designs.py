@@ -55,7 +55,7 @@ def plan(
     plausibility: str = "auto",
     items: Sequence[int],
     annotators: Sequence[int],
-    metric: str = "top_1_accuracy",
+    metric: str = "accuracy",
     target: float | None = None,
     cost: tuple[float, float] | None = None,
     replicates: int = 16,

@@ -49,7 +49,7 @@ def plot_scores(
     >>> from bayesagree import evaluate, simulate
     >>> given = simulate.labelled_test_set(random_seed=1)
     >>> result = evaluate(given.labels, given.predictions, reliability=[0.3, 3], draws=50, random_seed=1)
-    >>> len(plot_scores(result, metric="top_1_accuracy").containers)
+    >>> len(plot_scores(result, metric="accuracy").containers)
     3
     """
     posterior = result["posterior"].to_dataset()
@@ -124,8 +124,8 @@ def plot_score_draws(
     >>> from bayesagree import evaluate, simulate
     >>> given = simulate.labelled_test_set(random_seed=1)
     >>> result = evaluate(given.labels, given.predictions, draws=50, random_seed=1)
-    >>> plot_score_draws(result, metric="top_1_accuracy").get_xlabel()
-    'top 1 accuracy'
+    >>> plot_score_draws(result, metric="accuracy").get_xlabel()
+    'accuracy'
     """
     draws, scores, _ = metric_draws(result, metric, reliability)
     _, panel = one_panel(axes)

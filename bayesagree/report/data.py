@@ -209,7 +209,7 @@ def report_data(
     >>> test_set = labelled_test_set(n_items=40, random_seed=1)
     >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=100))
     >>> list(data.scores.comparison), len(data.open_items)
-    (['top_1_accuracy'], 40)
+    (['accuracy'], 40)
     """
     case = Case.of(annotations, predictions, settings or ReportSettings())
     with warnings.catch_warnings(record=True) as caught:

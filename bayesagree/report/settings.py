@@ -111,7 +111,7 @@ class ReportSettings:
             raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
         scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3
         several = annotations.kind == "rankings" and scored
-        default = ("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",)
+        default = ("top_3_accuracy", "average_overlap_3") if several else ("accuracy",)
         if predictions is not None and predictions.numbers is not None:
             default = ("mae", "bias", "concordance")
         metrics = self.metrics or default

@@ -24,7 +24,7 @@ def crowd():
 
 def test_it_is_the_metrics_on_the_same_draws(crowd):
     tree = evaluate(
-        crowd.labels, crowd.predictions, reliability=(0.5, 3), metrics=("top_1_accuracy", "average_overlap"),
+        crowd.labels, crowd.predictions, reliability=(0.5, 3), metrics=("accuracy", "average_overlap"),
         draws=60, chains=2, random_seed=5,
     )  # fmt: skip
     for level in (0.5, 3):
@@ -32,22 +32,22 @@ def test_it_is_the_metrics_on_the_same_draws(crowd):
         scores = tree["posterior"].to_dataset().sel(reliability=level)
         overlap = score(kept, crowd.predictions, "average_overlap_3")
         np.testing.assert_allclose(scores["average_overlap_3"], overlap, atol=1e-12)
-        np.testing.assert_allclose(scores["top_1_accuracy"], top_k_accuracy(kept, crowd.predictions), atol=1e-12)
+        np.testing.assert_allclose(scores["accuracy"], top_k_accuracy(kept, crowd.predictions), atol=1e-12)
         np.testing.assert_allclose(
             tree["certainty"]["annotation_certainty"].sel(reliability=level), annotation_certainty(kept)
         )
-    assert tree["posterior"]["top_1_accuracy"].dims == ("chain", "draw", "reliability", "model")
+    assert tree["posterior"]["accuracy"].dims == ("chain", "draw", "reliability", "model")
 
 
 @pytest.mark.long
 def test_bootstrap_adds_the_test_set_part(crowd):
     tree = evaluate(crowd.labels, crowd.predictions, draws=4000, random_seed=2, items="bootstrap")
-    parts = tree["variance"]["top_1_accuracy"]
-    drawn = tree["posterior"]["top_1_accuracy"]
+    parts = tree["variance"]["accuracy"]
+    drawn = tree["posterior"]["accuracy"]
     total = drawn.var(("chain", "draw"))
     # A variance of n normal draws has relative error sqrt(2 / n).
     assert (np.abs(parts.sel(part="total") / total - 1) < 4.5 * np.sqrt(2 / 16_000)).all()
-    fixed = evaluate(crowd.labels, crowd.predictions, draws=4000, random_seed=2)["posterior"]["top_1_accuracy"]
+    fixed = evaluate(crowd.labels, crowd.predictions, draws=4000, random_seed=2)["posterior"]["accuracy"]
     np.testing.assert_allclose(parts.sel(part="annotation"), fixed.var(("chain", "draw")), rtol=1e-9)
     assert (parts.sel(part="test_set") > parts.sel(part="annotation")).all()
 
@@ -105,14 +105,14 @@ def test_items_must_match():
 def test_compare_asks_for_a_reliability(crowd):
     tree = evaluate(crowd.labels, crowd.predictions, draws=5, reliability=(1, 2), random_seed=1)
     with pytest.raises(InputError, match="there are 2 reliabilities"):
-        compare(tree, metric="top_1_accuracy")
+        compare(tree, metric="accuracy")
     with pytest.raises(InputError, match="reliability 3 was not computed"):
-        compare(tree, metric="top_1_accuracy", reliability=3)
+        compare(tree, metric="accuracy", reliability=3)
     with pytest.raises(InputError, match="metric 'overlap_1' was not computed"):
         compare(tree, metric="overlap_1", reliability=1)
 
 
-@pytest.mark.parametrize(("metric", "within"), [("top_1_accuracy", 1e-6), ("overlap_1", 1e-6), ("agreement", 2e-4)])
+@pytest.mark.parametrize(("metric", "within"), [("accuracy", 1e-6), ("overlap_1", 1e-6), ("agreement", 2e-4)])
 def test_the_test_set_part_of_few_items_is_the_variance_of_their_flat_dirichlet_weights(metric, within):
     """Four items whose truth is nearly certain: the score is a weighted mean of 1, 1, 0, 0."""
     labels = Labels.from_counts([[1000, 0], [1000, 0], [0, 1000], [0, 1000]])

@@ -10,7 +10,7 @@ from bayesagree.evaluation.comparison import pairwise
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.inference.results import settings_of
 
-METRICS = ("top_1_accuracy", "total_variation")
+METRICS = ("accuracy", "total_variation")
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +53,8 @@ def test_scores_are_those_of_all_items(data):
 def test_equal_batches_have_draws_of_their_own(data):
     votes, models = next(cut(data, [100]))
     pairs = iter([(votes, models)] * 2)
-    twice = evaluate(pairs, plausibility="dirichlet", draws=1000, random_seed=1)["posterior"]["top_1_accuracy"]
-    once = evaluate(votes, models, plausibility="dirichlet", draws=1000, random_seed=1)["posterior"]["top_1_accuracy"]
+    twice = evaluate(pairs, plausibility="dirichlet", draws=1000, random_seed=1)["posterior"]["accuracy"]
+    once = evaluate(votes, models, plausibility="dirichlet", draws=1000, random_seed=1)["posterior"]["accuracy"]
     ratio = twice.std(("chain", "draw")) / once.std(("chain", "draw"))
     np.testing.assert_allclose(ratio, np.sqrt(0.5), rtol=5 * 0.016)
 
@@ -65,7 +65,7 @@ def test_the_first_batch_chooses_the_posterior_of_all(data):
     named = evaluate(cut(data, [280]), plausibility="informed_dirichlet", **how)
     few = evaluate(cut(data, [20]), **how)
     assert [tree.attrs["model"] for tree in (found, named, few)] == ["informed_dirichlet"] * 2 + ["dirichlet"]
-    np.testing.assert_array_equal(found["posterior"]["top_1_accuracy"], named["posterior"]["top_1_accuracy"])
+    np.testing.assert_array_equal(found["posterior"]["accuracy"], named["posterior"]["accuracy"])
     assert settings_of(found)["choice"].startswith("Votes and predictions together estimate")
     assert "20 annotated items are too few" in settings_of(few)["choice"]
 

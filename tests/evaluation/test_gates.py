@@ -21,11 +21,11 @@ def result(request):
 def test_probability_is_counted_on_the_posterior_that_all_models_share(result, margin):
     chances = []
     for truth in {"posterior", "without_unsure"} & set(result.children):
-        drawn = result[truth]["top_1_accuracy"]
+        drawn = result[truth]["accuracy"]
         right = {name: np.rint(drawn.sel(model=name).values * LABELS.items.size) for name in ("new", "mid")}
         lead = right["new"] - right["mid"] - round(margin * LABELS.items.size)
         chances.append((lead > 0).mean() + (lead == 0).mean() / 2)
-    found = claim_of(result, "new", "mid", 0.9, margin, "top_1_accuracy")
+    found = claim_of(result, "new", "mid", 0.9, margin, "accuracy")
     assert found.found == pytest.approx(np.mean(chances))
     assert found.supported == (found.found >= 0.9)
     if margin == 0:

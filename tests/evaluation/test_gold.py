@@ -67,7 +67,7 @@ def test_gold_of_all_items_gives_the_ordinary_score(case):
     labels, models, gold, _ = case
     tree = ba.evaluate(labels, models, gold=gold, draws=50, random_seed=1)
     right = (models.hard_labels() == list(gold.values())).mean(axis=1)
-    np.testing.assert_allclose(tree["posterior"]["top_1_accuracy"].values - right, 0, atol=1e-12)
+    np.testing.assert_allclose(tree["posterior"]["accuracy"].values - right, 0, atol=1e-12)
     assert "other_items" not in tree
     assert (tree["certainty"]["annotation_certainty"].values == 1).all()
 
@@ -82,9 +82,7 @@ def test_intervals_of_the_other_items_hold_their_score():
         # No model is always right, so that no model gives the truth away.
         codes = models.hard_labels()
         models = ba.Predictions.from_labels({"vote": codes[1], "other": codes[2]}, labels=[0, 1, 2])
-        drawn = ba.evaluate(labels, models, gold=some, draws=100, random_seed=random_seed)["other_items"][
-            "top_1_accuracy"
-        ]
+        drawn = ba.evaluate(labels, models, gold=some, draws=100, random_seed=random_seed)["other_items"]["accuracy"]
         others = np.setdiff1d(np.arange(N), list(some))
         right = (models.hard_labels()[:, others] == [gold[i] for i in others]).mean(axis=1)
         for j in range(2):

@@ -31,7 +31,7 @@ def tree():
 
 def test_one_row_per_group(tree):
     population = {"g": 1, "h": 1, "i": 2}
-    metrics = ["top_1_accuracy", "total_variation"]
+    metrics = ["accuracy", "total_variation"]
     found = evaluate(LABELS, MODELS, plausibility=tree, metrics=metrics, population=population)
     streamed = evaluate(
         LABELS, MODELS, plausibility=GroupDirichlet(MEMBERS, population=population), metrics=metrics, **HOW
@@ -46,7 +46,7 @@ def test_one_row_per_group(tree):
         difference = found["differences"][name].sel(group="i", other_group="g").values
         np.testing.assert_allclose(difference, (values.sel(group="i") - values.sel(group="g")).values, atol=1e-12)
         np.testing.assert_allclose(found["worst_served"][name].sum("group"), 1)
-    assert found["worst_served"]["top_1_accuracy"].sel(group="i", model="A").item() > 0.99
+    assert found["worst_served"]["accuracy"].sel(group="i", model="A").item() > 0.99
 
 
 def test_certainty_of_each_group(tree):
@@ -61,4 +61,4 @@ def test_refusals(tree):
     with pytest.raises(InputError, match=r"truth\.sel"):
         conformalize(tree, MODELS)
     with pytest.raises(InputError, match=r"result\.sel"):
-        compare(evaluate(LABELS, MODELS, plausibility=tree), metric="top_1_accuracy")
+        compare(evaluate(LABELS, MODELS, plausibility=tree), metric="accuracy")

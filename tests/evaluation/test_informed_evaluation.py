@@ -23,7 +23,7 @@ def test_scores_are_those_of_the_posterior_that_the_models_inform(test_set, left
     truth = informed_dirichlet(test_set.labels, test_set.predictions, top_labels=1, **options)
     found = evaluate(test_set.labels, test_set.predictions, plausibility="informed_dirichlet", **options)
     assert found["posterior"]["model"].values.tolist() == ["A", "B", "C"]
-    np.testing.assert_allclose(found["posterior"]["top_1_accuracy"], top_k_accuracy(truth, test_set.predictions))
+    np.testing.assert_allclose(found["posterior"]["accuracy"], top_k_accuracy(truth, test_set.predictions))
 
 
 @pytest.mark.long
@@ -40,7 +40,7 @@ def test_the_best_model_is_held_though_it_knows_what_the_others_do_not():
         }
         votes = Labels.from_matrix((rng.random((300, 3)) < share[:, None]).astype(int))
         predictions = Predictions.from_labels({k: v.astype(int) for k, v in models.items()}, labels=[0, 1])
-        drawn = evaluate(votes, predictions, draws=100, random_seed=random_seed)["posterior"]["top_1_accuracy"].sel(
+        drawn = evaluate(votes, predictions, draws=100, random_seed=random_seed)["posterior"]["accuracy"].sel(
             model="good"
         )
         true = np.mean((share > 0.5) == models["good"])

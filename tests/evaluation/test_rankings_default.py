@@ -25,13 +25,13 @@ def readers() -> tuple[ba.Rankings, ba.Predictions, float]:
 @pytest.mark.filterwarnings("ignore:.*all rankings name 3 of 12", "ignore:.*not converged")
 def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers) -> None:
     rankings, models, truth = readers
-    how = {"metrics": ["top_1_accuracy"], "draws": 250, "chains": 2, "random_seed": 1}
+    how = {"metrics": ["accuracy"], "draws": 250, "chains": 2, "random_seed": 1}
     found = {
         name: ba.evaluate(rankings, models, plausibility=name, **how) for name in ("auto", "plackett_luce", "prirn")
     }
-    mean = {name: float(tree["posterior"]["top_1_accuracy"].mean()) for name, tree in found.items()}
+    mean = {name: float(tree["posterior"]["accuracy"].mean()) for name, tree in found.items()}
     one = float(
-        ba.evaluate(rankings, models, plausibility="prirn", reliability=1, **how)["posterior"]["top_1_accuracy"].mean()
+        ba.evaluate(rankings, models, plausibility="prirn", reliability=1, **how)["posterior"]["accuracy"].mean()
     )
     assert mean["auto"] == mean["plackett_luce"]
     assert one < mean["prirn"] < mean["auto"] < truth + 0.05

@@ -11,7 +11,7 @@ from bayesagree.evaluation import tables
 @pytest.fixture(scope="module")
 def tree():
     given = labelled_test_set(n_items=30, random_seed=1)
-    metrics = ("top_1_accuracy", "set_2_accuracy")
+    metrics = ("accuracy", "set_2_accuracy")
     return evaluate(given.labels, given.predictions, reliability=[1, 3], metrics=metrics, draws=50, random_seed=1)
 
 

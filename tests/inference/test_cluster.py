@@ -63,7 +63,7 @@ def crowd():
 
 @pytest.mark.parametrize("plausibility", ["prirn", "plackett_luce"])
 def test_derm_ddx(client, ddx, plausibility):
-    metrics = ("top_1_accuracy", "average_overlap_3")
+    metrics = ("accuracy", "average_overlap_3")
     here, there = (
         evaluate(*ddx, plausibility=plausibility, metrics=metrics, reliability=(1, 2), client=c, **FEW)
         for c in (None, client)

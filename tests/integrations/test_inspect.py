@@ -55,9 +55,7 @@ def logs(tmp_path_factory):
 def test_accuracy_against_votes_is_that_of_evaluate(logs):
     votes = ba.Labels.from_counts([[vote.count("no"), vote.count("yes")] for vote in VOTES], labels=["no", "yes"])
     models = ba.Predictions.from_labels({"model": ["yes"] * 20}, labels=["no", "yes"])
-    expected = ba.evaluate(votes, models, metrics=("top_1_accuracy",), draws=1000, random_seed=0)["posterior"][
-        "top_1_accuracy"
-    ]
+    expected = ba.evaluate(votes, models, metrics=("accuracy",), draws=1000, random_seed=0)["posterior"]["accuracy"]
     found = logs["words"]["values"]
     assert found["accuracy"] == pytest.approx(float(expected.mean()), abs=1e-12)
     assert found["lower"] < found["accuracy"] < found["upper"]

@@ -101,15 +101,15 @@ def test_result_is_logged_with_intervals_table_and_report(mlflow, store, tmp_pat
 
     votes = ba.Labels.from_counts(np.array([[3, 0], [0, 3], [2, 1]] * 4))
     models = ba.Predictions.from_labels({"A (v1)": [0, 1, 1] * 4, "B": [1, 1, 1] * 4})
-    result = ba.evaluate(votes, models, metrics=("top_1_accuracy",), plausibility="dirichlet", draws=200, random_seed=1)
+    result = ba.evaluate(votes, models, metrics=("accuracy",), plausibility="dirichlet", draws=200, random_seed=1)
     page = tmp_path / "report.html"
     page.write_text("<p>report", encoding="utf-8")
     with mlflow.start_run() as run:
         log_result(result, report=page)
     logged = mlflow.get_run(run.info.run_id).data.metrics
-    scores = result["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
-    assert logged["A _v1_/top_1_accuracy"] == pytest.approx(float(scores.sel(model="A (v1)")))
-    assert logged["B/top_1_accuracy/lower"] < logged["B/top_1_accuracy"] < logged["B/top_1_accuracy/upper"]
+    scores = result["posterior"]["accuracy"].mean(("chain", "draw"))
+    assert logged["A _v1_/accuracy"] == pytest.approx(float(scores.sel(model="A (v1)")))
+    assert logged["B/accuracy/lower"] < logged["B/accuracy"] < logged["B/accuracy/upper"]
     table = json.loads(mlflow.artifacts.load_text(f"{run.info.artifact_uri}/scores.json"))
     assert [row[table["columns"].index("model")] for row in table["data"]] == ["A (v1)", "B"]
     assert mlflow.artifacts.load_text(f"{run.info.artifact_uri}/report.html") == "<p>report"

@@ -66,7 +66,7 @@ def test_mean_over_draws_equals_the_sum_of_exact_certainties(crowd):
 def test_tied_top_labels_count_in_shares():
     vote = shared_wins(Labels.from_counts([[2, 2, 1], [3, 0, 0]]))
     predictions = Predictions.from_labels({"A": [1, 0], "B": [2, 0], "C": [0, None]}, labels=[0, 1, 2])
-    found = score(vote, predictions, "top_1_accuracy", missing="wrong")
+    found = score(vote, predictions, "accuracy", missing="wrong")
     assert found.values.tolist() == [[[0.75, 0.5, 0.25]]]
     with pytest.raises(InputError, match="'C' has no prediction for 1 of 2 items: 1"):
         top_k_accuracy(vote, predictions)

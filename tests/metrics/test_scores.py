@@ -11,7 +11,7 @@ import xarray as xr
 from metrics._truths import estimate, models, one_hot, posterior, random_case
 from sklearn import metrics as sk
 
-from bayesagree import InputError, Labels, Predictions, dirichlet, score, simulate
+from bayesagree import InputError, Labels, Predictions, dirichlet, evaluate, score, simulate
 from bayesagree.datasets import load
 from bayesagree.metrics import UserMetric
 from bayesagree.metrics._scorer import Scorer
@@ -155,7 +155,7 @@ def test_missing_predictions_are_refused_left_out_or_wrong(kind):
     models = Predictions.from_labels({"A": predicted, "B": ["no", "yes"] * 10}, labels=["no", "yes"])
     share = xr.DataArray(counts / 9, {"item": votes.items, "category": votes.categories}, ("item", "category"))
     truth = {"draws": dirichlet(votes, draws=50, random_seed=1), "labels": votes, "estimate": share}[kind]
-    metric = "agreement" if kind == "labels" else "top_1_accuracy"
+    metric = "agreement" if kind == "labels" else "accuracy"
     with pytest.raises(InputError, match="model 'A' has no prediction for 2 of 20 items: 0, 3"):
         score(truth, models, metric)
     mean = {
@@ -272,6 +272,11 @@ def test_refused_arguments(case, truth):
     ("wrong", "near"),
     [
         ("acuracy", "accuracy"),
+        ("acc", "accuracy"),
+        ("auc", "roc_auc"),
+        ("kappa", "cohen_kappa"),
+        ("f1-score", "f1"),
+        ("ece", "expected_calibration_error_10"),
         ("top1_accuracy", "top_1_accuracy"),
         ("averageoverlap", "average_overlap_3"),
         ("recal[yes]", "recall[yes]"),
@@ -281,3 +286,13 @@ def test_refused_arguments(case, truth):
 def test_an_unknown_metric_is_answered_by_the_nearest_name(wrong, near):
     with pytest.raises(InputError, match=re.escape(f"metric {wrong!r} is not known; did you mean {near!r}?")):
         Metric.named(wrong)
+
+
+def test_top_1_accuracy_is_accuracy(case, truth):
+    assert Metric.named("top_1_accuracy") == Metric.named("accuracy")
+    found = score(truth, case.predictions, "top_1_accuracy")
+    assert found.name == "accuracy"
+    assert (
+        "top_1_accuracy"
+        not in evaluate(case.labels, case.predictions, metrics=["top_1_accuracy"], draws=9)["posterior"]
+    )

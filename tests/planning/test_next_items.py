@@ -153,7 +153,7 @@ def test_predictions_inform_the_next_label_by_default():
     assert differ[found["item"]].all()
     worth = value_of_votes(labels, models, random_seed=1)
     # What is open today is the spread of the difference under the posterior that every model informs.
-    tree = evaluate(labels, models, random_seed=1)["posterior"]["top_1_accuracy"].values.reshape(-1, 2)
+    tree = evaluate(labels, models, random_seed=1)["posterior"]["accuracy"].values.reshape(-1, 2)
     assert worth["sd"].iloc[0] == pytest.approx((tree[:, 0] - tree[:, 1]).std(), rel=0.1)
 
 

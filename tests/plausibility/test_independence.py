@@ -185,12 +185,10 @@ def test_a_voter_gets_the_score_of_a_truth_that_the_others_make():
     assert settings_of(found)["left_out"] == ["voter"]
     assert choice_notes(settings_of(found))[1].startswith("The predictions of 'voter' inform no truth")
     by_hand = evaluate(labels, models, exclude="voter", **FEW)
-    np.testing.assert_array_equal(
-        found["posterior"]["top_1_accuracy"].values, by_hand["posterior"]["top_1_accuracy"].values
-    )
+    np.testing.assert_array_equal(found["posterior"]["accuracy"].values, by_hand["posterior"]["accuracy"].values)
     # Who says that every model is independent has the voter's score flattered.
     vouched = evaluate(labels, models, exclude=(), **FEW)
-    assert vouched["posterior"]["top_1_accuracy"].sel(model="voter").min() > right + 0.1
+    assert vouched["posterior"]["accuracy"].sel(model="voter").min() > right + 0.1
 
 
 def test_where_votes_cannot_tell_the_interval_holds_both_truths():
@@ -225,7 +223,7 @@ def test_batches_join_their_doubts():
         iter([(labels, Predictions.from_labels({"A": honest[c]}, labels=[0, 1, 2])) for labels, c in zip(of, cut)]),
         **FEW,
     )
-    one, other = (found[g]["top_1_accuracy"].mean() for g in ("posterior", "without_unsure"))
+    one, other = (found[g]["accuracy"].mean() for g in ("posterior", "without_unsure"))
     assert settings_of(found)["unsure"] == ["A"] and 0 < abs(one - other) < 0.1
 
 

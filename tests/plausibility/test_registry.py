@@ -51,6 +51,6 @@ def test_objects_and_names_are_the_same_posterior() -> None:
     by_object = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(2.0, 0.5), **how)
     assert by_name.identical(by_object)
     both = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(prior=0.5), reliability=(1.0, 2.0), **how)
-    np.testing.assert_array_equal(both["posterior"]["top_1_accuracy"][:, :, 1:], by_name["posterior"]["top_1_accuracy"])
+    np.testing.assert_array_equal(both["posterior"]["accuracy"][:, :, 1:], by_name["posterior"]["accuracy"])
     with pytest.raises(InputError, match="is for Rankings, and these are Labels"):
         evaluate(labels, PREDICTIONS, plausibility=PrIRN())

@@ -69,7 +69,7 @@ def test_it_draws_and_has_certainties():
 def test_it_is_evaluated_as_an_object():
     one, other = (
         evaluate(VOTES, MODELS, plausibility=truth, reliability=(1.0, 2.0), random_seed=random_seed)["posterior"][
-            "top_1_accuracy"
+            "accuracy"
         ]
         for truth, random_seed in ((BetaBinomial(), 1), ("dirichlet", 2))
     )
@@ -80,7 +80,7 @@ def test_it_is_evaluated_as_an_object():
 
 
 def test_it_is_evaluated_and_reported_by_name(registered):
-    how = {"draws": 20, "random_seed": 1, "metrics": ["top_1_accuracy", "agreement"]}
+    how = {"draws": 20, "random_seed": 1, "metrics": ["accuracy", "agreement"]}
     tree = evaluate(VOTES, MODELS, plausibility="beta_binomial", prior=1.0, **how)
     assert tree.identical(evaluate(VOTES, MODELS, plausibility=BetaBinomial(prior=1.0), **how))
     with pytest.raises(TypeError, match="no argument priors=; did you mean prior="):

@@ -53,8 +53,8 @@ def drawn(axes):
 
 def test_scores_stand_at_their_means_and_another_annotator_is_dashed(tree, given):
     plug_in = top_k_accuracy(shared_wins(given.labels), given.predictions)
-    (panel,) = drawn(plots.plot_scores(tree, metric="top_1_accuracy", plug_in=plug_in))
-    found = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
+    (panel,) = drawn(plots.plot_scores(tree, metric="accuracy", plug_in=plug_in))
+    found = tree["posterior"]["accuracy"].mean(("chain", "draw"))
     for bars in panel.containers:
         np.testing.assert_allclose(bars.lines[0].get_ydata(), found.sel(model=bars.get_label()))
     assert (panel.containers[-1].get_label(), panel.containers[-1].lines[0].get_linestyle()) == (
@@ -67,8 +67,8 @@ def test_scores_stand_at_their_means_and_another_annotator_is_dashed(tree, given
 def test_rows_stand_best_first_with_the_plug_in_metric_beside(given):
     tree = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=50, random_seed=1)
     plug_in = top_k_accuracy(shared_wins(given.labels), given.predictions)
-    (panel,) = drawn(plots.plot_scores(tree, metric="top_1_accuracy", plug_in=plug_in))
-    found = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
+    (panel,) = drawn(plots.plot_scores(tree, metric="accuracy", plug_in=plug_in))
+    found = tree["posterior"]["accuracy"].mean(("chain", "draw"))
     names = [label.get_text() for label in panel.get_yticklabels()]
     np.testing.assert_allclose(panel.containers[0].lines[0].get_xdata(), found.sel(model=names))
     crosses = next(line for line in panel.lines if line.get_marker() == "x")
@@ -76,12 +76,12 @@ def test_rows_stand_best_first_with_the_plug_in_metric_beside(given):
 
 
 def test_histograms_hold_every_draw(tree):
-    (panel,) = drawn(plots.plot_score_draws(tree, metric="top_1_accuracy", reliability=1.0))
+    (panel,) = drawn(plots.plot_score_draws(tree, metric="accuracy", reliability=1.0))
     assert sum(patch.get_height() for patch in panel.containers[0]) == 200
 
 
 def test_places_are_written_best_model_first(tree):
-    comparison = pairwise(tree, "top_1_accuracy", reliability=1.0)
+    comparison = pairwise(tree, "accuracy", reliability=1.0)
     panel, _ = drawn(plots.plot_rank_probability(comparison))
     best = comparison["model"].values[0]
     assert panel.get_yticklabels()[0].get_text() == str(best)
@@ -177,9 +177,9 @@ def test_figures_take_axes_return_them_and_change_no_setting(tree):
         assert inspect.signature(getattr(plots, name)).parameters["axes"].default is None
         assert name in (plots.__doc__ or "").split()
     _, (left, right) = plt.subplots(1, 2)
-    assert plots.plot_scores(tree, metric="top_1_accuracy", axes=right) is right
+    assert plots.plot_scores(tree, metric="accuracy", axes=right) is right
     assert right.get_xlabel()
     assert not left.has_data()
-    panel = plots.plot_scores(tree, metric="top_1_accuracy")
+    panel = plots.plot_scores(tree, metric="accuracy")
     assert plt.figure(plt.get_fignums()[-1]) is panel.figure  # notebooks show it
     assert dict(mpl.rcParams) == before

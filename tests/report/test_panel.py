@@ -26,7 +26,7 @@ from bayesagree.report.data import report_data
 from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
 
-METRIC = "top_1_accuracy"
+METRIC = "accuracy"
 
 
 @pytest.fixture(scope="module")

@@ -46,8 +46,8 @@ def trace(test_set):
 def test_a_trace_of_ones_own_is_the_truth_of_the_report(trace, test_set):
     given = test_set.labels, test_set.predictions
     found = report_data(*given, settings=ReportSettings(plausibility=trace, random_seed=1))
-    scores = evaluate(*given, plausibility=trace, random_seed=1)["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
-    shown = found.scores.table["score"].sel(metric="top_1_accuracy", model=scores["model"], reliability=1.0)
+    scores = evaluate(*given, plausibility=trace, random_seed=1)["posterior"]["accuracy"].mean(("chain", "draw"))
+    shown = found.scores.table["score"].sel(metric="accuracy", model=scores["model"], reliability=1.0)
     np.testing.assert_allclose(shown, scores)
     np.testing.assert_allclose(found.certainty.isel(reliability=0), annotation_certainty(trace))
     first = found.open_items[0]
@@ -64,15 +64,15 @@ def test_a_trace_of_ones_own_is_the_truth_of_the_report(trace, test_set):
 def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_set):
     how = {"plausibility": "dirichlet", "reliability": [1.0, 0.3, 3.0]}
     tree = evaluate(test_set.labels, test_set.predictions, **how, draws=200, random_seed=1)
-    draws = tree["posterior"]["top_1_accuracy"]
-    score = data.scores.table["score"].sel(metric="top_1_accuracy")
+    draws = tree["posterior"]["accuracy"]
+    score = data.scores.table["score"].sel(metric="accuracy")
     np.testing.assert_allclose(score.sel(model=draws["model"]), draws.mean(("chain", "draw")))
     exact = expected_top_k_accuracy(dirichlet(test_set.labels, draws=1, chains=1, random_seed=1), test_set.predictions)
     error = draws.sel(reliability=1.0).std(("chain", "draw")) / np.sqrt(800)
     assert (np.abs(score.sel(reliability=1.0) - exact) < 5 * error).all()
-    better = pairwise(tree, "top_1_accuracy", reliability=1.0)
-    found = data.scores.comparison["top_1_accuracy"]
-    assert data.scores.ranking["top_1_accuracy"]["score"].is_monotonic_decreasing
+    better = pairwise(tree, "accuracy", reliability=1.0)
+    found = data.scores.comparison["accuracy"]
+    assert data.scores.ranking["accuracy"]["score"].is_monotonic_decreasing
     assert found["prob_better"].sel(model="A", other_model="C") == better["prob_better"].sel(model="A", other_model="C")
 
 

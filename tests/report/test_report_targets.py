@@ -13,7 +13,7 @@ from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
 
 INFORMED = ReportSettings("informed_dirichlet", draws=40, chains=2)
-METRIC = "top_1_accuracy"
+METRIC = "accuracy"
 
 
 @pytest.fixture(scope="module")

@@ -41,4 +41,4 @@ def test_an_evaluation_under_chains_that_disagree_is_refused():
         with pytest.raises(ba.ConvergenceError, match="chains disagree"):
             ba.evaluate(labels, models, **how)
         tree = ba.evaluate(labels, models, **how, allow_unmixed=True)
-    assert "top_1_accuracy" in tree["posterior"]
+    assert "accuracy" in tree["posterior"]

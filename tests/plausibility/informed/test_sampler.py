@@ -75,7 +75,7 @@ def test_intervals_hold_whatever_the_model_knows_of_split_items(kind, votes):
             said = np.where(rng.random(300) < knows[kind], best, rng.integers(0, 3, 300))
         labels = Labels.from_counts(rng.multinomial(votes, shares))
         models = Predictions.from_labels({"A": said}, labels=range(3))
-        drawn = evaluate(labels, models, draws=250, random_seed=random_seed)["posterior"]["top_1_accuracy"]
+        drawn = evaluate(labels, models, draws=250, random_seed=random_seed)["posterior"]["accuracy"]
         low, high = drawn.quantile([0.025, 0.975]).values
         held.append(low <= (said == best).mean() <= high)
     # Of intervals that hold .85 fewer than 13 in one set of runs in a hundred.
