@@ -42,6 +42,33 @@ def test_kappa_of_every_pair():
         assert found == pytest.approx(alone.loc["cohen_kappa", "estimate"])
 
 
+def test_intraclass_correlations_of_anxiety():
+    """irr's icc: of one rating and of the mean of three."""
+    found = agreement_table(Ratings.from_matrix(ANXIETY, scale=(1, 6)), random_seed=1).set_index("coefficient")
+    kinds = ["icc_agreement", "icc_consistency", "icc_one_way"]
+    published = [0.1980, 0.2160, 0.1750, 0.4255, 0.4526, 0.3889]
+    names = kinds + [f"{kind}_mean" for kind in kinds]
+    np.testing.assert_allclose(found.loc[names, "estimate"], published, atol=5.1e-5)
+
+
+def test_concordance_of_anxiety_with_its_ties():
+    """irr's kendall(correct=TRUE): .5397."""
+    rows = [(0, name, s, rating) for s, ratings in enumerate(ANXIETY) for name, rating in zip(NAMES, ratings)]
+    ranked = Rankings.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label", "rank"]))
+    found = agreement_table(ranked, random_seed=1).set_index("coefficient")
+    assert found.loc["kendall_w_ties", "estimate"] == pytest.approx(0.5397, abs=5.1e-5)
+
+
+def test_kappa_of_fourteen_raters_by_counts():
+    """The example of Fleiss (1971) as Wikipedia has it: .210."""
+    counts = [
+        [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+    ]  # fmt: skip
+    found = agreement_table(Labels.from_counts(counts), random_seed=1).set_index("coefficient")
+    assert found.loc["fleiss_kappa", "estimate"] == pytest.approx(0.2099, abs=5.1e-5)
+
+
 def test_an_annotator_against_the_others_is_kappa_with_each_other_counting_alike():
     table = agreement_table(anxiety(), by="annotator", random_seed=1)
     of_both = np.concatenate([ANXIETY[:, [0, 1]], ANXIETY[:, [0, 2]]])

@@ -82,6 +82,42 @@ def test_maximum_likelihood_of_food(order, height, strength, nu, gamma):
     assert found[2:] == pytest.approx((nu, gamma), abs=1e-5)
 
 
+# Agresti's baseball, American League East 1987: home team, visitors, wins of each at the first one's home.
+BASEBALL = """Mil Det 4 3 Mil Tor 4 2 Mil NY 4 3 Mil Bos 6 1 Mil Cle 4 2 Mil Bal 6 0 Det Mil 3 3 Det Tor 4 2 Det NY 4 3
+Det Bos 6 0 Det Cle 6 1 Det Bal 4 3 Tor Mil 2 5 Tor Det 4 3 Tor NY 2 4 Tor Bos 4 3 Tor Cle 4 2 Tor Bal 6 0 NY Mil 3 3
+NY Det 5 1 NY Tor 2 5 NY Bos 4 3 NY Cle 4 2 NY Bal 6 1 Bos Mil 5 1 Bos Det 2 5 Bos Tor 3 3 Bos NY 4 2 Bos Cle 5 2
+Bos Bal 6 0 Cle Mil 2 5 Cle Det 3 3 Cle Tor 3 4 Cle NY 4 3 Cle Bos 4 2 Cle Bal 2 4 Bal Mil 2 5 Bal Det 1 5 Bal Tor 1 6
+Bal NY 2 4 Bal Bos 1 6 Bal Cle 3 4"""
+
+
+def games(rows):
+    """Return comparisons from (first, second, wins of the first, wins of the second)."""
+    table = [(a, b, side) for a, b, *wins in rows for side, n in zip(("left", "right"), wins) for _ in range(int(n))]
+    return Comparisons.from_long(pd.DataFrame(table, columns=["left", "right", "winner"]))
+
+
+@pytest.mark.parametrize(("order", "height", "home"), [(False, -172.2482, 0.0), (True, -169.5429, 0.3023)])
+def test_maximum_likelihood_of_baseball(order, height, home):
+    """Agresti, Categorical Data Analysis; log likelihood and strengths as BradleyTerry2 prints them."""
+    words = BASEBALL.split()
+    found = maximum(games([words[i : i + 4] for i in range(0, len(words), 4)]), order=order)
+    assert found[0] == pytest.approx(height, abs=1e-3)
+    assert found[3] == pytest.approx(home, abs=2e-3)
+    if not order:  # teams by name: Bal, Bos, Cle, Det, Mil, NY, Tor
+        np.testing.assert_allclose(found[1] - found[1][0], [0, 1.108, 0.684, 1.436, 1.581, 1.248, 1.295], atol=2e-3)
+
+
+def test_strengths_of_journals_that_cite_each_other():
+    """Stigler's citations: thousands of comparisons leave the prior no say, so the mean is the published maximum."""
+    cited = ["Biometrika", "Comm", "JASA", "JRSSB"]
+    wins = np.array([[0, 730, 498, 221], [33, 0, 68, 17], [320, 813, 0, 142], [284, 276, 325, 0]])
+    rows = [(a, b, wins[i, j], wins[j, i]) for i, a in enumerate(cited) for j, b in enumerate(cited) if i < j]
+    tree = davidson(games(rows), ties=None, order=None, discrimination=None, draws=500, chains=2, random_seed=1)
+    strength = tree["posterior"]["strength"]
+    found, spread = strength.mean(("chain", "draw")), strength.std(("chain", "draw"))
+    np.testing.assert_array_less(np.abs(found - [0.7899, -2.1592, 0.3104, 1.0589]), spread / 2)
+
+
 def llmfao(public_data):
     table = pd.read_csv(public_data / "comparisons" / "llmfao.csv.gz")
     return Comparisons.from_long(table, annotator="annotator", item="prompt")
