@@ -196,3 +196,26 @@ def test_nothing_is_said_of_clean_tables():
         warnings.simplefilter("error")
         ba.agreement_table(VOTES, random_seed=1)
         ba.majority_vote(VOTES)
+
+
+@KINDS
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_evaluate_and_compare(held, tmp_path):
+    given = {} if held is in_memory else {"plausibility": "dirichlet"}
+    result = ba.evaluate(held(VOTES, tmp_path), held(HARD, tmp_path), metrics="accuracy", **given, **SHORT)
+    assert dict(result["posterior"].sizes) == {"chain": 2, "draw": 50, "model": 2}  # nothing that nobody asked for
+    table = ba.compare(result)
+    assert isinstance(table, pd.DataFrame)
+    assert (table.index.name, table.index.tolist()) == ("model", ["right", "wrong"])
+    columns = ["score", "lower", "upper", "prob_best", "rank_lower", "rank_upper", "tier", "difference", "prob_better"]
+    assert {*columns, "difference_lower", "difference_upper", "warning"} <= {*table.columns}
+    assert ((table["lower"] <= table["score"]) & (table["score"] <= table["upper"])).all()
+    pd.testing.assert_frame_equal(table, ba.compare(result, "accuracy"))
+    assert ba.pairwise(result)["prob_better"].sel(model="right", other_model="wrong").item() > 0.95
+    summary = az.summary(result)
+    assert {"accuracy[right]", "accuracy[wrong]"} <= {*summary.index}
+
+
+def test_a_posterior_is_asked_for_where_labels_are_given():
+    with pytest.raises(ba.InputError, match="expected DataTree, got Labels; pass the whole result of a posterior"):
+        ba.annotation_certainty(ba.Labels.from_long(VOTES))

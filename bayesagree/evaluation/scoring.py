@@ -171,6 +171,8 @@ def evaluate(
     if not isinstance(annotations, Iterator):
         annotations = as_annotations(annotations)
         predictions = as_predictions(predictions, annotations)
+    if isinstance(metrics, str) or callable(metrics):
+        metrics = [metrics]
     metrics = default_metrics(predictions) if metrics is None else metrics
     if is_auto(plausibility) and options.get("exclude") is None:
         options.pop("exclude", None)  # written out or not: no model is left out, and the data choose

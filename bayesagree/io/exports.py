@@ -279,10 +279,8 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     read += [] if predictions is None else [("models", predictions.models.size)]
     read += [("items with a gold label", len(found.gold))] if found.gold else []
     if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
-        low, high = annotations.categories.min(), annotations.categories.max()
-        found.notes.append(
-            f"the labels are numbers; if they lie on a scale, read them with {say('scale', (low, high))}"
-        )
+        ends = annotations.categories.min().item(), annotations.categories.max().item()
+        found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {say('scale', ends)}")
     rows = [(what, number, False) for what, number in read] + [(why, n, True) for why, n in (+found.left_out).items()]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     notes = tuple(found.notes)
@@ -323,9 +321,7 @@ def _blocks(file: File, wanted: Wanted) -> Rankings:
         cases, items, listed = read_blocks(file.json)
         known = listed if wanted.labels is None else wanted.labels
         if known is None:
-            raise InputError(
-                f"the possible labels are not known; pass {say('labels')}, or their number for ids 0, 1, ..."
-            )
+            raise InputError(f"the labels are not known; pass {say('labels')}, or their number for ids 0, 1, ...")
         if not isinstance(known, int):
             cases = _named_blocks(cases, known)
         return Rankings.from_blocks(cases, labels=known, items=items)

@@ -18,7 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, one_of, positive_int, shorten
+from bayesagree.errors import InputError, one_of, positive_int, require, shorten
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.group_scores import each_group
@@ -128,6 +128,7 @@ def annotation_certainty(
     >>> annotation_certainty(tree, exact=True).values.round(3).tolist()
     [0.779, 0.535]
     """
+    require(truth, xr.DataTree, "truth")
     if positive_int(k, "k") == 1:
         certainty = label_certainty(truth, threshold=threshold, exact=exact, client=client)
         return certainty.max("category").rename("annotation_certainty")
