@@ -8,8 +8,8 @@
 ``em``: 500,000 labels of 100,000 items by 1000 annotators, 10 classes, 20 iterations. ``calibration``: 20 simulated
 crowds of 2000 items, 3 labels each of 40 annotators, 4 classes, rows Dirichlet(1 + c_j on the diagonal), c_j ~ U(1, 8).
 ``gibbs``: the full model of crowd-gold/adult2, 4 chains of 250 kept draws. ``scale``: 10^5, 10^6 and 10^7 annotations
-(20 iterations of EM; 20 Gibbs sweeps up to 10^6), 100 labels, 5 annotations an item, 100 an annotator, each size in a
-process of its own; labels that nobody gave an item are no candidates. Times exclude compilation.
+(20 iterations of EM; 20 Gibbs sweeps up to 10^6), 20 labels, 5 annotations an item, 100 an annotator, each size in a
+process of its own. Times exclude compilation.
 """
 
 import resource
@@ -100,7 +100,7 @@ def scale() -> None:
 def big_crowd(n: int) -> Labels:
     """Simulate n annotations: a label is right with the annotator's probability, else any of the hundred."""
     rng = np.random.default_rng(1)
-    n_items, n_annotators, n_labels = n // 5, n // 100, 100
+    n_items, n_annotators, n_labels = n // 5, n // 100, 20
     item = np.repeat(np.arange(n_items, dtype=np.int32), 5)
     annotator = rng.integers(0, n_annotators, n, dtype=np.int32)
     truth = rng.integers(0, n_labels, n_items, dtype=np.int32)
@@ -118,7 +118,7 @@ def scale_em(n: int) -> None:
         dawid_skene_em(
             crowd.item_index, crowd.annotator_index, crowd.label_index,
             n_items=crowd.items.size, n_annotators=crowd.annotators.size, n_labels=crowd.labels.size,
-            candidates="observed", max_iterations=20, tolerance=-1,
+            max_iterations=20, tolerance=-1,
         )  # fmt: skip
 
     report_scale("EM, 20 iterations", n, fit)
@@ -128,7 +128,6 @@ def scale_gibbs(n: int) -> None:
     def fit(n: int) -> None:
         dawid_skene(
             big_crowd(n),
-            candidates="observed",
             draws=10,
             tune=10,
             chains=1,

@@ -15,8 +15,9 @@ from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.inference.blocks import best_labels
 from bayesagree.inference.gamma import gamma_draw
 from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
-from bayesagree.plausibility.dawid_skene._cells import annotation_cells
-from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
+from bayesagree.plausibility.dawid_skene._gibbs import run_chains
+from bayesagree.plausibility.dawid_skene._variants import SAMPLERS
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 
@@ -90,17 +91,14 @@ def mixed_membership(price: Prices, small: int) -> HotPath:
     labels = crowd_labels(
         n_items=n_items, n_annotators=n_annotators, n_labels=n_labels, labels_per_item=5, random_seed=1
     ).labels
-    cells = annotation_cells(
-        labels.item_index, labels.annotator_index, labels.label_index, n_items=n_items, n_annotators=n_annotators,
-        n_labels=n_labels, candidates="all",
-    )  # fmt: skip
-    rng, shares = generator(), np.full(cells.candidate.size, 1 / n_labels)
-    sampler = MixedMembershipSampler(cells, n_annotators, DawidSkenePrior(), shares, n_labels, rng)
-    sampler.sweep(rng, 100)
-    spent = nanoseconds(lambda: sampler.sweep(rng, sweeps), sweeps * cells.cell.size)
-    given = cells.cell[sampler.choice + np.arange(sampler.choice.size) * n_labels]
+    codes = labels.item_index, labels.annotator_index, labels.label_index
+    crowd, rng = Crowd.of(codes, (n_items, n_annotators, n_labels)), generator()
+    sampler = SAMPLERS["mixed_membership"].start(crowd, DawidSkenePrior(), 1, rng)
+    run_chains(sampler, rng, np.zeros(1, np.int64), tune=100, draws=1, top_labels=1)
+    spent = nanoseconds(lambda: [sampler.sweep(rng) for _ in range(sweeps)], sweeps * crowd.item.size * n_labels)
     # Annotations are drawn one by one, then those of an item with equal latent labels together.
-    floor = 2 * prices.read_in(cells.cell) + (price.uniform + prices.add_in(given)) / n_labels
+    place = crowd.pair * n_labels
+    floor = 2 * prices.read_in(place) + (price.uniform + prices.add_in(place)) / n_labels
     name = f"a sweep of mixed membership, {n_items * 5:,} annotations, {n_annotators} annotators, {n_labels} labels"
     return HotPath(
         name,

@@ -21,7 +21,6 @@ share over items is about .005, over annotators .015.
 import sys
 import time
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +28,12 @@ import pandas as pd
 from scipy.special import ndtr
 
 from bayesagree import Labels, datasets, dawid_skene
-from bayesagree.inference.posterior import Request
+from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import stream_apart
-from bayesagree.plausibility.dawid_skene._average import FOLDS, folds
-from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
+from bayesagree.plausibility.dawid_skene._gibbs import Chains, run_chains
+from bayesagree.plausibility.dawid_skene._variants import FOLDS, SAMPLERS, folds
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 SETS = ("lewidi2025-csc", "popquorn", "snow-affect", "truthfulness/s6", "truthfulness/s100")
 VARIANTS = ("ordered", "votes", "mixed_membership", "hierarchical", "full")
@@ -52,20 +53,20 @@ def labels_of(name: str) -> Labels:
 
 def log_scores(labels: Labels) -> dict[str, tuple[float, float, float]]:
     """Return the mean log score of each variant, and that of "ordered" minus it with its error over items."""
-    fold = folds(labels, np.random.default_rng(stream_apart(1, "folds")))
+    codes = labels.item_index, labels.annotator_index, labels.label_index
+    sizes = labels.items.size, labels.annotators.size, labels.categories.size
+    fold = folds(Crowd.of(codes, sizes), np.random.default_rng(stream_apart(1, "folds")))
+    codes = tuple(code[np.lexsort(codes[::-1])] for code in codes)  # as a crowd is sorted
     found: dict[str, list[np.ndarray]] = {variant: [] for variant in VARIANTS}
     items = []
     for part in range(FOLDS):
-        rows = ("item_index", "annotator_index", "label_index", "count")
-        others = replace(labels, **{name: getattr(labels, name)[fold != part] for name in rows})
-        seen = np.bincount(others.item_index, minlength=labels.items.size) > 0
-        at = np.flatnonzero((fold == part) & seen[labels.item_index])
-        items.append(labels.item_index[at])
+        others = tuple(code[fold != part] for code in codes)
+        seen = np.bincount(others[0], minlength=sizes[0]) > 0
+        at = np.flatnonzero((fold == part) & seen[codes[0]])
+        items.append(codes[0][at])
         for variant in VARIANTS:
-            fit = DawidSkenePosterior(others, variant)
-            drawn = fit.chains(Request(100, 2, 1, top_labels=1), confusion=False, tune=400, thin=2)
-            chance = drawn.label_probability()[labels.item_index[at], labels.label_index[at]]
-            found[variant].append(np.log(0.99 * chance + 0.01 / labels.categories.size))
+            probability = drawn(variant, Crowd.of(others, sizes), tune=400, draws=100, thin=2).expected.mean(axis=1)
+            found[variant].append(np.log(0.99 * probability[codes[2][at], codes[0][at]] + 0.01 / sizes[2]))
     item, scores = np.concatenate(items), {variant: np.concatenate(parts) for variant, parts in found.items()}
     out = {}
     for variant, score in scores.items():
@@ -73,6 +74,13 @@ def log_scores(labels: Labels) -> dict[str, tuple[float, float, float]]:
         by_item = np.bincount(item, gap - gap.mean(), labels.items.size)
         out[variant] = float(score.mean()), float(gap.mean()), float(np.sqrt((by_item**2).sum()) / gap.size)
     return out
+
+
+def drawn(variant: str, crowd: Crowd, **run: int) -> Chains:
+    """Run two chains of a variant."""
+    rng = np.random.default_rng(1)
+    sampler = SAMPLERS[variant].start(crowd, DawidSkenePrior(), 2, rng)
+    return run_chains(sampler, rng, np.zeros(1, np.int64), **run)
 
 
 def speed() -> str:
@@ -103,13 +111,13 @@ def coverage(severity: float, worlds: int = 40, items: int = 80, people: int = 6
         labels = Labels.from_matrix(given, labels=range(5), ordered=True)
         true = 4 - ndtr(tau - u[:, None]).sum(axis=1)  # mean label by a typical annotator
         for variant in ("ordered", "votes"):
-            fit = DawidSkenePosterior(labels, variant)
-            drawn = fit.chains(Request(200, 2, 1), confusion=False, tune=300, thin=3).chains
-            shares = np.concatenate([chain.variables["plausibility"] for chain in drawn])
+            crowd = Crowd.of((labels.item_index, labels.annotator_index, labels.label_index), (items, people, 5))
+            chains = drawn(variant, crowd, tune=300, draws=200, thin=3).variables
+            shares = np.concatenate(chains["plausibility"])
             low, high = np.quantile(shares @ np.arange(5), [0.025, 0.975], axis=0)
             held.setdefault(variant, []).append((low <= true) & (true <= high))
             if variant == "ordered":
-                found = np.concatenate([chain.variables["severity"] for chain in drawn])
+                found = np.concatenate(chains["severity"])
                 low, high = np.quantile(found, [0.025, 0.975], axis=0)
                 held.setdefault("severity", []).append((low <= -alpha * s) & (-alpha * s <= high))
     return {name: float(np.mean(rows)) for name, rows in held.items()}
@@ -142,7 +150,7 @@ def held_out() -> str:
         sizes = f"{labels.items.size} | {labels.n_annotations} | {labels.annotators.size}"
         lines.append(f"| {name} | {sizes} | " + " | ".join(cells) + " |")
         print(lines[-1], flush=True)
-        given = DawidSkenePosterior(labels, "auto").weights(Request(50, 2, 1), None)
+        given = settings_of(dawid_skene(labels, draws=100, chains=2, random_seed=1, top_labels=1))["weights"]
         weights.append(f"| {name} | " + ", ".join(f"{variant} {w:.2f}" for variant, w in given.items()) + " |")
         print(weights[-1], flush=True)
     return "\n".join([*lines, "", *weights])

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesagree as ba
-from bayesagree.plausibility.dawid_skene._engines import VARIANTS
+from bayesagree.plausibility.dawid_skene._variants import VARIANTS
 
 FEW: dict[str, Any] = {"draws": 12, "chains": 2, "random_seed": 1}
 MATRIX = np.arange(8)[:, None] % 3 * np.ones((1, 5), int)

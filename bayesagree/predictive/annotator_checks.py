@@ -27,7 +27,7 @@ from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability
-from bayesagree.plausibility.dawid_skene._engines import READ_PLAUSIBILITIES
+from bayesagree.plausibility.dawid_skene._variants import READ_PLAUSIBILITIES
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 CI_PROB = 0.95

@@ -14,7 +14,6 @@ from bayesagree import (
     Predictions,
     Ratings,
     annotation_certainty,
-    dawid_skene,
     dirichlet,
     evaluate,
     normal_inverse_gamma,
@@ -77,11 +76,6 @@ def test_cifar10h(client, pictures):
         here, there = (evaluate(pictures, models, client=c, **options, **FEW) for c in (None, client))
         assert there.identical(here)
     assert dirichlet(pictures, client=client, **FEW).identical(dirichlet(pictures, **FEW))
-
-
-@pytest.mark.parametrize("options", [{"engine": "em", "restarts": 3, "random_seed": 1}, {"tune": 20, **FEW}])
-def test_dawid_skene(client, crowd, options):
-    assert dawid_skene(crowd.labels, client=client, **options).identical(dawid_skene(crowd.labels, **options))
 
 
 def test_plausibilities_and_certainty(client, ddx):

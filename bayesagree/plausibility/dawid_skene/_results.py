@@ -13,8 +13,7 @@ from bayesagree.inference.blocks import category_axis, check_depth
 from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import check_size, result_tree
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
+from bayesagree.plausibility.dawid_skene._gibbs import Chains
 from bayesagree.plausibility.dawid_skene.em import EMResult
 
 DIMS: dict[str, tuple[str, ...]] = {
@@ -32,8 +31,7 @@ DIMS: dict[str, tuple[str, ...]] = {
     "severity": ("annotator",),
     "stretch": ("annotator",),
 }
-# Each costs half a millisecond, and items and annotators are exchangeable: a sample tells of all.
-# How many items and annotators have convergence diagnostics.
+# How many items and annotators have convergence diagnostics: they are exchangeable, and a sample tells of all.
 MONITORED = 50
 # Variables without convergence diagnostics: those of the items' probabilities tell of them.
 UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "latent_truth")
@@ -89,65 +87,45 @@ def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     check_size(items | {"category": n_labels}, 8, "use fewer items at a time")
 
 
-class Drawn(NamedTuple):
-    """Chains of one variant, with the layout and the settings they were drawn with."""
+class Part(NamedTuple):
+    """Chains of one variant, and its name in an average."""
 
-    cells: AnnotationCells
-    chains: Sequence[ChainDraws]
-    settings: Mapping[str, Any]
-    n_labels: int
-    name: str = ""
-    """Name in an average."""
-
-    @property
-    def draws(self) -> int:
-        """Number of draws of a chain."""
-        return len(self.chains[0].monitored)
-
-    def label_probability(self) -> NDArray[np.float64]:
-        """Return the posterior mean of the plausibilities, shape (item, category)."""
-        mean = np.mean([chain.expected for chain in self.chains], axis=0)
-        return self.cells.expand(mean, self.n_labels)
+    name: str
+    chains: Chains
 
     def convergence(self, names: Sequence[str]) -> dict[str, tuple[tuple[str, ...], Any]]:
         """Return r-hat and effective draws of these variables and of some items; r-hat of all items and annotators."""
         chains = self.chains
-        drawn = {name: np.stack([c.variables[name] for c in chains]) for name in names if name not in UNWATCHED}
-        found = _diagnostics(drawn | {"label_probability": np.stack([c.monitored for c in chains])})
-        if all(c.spread.size for c in chains):
-            candidates = _between_chains(np.stack([c.expected for c in chains]), np.stack([c.spread for c in chains]))
-            worst = np.fmax.reduceat(candidates, self.cells.candidate_start[:-1])
-            found["item_r_hat"] = (("item",), worst)
-            accuracy = drawn["accuracy"]
-            found["annotator_r_hat"] = (("annotator",), _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1)))
-        return found
+        drawn = {name: chains.variables[name] for name in names if name not in UNWATCHED}
+        watched = [_flat(values) for values in (*drawn.values(), chains.monitored)]
+        r_hat, ess = diagnostics(np.concatenate(watched, axis=2))
+        of_labels = _between_chains(chains.expected.transpose(1, 2, 0), chains.spread.transpose(1, 2, 0))
+        accuracy = drawn["accuracy"]
+        of_annotators = _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1))
+        return {
+            "r_hat": (("parameter",), r_hat),
+            "ess": (("parameter",), ess),
+            "item_r_hat": (("item",), of_labels.max(axis=1)),
+            "annotator_r_hat": (("annotator",), of_annotators),
+        }
 
 
-def chains_tree(
-    labels: Labels,
-    parts: Sequence[Drawn],
-    *,
-    engine: str,
-    random_seed: Any,
-    settings: Mapping[str, Any],
-    sampler: str = "",
-    sample_stats: Mapping[str, Any] | None = None,
-) -> xr.DataTree:
-    """Stack chains into the result of `dawid_skene`; draws of several parts alternate, in every chain in one order.
+def chains_tree(labels: Labels, parts: Sequence[Part], *, random_seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
+    """Turn chains into the result of `dawid_skene`; draws of several parts alternate, in every chain in one order.
 
     An average of models is a mixture: each draw is one of one model. The mean of the plausibilities of all models in
     every draw would leave out that the models differ, and a best label would be that of the heaviest one. Chains are
     compared within each part, because chains of two models differ however well each is drawn.
     """
-    number = np.array([part.draws for part in parts])
+    number = np.array([part.chains.draws for part in parts])
     share = number / number.sum()
-    names = [name for name in parts[0].chains[0].variables if all(name in p.chains[0].variables for p in parts)]
+    names = [n for n in parts[0].chains.variables if all(n in part.chains.variables for part in parts)]
     place = np.argsort(np.concatenate([(np.arange(n) + 0.5) / n for n in number]), kind="stable")
     position = np.split(np.argsort(place), np.cumsum(number)[:-1])
-    drawn = {name: _alternating([p.chains for p in parts], name, position) for name in names}
     found = [part.convergence(names) for part in parts]
+    drawn = {name: _alternating([part.chains for part in parts], name, position) for name in names}
     worst = {name: (dims, _pooled(name, [f[name][1] for f in found], share)) for name, (dims, _) in found[0].items()}
-    probability = sum(s * part.label_probability() for s, part in zip(share, parts))
+    probability = sum(s * part.chains.expected.mean(axis=1).T for s, part in zip(share, parts))
     groups: dict[str, Any] = {
         "posterior": {name: (("chain", "draw", *DIMS[name]), values) for name, values in drawn.items()},
         "diagnostics": worst,
@@ -157,48 +135,41 @@ def chains_tree(
     if len(parts) > 1:
         variants = np.repeat([part.name for part in parts], number)[place]
         groups["constant_data"]["variant_of_draw"] = (("draw",), variants)
-    if sample_stats:
-        groups["sample_stats"] = sample_stats
-    ranks = drawn["top_label"].shape[-1] if "top_label" in drawn else 0
-    coords = coordinates(labels, ranks)
+    coords = coordinates(labels, drawn["top_label"].shape[-1] if "top_label" in drawn else 0)
     coords |= {"parameter": _parameter_names(drawn, coords)}
     coords["category"] = category_axis(labels.categories, labels.has_order)
-    tree = result_tree(
-        groups, coords, model="dawid_skene", engine=engine, sampler=sampler, random_seed=random_seed, settings=settings
-    )
-    warn_unless_converged(tree)
+    how = {"model": "dawid_skene", "engine": "gibbs", "random_seed": random_seed}
+    tree = result_tree(groups, coords, settings=settings, **how)
+    if (why := disagreement(tree)) is not None:
+        warn(why)
     return tree
 
 
-def _alternating(
-    parts: Sequence[Sequence[ChainDraws]], name: str, position: Sequence[NDArray[np.int64]]
-) -> NDArray[Any]:
-    """Stack one variable, shape (chain, draw, ...): draws of each part stand at its positions."""
-    shape, dtype = parts[0][0].variables[name].shape[1:], parts[0][0].variables[name].dtype
-    drawn = np.empty((len(parts[0]), sum(map(len, position)), *shape), dtype)
+def _alternating(parts: Sequence[Chains], name: str, position: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+    """Join one variable, shape (chain, draw, ...): draws of each part stand at its positions."""
+    if len(parts) == 1:
+        return parts[0].variables[name]
+    first = parts[0].variables[name]
+    drawn = np.empty((len(first), sum(map(len, position)), *first.shape[2:]), first.dtype)
     for chains, at in zip(parts, position):
-        for c, chain in enumerate(chains):
-            # Nothing looks at them again: two copies of all plausibilities are never in memory.
-            drawn[c, at] = chain.variables.pop(name) if name in UNWATCHED else chain.variables[name]
+        # Nothing looks at them again: two copies of all plausibilities are never in memory.
+        drawn[:, at] = chains.variables.pop(name)
     return drawn
 
 
 def _pooled(name: str, values: Sequence[NDArray[Any]], share: NDArray[np.float64]) -> NDArray[np.float64]:
     """Pool a diagnostic over parts: effective draws of the mean of the mixture, or r-hat of the mean variance ratio."""
-    shape = (-1, 1)
     if name == "ess":
-        return 1 / (share.reshape(shape) ** 2 / np.stack(values)).sum(axis=0)
-    return np.sqrt((share.reshape(shape) * np.stack(values) ** 2).sum(axis=0))
+        return 1 / (share[:, None] ** 2 / np.stack(values)).sum(axis=0)
+    return np.sqrt((share[:, None] * np.stack(values) ** 2).sum(axis=0))
 
 
 def estimate_tree(fit: EMResult, labels: Labels, random_seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
     """Return a point estimate as the result of `dawid_skene`: one chain of one draw."""
     if not fit.converged:
         warn(f"EM did not converge in {fit.log_likelihood.size} iterations; raise max_iterations")
-    confusion = fit.confusion(labels.annotators.size)
-    accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * fit.prevalence, axis=1)
-    drawn = {"plausibility": fit.label_probability, "prevalence": fit.prevalence, "confusion": confusion}
-    drawn["accuracy"] = accuracy
+    drawn = {"plausibility": fit.label_probability, "prevalence": fit.prevalence, "confusion": fit.confusion()}
+    drawn["accuracy"] = np.nansum(np.diagonal(drawn["confusion"], axis1=1, axis2=2) * fit.prevalence, axis=1)
     groups: dict[str, dict[str, Any]] = {
         "posterior": {name: (("chain", "draw", *DIMS[name]), one[None, None]) for name, one in drawn.items()},
         "diagnostics": {"log_likelihood": (("iteration",), fit.log_likelihood)},
@@ -231,41 +202,19 @@ def monitored_items(n_items: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n_items - 1, min(MONITORED, n_items)).astype(np.int64))
 
 
-def monitored_candidates(cells: AnnotationCells, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the position of the label with most votes of each monitored item."""
-    items = monitored_items(cells.n_items)
-    start, stop = cells.candidate_start[items], cells.candidate_start[items + 1]
-    return np.array([a + np.argmax(shares[a:b]) for a, b in zip(start, stop)], dtype=np.int64)
-
-
-def _monitored_parameters(name: str, values: NDArray[Any]) -> NDArray[Any] | None:
+def _flat(values: NDArray[Any]) -> NDArray[Any]:
     """Return the draws to be diagnosed, shape (chain, draw, parameter)."""
-    if name in UNWATCHED:
-        return None
     return values.reshape(*values.shape[:2], -1)[:, :, :MONITORED]
-
-
-def _diagnostics(drawn: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], Any]]:
-    chosen = [c for c in (_monitored_parameters(n, v) for n, v in drawn.items()) if c is not None]
-    r_hat, ess = diagnostics(np.concatenate(chosen, axis=2))
-    return {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)}
 
 
 def _parameter_names(drawn: Mapping[str, NDArray[Any]], axis: Mapping[str, Any]) -> list[str]:
     names, items = [], axis["item"]
     for name, values in drawn.items():
-        chosen = _monitored_parameters(name, values)
-        if chosen is not None and not DIMS[name]:
-            names.append(name)
-        elif chosen is not None:
-            names += [f"{name}[{as_python(v)}]" for v in axis[DIMS[name][0]][: chosen.shape[2]]]
+        if name in UNWATCHED:
+            continue
+        along = axis[DIMS[name][0]][: _flat(values).shape[2]] if DIMS[name] else ()
+        names += [f"{name}[{as_python(v)}]" for v in along] if DIMS[name] else [name]
     return names + [f"label_probability[{as_python(items[i])}]" for i in monitored_items(len(items))]
-
-
-def warn_unless_converged(tree: xr.DataTree) -> None:
-    """Warn where chains disagree."""
-    if (why := disagreement(tree)) is not None:
-        warn(why)
 
 
 def require_mixed(tree: xr.DataTree) -> None:

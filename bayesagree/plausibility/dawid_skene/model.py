@@ -7,26 +7,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.errors import InputError
-from bayesagree.inference.blocks import label_dtype
-from bayesagree.inference.nuts import sample_nuts, sampler_stats
+from bayesagree.errors import InputError, one_of
 from bayesagree.inference.open_model import annotation_data, named_part, part
-from bayesagree.inference.posterior import Request
-from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
-from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
-from bayesagree.plausibility.dawid_skene._ordered_kernels import MU, SPREAD, STRETCH, THRESHOLD_SD
-from bayesagree.plausibility.dawid_skene._results import Drawn, chains_tree, coordinates, monitored_items
+from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
+from bayesagree.plausibility.dawid_skene._ordered import MU, SPREAD, STRETCH, THRESHOLD_SD
+from bayesagree.plausibility.dawid_skene._results import coordinates
+from bayesagree.plausibility.dawid_skene._variants import VARIANTS
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
     import pymc as pm
-
-KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "ambiguity")
 
 
 def dawid_skene_model(
@@ -64,7 +57,7 @@ def dawid_skene_model(
         ``plausibility`` (item, category), as in the results of `dawid_skene`. Where an item has one truth it is summed
         out, the likelihood is a potential, ``label_probability`` (item, category) is Pr(truth | parameters,
         annotations), and ``plausibility`` is the truth that the free variable ``truth_quantile`` (item) draws from it.
-        Mixed membership has one observed categorical ``label_index`` (annotation). "ordered" has ``latent_truth``
+        Mixed memberships have one observed categorical ``label_index`` (annotation). "ordered" has ``latent_truth``
         (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator), and observed
         ``label`` (annotation) and ``gold_label``, and takes no prior of one's own. ``observed_label``,
         ``item_of_annotation``, ``annotator_of_annotation`` and ``gold`` (item; -1: unknown) are data.
@@ -81,6 +74,7 @@ def dawid_skene_model(
     multirater ordinal data", JASA 91 (1996), for "ordered".
     """
     import pymc as pm
+    import pytensor.tensor as pt
 
     if variant == "ordered":
         return _ordered_model(labels, gold)
@@ -96,16 +90,11 @@ def dawid_skene_model(
         own = our_prevalence() if prevalence is None else prevalence()
         share = named_part("prevalence", own, ("item", "category")[-own.ndim :])
         dims = ("annotator", "category", "observed_category")
-        if variant == "mixed_membership":
-            rows = part("confusion", confusion, lambda: _confusion(labels, variant, prior), dims=dims)
+        rows = part("confusion", confusion, lambda: confusion_rows(labels, variant, prior), dims=dims)
+        if variant.startswith("mixed"):
             _mixed_membership(votes, labels, prior, share, rows, known)
         else:
-            if confusion is None:
-                given_truth = log_chance(votes, labels, variant, prior)
-            else:
-                rows = named_part("confusion", confusion(), dims)
-                given_truth = _log(rows)[votes.annotator, :, votes.label]
-            _sum_out_truth(votes, labels, share, given_truth, known)
+            _sum_out_truth(votes, labels, share, pt.log(rows)[votes.annotator, :, votes.label], known)
     return model
 
 
@@ -131,47 +120,32 @@ def votes_data(labels: Labels) -> Votes:
     return Votes(*annotation_data(labels.item_index, labels.annotator_index), given)
 
 
-def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
-    """Confusion matrices (annotator, category, observed_category), with or without population hyperparameters."""
-    import pymc as pm
-
-    base = prior.confusion(labels.categories.size)
-    dims = ("annotator", "category", "observed_category")
-    shape: Any = np.broadcast_to(base, (labels.annotators.size, *base.shape))
-    if variant != "full":
-        population: Any = pm.Dirichlet("crowd_confusion", base, dims=("category", "observed_category"))
-        concentration = pm.LogNormal(
-            "concentration", np.log(prior.concentration), prior.concentration_sd, dims="category"
-        )
-        shape = (concentration[:, None] * population)[None].repeat(labels.annotators.size, axis=0)
-    return pm.Dirichlet("confusion", shape, dims=dims)
-
-
-def log_chance(votes: Votes, labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
-    """Return log Pr(given label | true label) of each annotation, shape (annotation, label)."""
+def confusion_rows(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
+    """Add the annotators' part of a variant: confusion matrices (annotator, category, observed_category)."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    n_labels = labels.categories.size
-    if variant in ("full", "hierarchical"):
-        return _log(_confusion(labels, variant, prior))[votes.annotator, :, votes.label]
-    if variant not in ("one_coin", "class_conditional"):
-        raise InputError(f"variant={variant!r} is not one of the Dawid-Skene variants")
+    one_of(variant, "variant", VARIANTS)
+    dims, n_labels = ("annotator", "category", "observed_category"), labels.categories.size
+    base = prior.confusion(n_labels)
     right, wrong = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
-    dims = ("annotator",) if variant == "one_coin" else ("annotator", "category")
-    coin: Any = pm.Beta("right", right, wrong, dims=dims)
-    accuracy: Any = coin[:, None].repeat(n_labels, axis=1) if variant == "one_coin" else coin
-    chance = accuracy[votes.annotator]
+    log_kappa: Any = np.log(prior.concentration), prior.concentration_sd
+    if variant == "full":
+        return pm.Dirichlet("confusion", np.broadcast_to(base, (labels.annotators.size, *base.shape)), dims=dims)
+    if variant in ("hierarchical", "mixed_membership"):
+        population: Any = pm.Dirichlet("crowd_confusion", base, dims=dims[1:])
+        concentration: Any = pm.LogNormal("concentration", *log_kappa, dims="category")
+        shape = (concentration[:, None] * population)[None].repeat(labels.annotators.size, axis=0)
+        return pm.Dirichlet("confusion", shape, dims=dims)
+    if variant == "mixed_one_coin":
+        mean: Any = pm.Beta("crowd_accuracy", right, wrong)
+        kappa: Any = pm.LogNormal("concentration", *log_kappa)
+        right, wrong = kappa * mean, kappa * (1 - mean)
+    coin: Any = pm.Beta("right", right, wrong, dims=dims[:2] if variant == "class_conditional" else dims[:1])
+    accuracy = coin if variant == "class_conditional" else coin[:, None].repeat(n_labels, axis=1)
     same: Any = pt.eye(n_labels, dtype="bool")
     matrix = pt.where(same, accuracy[:, :, None], (1 - accuracy[:, :, None]) / (n_labels - 1))
-    pm.Deterministic("confusion", matrix, dims=("annotator", "category", "observed_category"))
-    return _log(pt.where(same[votes.label], chance, (1 - chance) / (n_labels - 1)))
-
-
-def _log(probability: Any) -> Any:
-    import pytensor.tensor as pt
-
-    return pt.log(probability)
+    return pm.Deterministic("confusion", matrix, dims=dims)
 
 
 def _sum_out_truth(votes: Votes, labels: Labels, prevalence: Any, log_chance: Any, gold: Any) -> None:
@@ -212,65 +186,15 @@ def _mixed_membership(
     pm.Categorical("label_index", p=chance, observed=votes.label, dims="annotation")
 
 
-def sample_dawid_skene(fit: DawidSkenePosterior, request: Request, *, confusion: bool, tune: int | None) -> xr.DataTree:
-    """Sample the PyMC model into the same result as the Gibbs samplers."""
-    labels, variant = fit.labels, fit.variant
-    if variant == "votes":
-        raise InputError("variant='votes' has no PyMC model of annotators; use dirichlet(), or engine='gibbs'")
-    if fit.candidates != "all":
-        raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
-    model = dawid_skene_model(labels, variant=variant, prior=fit.prior, gold=fit.gold)
-    how = {
-        "draws": request.draws,
-        "chains": request.chains,
-        "random_seed": request.random_seed,
-        "sampler": request.sampler,
-    }
-    sampled = sample_nuts(model, tune=tune, **how)
-    posterior = sampled["posterior"].to_dataset()
-    variables = {name: posterior[name].values for name in KEPT if name in posterior}
-    right = np.diagonal(posterior["confusion"].values, axis1=3, axis2=4)
-    variables["accuracy"] = (right * posterior["prevalence"].values[:, :, None]).sum(axis=3)
-    one_truth = "label_probability" in posterior
-    plausibility, probability = (
-        posterior[name].transpose("chain", "draw", "item", "category").values
-        for name in ("plausibility", "label_probability" if one_truth else "plausibility")
-    )
-    chains = []
-    for c in range(request.chains):
-        kept = {n: v[c] for n, v in variables.items() if confusion or n != "confusion"}
-        kept |= _best(plausibility[c], request.top_labels)
-        chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _monitored(probability[c])))
-    how = {
-        "engine": "nuts",
-        "random_seed": request.random_seed,
-        "settings": fit.settings,
-        "sampler": sampled.attrs["sampler"],
-    }
-    drawn = Drawn(fit.all_cells(), chains, fit.settings, labels.categories.size)
-    return chains_tree(labels, [drawn], **how, sample_stats=sampler_stats(sampled))
-
-
-def _best(plausibility: NDArray[np.float64], top_labels: int | None) -> dict[str, NDArray[Any]]:
-    if top_labels is None:
-        return {"plausibility": plausibility}
-    order = np.argsort(-plausibility, axis=2, kind="stable")[:, :, :top_labels]
-    return {"top_label": order.astype(label_dtype(plausibility.shape[2]))}
-
-
-def _monitored(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    items = monitored_items(probability.shape[1])
-    best = probability[:, items].mean(axis=0).argmax(axis=1)
-    return probability[:, items, best]
-
-
 def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
     """Build the model of labels with an order."""
     import pymc as pm
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
-    truth = DawidSkenePosterior(labels, "ordered", gold=gold).gold_index  # refuses what the variant does not take
+    if not labels.has_order:
+        raise InputError("variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)")
+    truth = gold_codes(gold, labels.items, labels.categories)
     known = np.flatnonzero(truth >= 0)
     names = {name: values for name, values in coordinates(labels).items() if name != "rank"}
     with pm.Model(coords=names | {"annotation": np.arange(labels.n_annotations)}) as model:

@@ -12,41 +12,54 @@ full                row k of annotator j ~ Dirichlet(prior row k)
 hierarchical        row k of annotator j ~ Dirichlet(kappa_k phi_k): kappa and phi of the population are learnt
 mixed_membership    full rows with learnt kappa and phi, but the item has no single truth: lambda_i ~ Dirichlet(alpha
                     prevalence), and each annotation answers for a latent label c ~ lambda_i of its own
+mixed_one_coin      the same with one accuracy per annotator ~ Beta(kappa m, kappa (1 - m)), kappa and m learnt
 ordered             labels have an order: Pr(at most c) = Phi(tau_kc - a_k u_i), u_i ~ N(0, 1) a latent truth, tau_k the
                     crowd's thresholds, shifted (severity) and stretched; lambda_i are the shares of typical annotators
 votes               none: lambda_i ~ Dirichlet(votes + 1/K), and annotators are compared with a truth drawn from it
 ==================  =================================================================================================
 
-All but the last three suppose that annotators err independently given the truth. Where items are ambiguous they do not,
-and the posterior is overconfident; by how much cannot be learnt from labels alone. The default, ``variant="auto"``,
-averages mixed membership and votes, of three labels or more also mixed membership with a prior of accurate annotators
-(``accuracy=.85, strength=40``), of labels in a stated order also the ordered model; calibrate it against a small
-gold set (`bayesagree.calibrate`).
+Those of one truth (the first four) suppose that annotators err independently given the truth. Where items are ambiguous
+they do not, and the posterior is overconfident; by how much cannot be learnt from labels alone. The default, "auto",
+averages mixed membership and votes, of two labels also mixed membership with one accuracy per annotator, of more also
+mixed membership with a prior of accurate annotators (``accuracy=.85, strength=40``), of labels in a stated order also
+the ordered model; calibrate it against a small gold set (`bayesagree.calibrate`).
 
 Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing Bayesian models of annotation", TACL 6
 (2018) (the hierarchical variant).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
-from bayesagree.annotations.gold import Gold
-from bayesagree.errors import InputError
+from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.inference.blocks import LOCAL, Schedule, Stream
-from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Posterior, Request
-from bayesagree.inference.results import settings_of
-from bayesagree.inference.streams import Seed
+from bayesagree.inference.results import check_size, settings_of
+from bayesagree.inference.streams import Seed, block_generator, seed_sequence, stream_apart
 from bayesagree.inference.top_labels import stream_of, truth_draws
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.dawid_skene._cells import Candidates
-from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
-from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
-from bayesagree.plausibility.dawid_skene.model import dawid_skene_model, sample_dawid_skene
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
+from bayesagree.plausibility.dawid_skene._gibbs import run_chains
+from bayesagree.plausibility.dawid_skene._ordered import constant_annotators
+from bayesagree.plausibility.dawid_skene._results import (
+    CHOSEN,
+    Part,
+    chains_tree,
+    check_result,
+    estimate_tree,
+    monitored_items,
+    require_mixed,
+)
+from bayesagree.plausibility.dawid_skene._variants import SAMPLERS, Variant, candidates, draws_of_each, weights
+from bayesagree.plausibility.dawid_skene.em import EM_VARIANTS, dawid_skene_em
+from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -63,7 +76,6 @@ class DawidSkene(Posterior):
     variant: Variant = "auto"
     prior: DawidSkenePrior | None = None
     gold: Gold | None = None
-    candidates: Candidates = "all"
     tune: int | None = None
     thin: int | None = None
     allow_unmixed: bool = False
@@ -75,19 +87,71 @@ class DawidSkene(Posterior):
     exchangeable = False
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
-        """Draw with the engine of the request."""
-        labels, engine = annotations, request.engine or "gibbs"
-        if engine not in ("gibbs", "em", "nuts"):
-            raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
-        fit = DawidSkenePosterior(labels, self._variant(engine), self.prior, self.gold, self.candidates)
-        if engine == "em":
-            return fit.em(request, self.restarts, self.tolerance, self.max_iterations)
+        """Draw by Gibbs sampling, or climb to one point estimate."""
+        engine = one_of(request.engine or "gibbs", "engine", ("gibbs", "em"))
+        _check(annotations, self.variant)
+        known = gold_codes(self.gold, annotations.items, annotations.categories)
+        settings: dict[str, Any] = {
+            "variant": "full" if engine == "em" and self.variant == "auto" else self.variant,
+            "prior": None if self.prior is None else asdict(self.prior),
+            "n_gold": int((known >= 0).sum()),
+        }
+        return (
+            self._climbed(annotations, request, known, settings)
+            if engine == "em"
+            else self._chains(annotations, request, known, settings)
+        )
+
+    def _chains(
+        self, labels: Labels, request: Request, known: NDArray[np.int64], settings: dict[str, Any]
+    ) -> xr.DataTree:
+        """Draw from the variant; with "auto" from each of the average as often as it weighs."""
         check_result(labels, request, confusion=self.confusion)
-        if engine == "nuts":
-            if self.variant == "ordered":
-                raise InputError("variant='ordered' has engine='gibbs'; sample dawid_skene_model with PyMC")
-            return sample_dawid_skene(fit, request, confusion=self.confusion, tune=self.tune)
-        return fit.gibbs(request, confusion=self.confusion, tune=self.tune, thin=self.thin)
+        codes = labels.item_index, labels.annotator_index, labels.label_index
+        sizes = labels.items.size, labels.annotators.size, labels.categories.size
+        crowd, usual = Crowd.of(codes, sizes, known), self.prior or DawidSkenePrior()
+        numbers = {"chain": request.chains, "category": sizes[2]}
+        check_size(numbers | {"annotator and label": crowd.label.size}, 8, "merge rare labels, or use fewer chains")
+        averaged, weight = {self.variant: (self.variant, usual)}, {self.variant: 1.0}
+        if self.variant == "auto":
+            names = candidates(sizes[2], own_prior=self.prior is not None, ordered=bool(labels.ordered))
+            averaged = {name: (variant, prior or usual) for name, (variant, prior) in names.items()}
+            rng = np.random.default_rng(stream_apart(request.random_seed, "folds"))
+            weight = settings["weights"] = weights(crowd, averaged, rng, self.tune)
+        if "ordered" in weight:
+            _name_constant(crowd, labels)
+        root, parts, last = seed_sequence(request.random_seed), [], {}
+        for name, draws in zip(weight, draws_of_each([*weight.values()], request.draws)):
+            variant, prior = averaged[name]
+            sampling, rng = SAMPLERS[variant], block_generator(root, 0)
+            tune = sampling.tune if self.tune is None else self.tune
+            thin = sampling.thin if self.thin is None else positive_int(self.thin, "thin")
+            if draws:
+                sampler = sampling.start(crowd, prior, request.chains, rng)
+                run: Any = {"tune": tune, "draws": int(draws), "thin": thin, "confusion": self.confusion}
+                run |= {"top_labels": request.top_labels, "progress": request.progress}
+                parts.append(Part(name, run_chains(sampler, rng, monitored_items(sizes[0]), **run)))
+                last = {"variant": variant, "prior": asdict(prior) if prior is not usual else settings["prior"]}
+                last |= {"tune": tune, "thin": thin}
+        settings |= last if len(parts) == 1 else {"tune": self.tune, "thin": self.thin}
+        return chains_tree(labels, parts, random_seed=request.random_seed, settings=settings)
+
+    def _climbed(
+        self, labels: Labels, request: Request, known: NDArray[np.int64], settings: dict[str, Any]
+    ) -> xr.DataTree:
+        """Climb to one point estimate."""
+        if settings["variant"] not in EM_VARIANTS:
+            raise InputError(f"variant={self.variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
+        n_labels, n_annotators = labels.categories.size, labels.annotators.size
+        matrix = {"annotator": n_annotators, "category": n_labels, "observed_category": n_labels}
+        check_size(matrix, 8, "merge rare labels")
+        how: dict[str, Any] = {"variant": settings["variant"], "restarts": self.restarts, "gold": known}
+        if self.prior is not None:
+            how |= {"prior_confusion": self.prior.confusion(n_labels), "prior_prevalence": self.prior.prevalence}
+        how |= {"tolerance": self.tolerance, "max_iterations": self.max_iterations, "random_seed": request.random_seed}
+        codes = labels.item_index, labels.annotator_index, labels.label_index
+        sizes = {"n_items": labels.items.size, "n_annotators": n_annotators, "n_labels": n_labels}
+        return estimate_tree(dawid_skene_em(*codes, **sizes, **how), labels, request.random_seed, settings)
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
@@ -98,20 +162,43 @@ class DawidSkene(Posterior):
         is that of the drawn plausibilities.
         """
         depth = request.top_labels or 1
-        kept = replace(request, top_labels=None if plausibility else depth, client=schedule.client)
+        kept = replace(request, top_labels=None if plausibility else depth, client=None)
         tree = replace(self, confusion=False).draw(annotations, kept)
         if not self.allow_unmixed:
             require_mixed(tree)
         chosen = {name: value for name, value in settings_of(tree).items() if name in CHOSEN}
         return Stream(stream_of(tree, truth_draws(tree, depth, plausibility=plausibility), schedule).blocks, chosen)
 
-    def _variant(self, engine: str) -> Variant:
-        """Return the variant; "auto" averages draws of the Gibbs sampler, and is "full" for all other engines."""
-        return "full" if self.variant == "auto" and engine != "gibbs" else self.variant
-
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC; of "auto" that of "full"."""
-        return dawid_skene_model(annotations, variant=self._variant("nuts"), prior=self.prior, gold=self.gold)
+        variant = "full" if self.variant == "auto" else self.variant
+        return dawid_skene_model(annotations, variant=variant, prior=self.prior, gold=self.gold)
+
+
+def _check(labels: Labels, variant: str) -> None:
+    """Refuse labels that a variant does not take."""
+    one_of(variant, "variant", (*SAMPLERS, "auto"))
+    if not labels.annotators_known:
+        raise InputError("dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()")
+    if labels.n_annotations == 0:
+        raise InputError("there is no label: every annotation is missing")
+    if labels.categories.size < 2:
+        raise InputError(
+            f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
+        )
+    if variant == "ordered" and not labels.has_order:
+        raise InputError("variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)")
+
+
+def _name_constant(crowd: Crowd, labels: Labels) -> None:
+    """Warn of annotators whom the ordered model leaves out."""
+    always = constant_annotators(crowd)
+    if (found := np.flatnonzero(always >= 0)).size:
+        said = [f"{labels.annotators[j]} (always {labels.categories[always[j]]})" for j in found]
+        warn(
+            f"{shorten(said)}: one label whatever the item says nothing of the items; the ordered model leaves these "
+            "annotators out, and their severity, stretch and discrimination are NaN"
+        )
 
 
 def dawid_skene(
@@ -120,7 +207,6 @@ def dawid_skene(
     variant: Variant = "auto",
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
-    candidates: Candidates = "all",
     tolerance: float = 1e-10,
     max_iterations: int = 1000,
     draws: int = 1000,
@@ -129,11 +215,9 @@ def dawid_skene(
     thin: int | None = None,
     restarts: int = 0,
     random_seed: Seed = None,
-    engine: Literal["gibbs", "em", "nuts"] = "gibbs",
-    sampler: Sampler = None,
+    engine: Literal["gibbs", "em"] = "gibbs",
     top_labels: int | None = None,
     confusion: bool = True,
-    client: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> xr.DataTree:
     """Infer the true label of each item together with the confusion of each annotator.
@@ -165,27 +249,21 @@ def dawid_skene(
         Items whose true label is known: item to label. They teach the annotators' confusion. In mixed membership a
         gold label is an expert's latent label of the item, which stays as ambiguous as it is; in "ordered" it is the
         label of one more annotator, a typical one.
-    candidates
-        Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
-        labels the second keeps time and memory proportional to the annotations.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500; 300 for ordered, 1000 for hierarchical, 1500 for
-        mixed membership); sweeps per kept draw (1; 3 for hierarchical, 6 for mixed membership).
+        Kept draws per chain; sweeps before the first of them (500; 300 for ordered, 600 where a population is learnt);
+        sweeps per kept draw (1; 2 for hierarchical, 3 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     tolerance, max_iterations
         EM stops after an iteration that gains less than ``tolerance * |log L|``, or after so many.
     random_seed
-        Same seed, same draws, on any number of threads.
+        Same seed, same draws.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
     confusion
         Keep the draws of whole confusion matrices; without them only each annotator's accuracy.
-    client
-        A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a task.
     progress
-        Called with 1 after every kept draw of a chain, ``chains * draws`` times in all, from the chain's thread (not
-        with a client).
+        Called with the number of chains after every kept draw of theirs.
 
     Returns
     -------
@@ -194,8 +272,7 @@ def dawid_skene(
         ``prevalence`` (chain, draw, category); ``confusion`` (chain, draw, annotator, category, observed_category);
         ``accuracy`` (chain, draw, annotator), the chance of a right answer to an item drawn by prevalence; and what
         the variant adds (``concentration``, ``crowd_confusion``, ``ambiguity`` = alpha; "ordered":
-        ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator),
-        with predictions ``model_slope`` (model);
+        ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator);
         its confusion and accuracy compare with the label of a typical annotator). Where an item
         has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
         its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``
@@ -209,8 +286,7 @@ def dawid_skene(
         compares chains within each variant.
 
         With ``engine="em"`` there is one chain of one draw, and ``diagnostics`` holds ``log_likelihood``
-        (iteration). Of batches there are no ``plausibility`` and ``derived``: `label_probability` of this package
-        computes the truth of the items of any batch.
+        (iteration).
 
     Raises
     ------
@@ -224,6 +300,7 @@ def dawid_skene(
     UserWarning
         Chains of 100 draws or more that disagree (r-hat above 1.1 for shared parameters, above 1.5 for an annotator or
         an item): draw longer; chains that still disagree have found different explanations. EM that did not converge.
+        Annotators of one label whatever the item, whom the ordered model leaves out.
 
     References
     ----------
@@ -241,9 +318,7 @@ def dawid_skene(
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
-    request = replace(request, progress=progress if client is None else None)
+    request = Request(draws, chains, random_seed, engine, top_labels=top_labels, progress=progress)
     of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
-    model = variant, prior, gold, candidates, tune, thin
-    specification = DawidSkene(*model, confusion=confusion, **of_em)
+    specification = DawidSkene(variant, prior, gold, tune, thin, confusion=confusion, **of_em)
     return specification.draw(labels, request)

@@ -6,24 +6,20 @@ import scipy as sp
 
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import settings_of
-from bayesagree.plausibility.dawid_skene._average import (
-    HABIT,
-    HeldOut,
-    stacking_weights,
-)
-from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
+from bayesagree.plausibility.dawid_skene import posterior as of_dawid_skene
 from bayesagree.plausibility.dawid_skene._results import choice_notes
+from bayesagree.plausibility.dawid_skene._variants import HABIT, HeldOut, candidates, stacking_weights
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
+pytestmark = pytest.mark.filterwarnings("ignore:the chains disagree")  # they are short
 FEW = {"draws": 200, "chains": 2, "tune": 200, "random_seed": 1}
 
 
 def weigh(monkeypatch, **weights):
     """Give the candidates these weights, whatever they predict."""
-    monkeypatch.setattr(DawidSkenePosterior, "weights", lambda *_: weights)
+    monkeypatch.setattr(of_dawid_skene, "weights", lambda *_: weights)
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +109,8 @@ def test_weights_are_the_best_of_a_grid():
 
 
 def test_equal_weights_where_no_item_has_a_second_label():
-    asked, names = Request(10, 1, 1, "gibbs"), ("mixed_membership", "votes", "accurate_annotators")
     for n_labels in (2, 3):
         one = Labels.from_matrix(np.random.default_rng(0).integers(0, n_labels, (20, 1)))
-        found = DawidSkenePosterior(one, "auto").weights(asked, 10)
-        assert found == dict.fromkeys(names[:n_labels], 1 / n_labels)
+        names = candidates(n_labels, own_prior=False, ordered=False)
+        found = settings_of(dawid_skene(one, draws=10, chains=1, tune=10, random_seed=1))
+        assert found["weights"] == dict.fromkeys(names, 1 / len(names))

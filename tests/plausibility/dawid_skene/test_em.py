@@ -52,7 +52,7 @@ def test_anesthesia_agrees_with_the_published_maximum():
     golden = GOLDEN["anesthesia_em"]
     result = fit(anesthesia(), 45, 5, 4, tolerance=1e-14)
     np.testing.assert_allclose(result.prevalence, golden["prevalence"], atol=5e-7)
-    np.testing.assert_allclose(result.confusion(5)[0], golden["rater_1"], atol=5e-4)
+    np.testing.assert_allclose(result.confusion()[0], golden["rater_1"], atol=5e-4)
     np.testing.assert_allclose(result.label_probability[34], golden["item_35"], atol=5e-5)
     np.testing.assert_allclose(result.label_probability[37], golden["item_38"], atol=5e-5)
     others = np.delete(result.label_probability.max(axis=1), [34, 37])
@@ -66,7 +66,7 @@ def test_equals_plain_em_on_dense_arrays():
     truth, prevalence, confusion, log_likelihood = plain_em(*anesthesia(), 45, 5, 4, 12)
     np.testing.assert_allclose(result.label_probability, truth, atol=1e-12)
     np.testing.assert_allclose(result.prevalence, prevalence, atol=1e-12)
-    np.testing.assert_allclose(result.confusion(5), confusion, atol=1e-12)
+    np.testing.assert_allclose(result.confusion(), confusion, atol=1e-12)
     assert result.log_likelihood[-1] == pytest.approx(log_likelihood, rel=1e-12)
 
 
@@ -144,13 +144,3 @@ def test_items_without_labels_have_the_prevalence_and_change_nothing_else():
     result = fit((item, annotator, label), 46, 5, 4, tolerance=1e-14)
     np.testing.assert_allclose(result.label_probability[45], result.prevalence, atol=1e-12)
     np.testing.assert_allclose(result.prevalence, GOLDEN["anesthesia_em"]["prevalence"], atol=5e-7)
-
-
-def test_observed_candidates_equal_all_candidates_where_others_are_impossible():
-    """Annotators who never err leave no mass on labels that nobody gave."""
-    item = np.repeat(np.arange(200), 3)
-    truth = np.arange(200) % 5
-    annotator = np.tile(np.arange(3), 200)
-    whole, sparse = (fit((item, annotator, truth[item]), 200, 3, 5, candidates=c) for c in ("all", "observed"))
-    np.testing.assert_allclose(whole.label_probability, sparse.label_probability, atol=1e-12)
-    assert sparse.cells.cell.size < whole.cells.cell.size

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import ndtr
 
 from bayesagree import Labels, dawid_skene
-from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
-from bayesagree.plausibility.dawid_skene._ordered_kernels import interval_chance, truncated_normal
+from bayesagree.plausibility.dawid_skene._ordered import interval_chance, truncated_normal
+from bayesagree.plausibility.dawid_skene._variants import candidates
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 
 VOTES = Labels.from_matrix([[0, 1], [2, 2], [1, 0]], labels=[0, 1, 2], ordered=True)
@@ -101,9 +101,8 @@ def test_plausibilities_are_cut_from_one_normal_distribution():
 
 
 def test_auto_offers_it_for_a_stated_order_alone():
-    assert "ordered" in DawidSkenePosterior(VOTES, "auto").averaged
-    assert "ordered" not in DawidSkenePosterior(Labels.from_matrix([[0, 1], [1, 1]]), "auto").averaged
-    assert "ordered" not in DawidSkenePosterior(VOTES, "auto", candidates="observed").averaged
+    assert "ordered" in candidates(3, own_prior=False, ordered=True)
+    assert "ordered" not in candidates(3, own_prior=False, ordered=False)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +112,9 @@ def test_truncated_normal_has_its_mean(low, high):
     from scipy.stats import truncnorm
 
     rng = np.random.default_rng(6)
-    drawn = np.array([truncated_normal(rng, float(low), float(high)) for _ in range(4000)])
+    drawn = truncated_normal(rng, np.full(4000, float(low)), np.full(4000, float(high)))
     exact = truncnorm(low, high)
     assert ((drawn >= low) & (drawn <= high)).all()
     assert abs(drawn.mean() - exact.mean()) < 4.5 * exact.std() / np.sqrt(4000)
     mass = ndtr(-low) - ndtr(-high) if low > 0 else ndtr(high) - ndtr(low)
-    assert interval_chance(float(low), float(high)) == pytest.approx(float(mass), rel=1e-9)
+    assert interval_chance(np.float64(low), np.float64(high)) == pytest.approx(float(mass), rel=1e-9)

@@ -1,0 +1,253 @@
+"""The variants by name, the sampler of each, and the average of several that is the default.
+
+For the average a fifth of the annotators is held out; every candidate gives the label probabilities lambda_i of the
+items from the others. An annotator held out either gives the true label of the item or a label of a habit (Hovy et al.,
+"Learning whom to trust with MACE", NAACL 2013), whatever the candidate:
+
+    z_i ~ sum over candidates m of w_m lambda_mi,    Pr(l_ij = l) = a_j [l = z_i] + (1 - a_j) u_jl
+
+The weights w maximise the probability of the labels held out: stacking of predictive distributions (Yao et al.,
+Bayesian Analysis 13, 2018). All candidates answer through the same a_j and u_j: a model that predicted labels by the
+confusion it learnt would predict them well even where its truth has parted from what the labels say. Careless
+annotators, a_j near 0, say nothing of the weights.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._types import Floats, Rng
+from bayesagree.plausibility.dawid_skene._annotators import Accuracies, Annotators, Rows
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
+from bayesagree.plausibility.dawid_skene._gibbs import (
+    CrowdSampler,
+    Mixed,
+    OneTruth,
+    OneTruthOfRows,
+    VotesOnly,
+    run_chains,
+)
+from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+
+type Variant = Literal[
+    "full",
+    "one_coin",
+    "class_conditional",
+    "hierarchical",
+    "mixed_membership",
+    "mixed_one_coin",
+    "ordered",
+    "votes",
+    "auto",
+]
+
+
+class Sampling(NamedTuple):
+    """How chains of a variant start, (crowd, prior, chains, rng, held) -> sampler, and their sweeps.
+
+    `reads` is whether each annotation answers for a label drawn from the item's plausibilities.
+    """
+
+    start: Callable[..., CrowdSampler]
+    tune: int = 500
+    thin: int = 1
+    reads: bool = False
+
+
+def _labels(
+    items: Any,
+    annotators: Callable[..., Annotators],
+    crowd: Crowd,
+    prior: DawidSkenePrior,
+    chains: int,
+    rng: Rng,
+    *held: Any,
+) -> CrowdSampler:
+    return items(crowd, annotators(crowd, prior, chains), prior, rng, *held)
+
+
+def _ordered(crowd: Crowd, prior: DawidSkenePrior, chains: int, rng: Rng, *held: Any) -> CrowdSampler:
+    return OrderedSampler(crowd, chains, rng, *held)
+
+
+SAMPLERS: Mapping[str, Sampling] = {
+    "full": Sampling(partial(_labels, OneTruthOfRows, Rows)),
+    "one_coin": Sampling(partial(_labels, OneTruth, partial(Accuracies, one_coin=True))),
+    "class_conditional": Sampling(partial(_labels, OneTruth, partial(Accuracies, one_coin=False))),
+    "hierarchical": Sampling(partial(_labels, OneTruthOfRows, partial(Rows, learnt=True)), 600, 2),
+    "mixed_membership": Sampling(partial(_labels, Mixed, partial(Rows, learnt=True)), 600, 3, reads=True),
+    "mixed_one_coin": Sampling(
+        partial(_labels, Mixed, partial(Accuracies, one_coin=True, learnt=True)), 600, 3, reads=True
+    ),
+    "ordered": Sampling(_ordered, 300, 1),
+    "votes": Sampling(partial(_labels, VotesOnly, Rows), 0, 1, reads=True),
+}
+# Variants with a confusion matrix or an accuracy of each annotator, as PyMC models.
+VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "mixed_membership", "mixed_one_coin")
+# Parts whose annotators each read a label from the item's plausibilities; by others an item has one true label.
+READ_PLAUSIBILITIES = (*(name for name, sampling in SAMPLERS.items() if sampling.reads), "accurate_annotators")
+# By this prior a rare label does not become the name of all items on which annotators disagree.
+ACCURATE = DawidSkenePrior(accuracy=0.85, strength=40.0)
+# Parts of the annotators, each held out once: items keep four fifths of their labels.
+FOLDS = 5
+# Chains of each part, sweeps before the first draw, draws, and sweeps per draw: a score is a mean over many labels.
+HELD_OUT = {"tune": 300, "draws": 50, "thin": 2}
+HELD_OUT_CHAINS = 2
+# From so many on whole annotators are held out: the others then still show who is good.
+MANY_ANNOTATORS = 20
+# Candidates of less weight are left out: they move no probability by more, and would cost a whole warm-up.
+LEAST_WEIGHT = 0.02
+# Steps of EM for the weights, at most, and the largest change of a weight after which they end.
+STEPS, ENOUGH = 500, 1e-5
+# Log of the most that a panel of hundreds may add to the odds of its label: e^709 would overflow.
+MOST_GAIN = 500.0
+# Labels that the crowd's mean accuracy and label shares are worth in those of one annotator.
+HABIT = 2.0
+
+
+def candidates(n_labels: int, *, own_prior: bool, ordered: bool) -> dict[str, tuple[str, DawidSkenePrior | None]]:
+    """Return what the default averages: variant and prior (None: the user's or the usual one) by name.
+
+    Beside a prior of the user's own there is none of accurate annotators. Of two labels one accuracy per annotator
+    takes its place: which label is which would follow from the prior alone.
+    """
+    found: dict[str, tuple[str, DawidSkenePrior | None]] = {n: (n, None) for n in ("mixed_membership", "votes")}
+    if n_labels == 2:
+        found["mixed_one_coin"] = "mixed_one_coin", None
+    elif not own_prior:
+        found["accurate_annotators"] = "mixed_membership", ACCURATE
+    return found | ({"ordered": ("ordered", None)} if ordered else {})
+
+
+def weights(
+    crowd: Crowd, averaged: Mapping[str, tuple[str, DawidSkenePrior]], rng: Rng, tune: int | None
+) -> dict[str, float]:
+    """Weigh the candidates by their predictions of annotators held out, the chains of all parts side by side."""
+    label, n = crowd.label[crowd.pair], crowd.n_labels
+    annotator, fold = crowd.annotator[crowd.pair], folds(crowd, rng)
+    held = np.arange(FOLDS)[:, None] == fold
+    # Votes of each item that a part keeps, (part, item, category).
+    code = (np.arange(FOLDS)[:, None] * crowd.n_items + crowd.item) * n + label
+    kept = np.bincount(code[~held], minlength=FOLDS * crowd.n_items * n).reshape(FOLDS, crowd.n_items, n)
+    at = np.flatnonzero((kept[fold, crowd.item].sum(axis=1) > 0) & (crowd.known[crowd.item] < 0))
+    if not at.size:  # no item has a second label
+        return dict.fromkeys(averaged, 1 / len(averaged))
+    run = HELD_OUT if tune is None else HELD_OUT | {"tune": min(tune, HELD_OUT["tune"])}
+    chance = []
+    for variant, prior in averaged.values():
+        if variant == "votes":
+            shape = kept + 1 / n
+            expected = (shape / shape.sum(axis=2, keepdims=True)).transpose(2, 0, 1)
+        else:
+            chains = FOLDS * HELD_OUT_CHAINS
+            sampler = SAMPLERS[variant].start(crowd, prior, chains, rng, np.repeat(held, HELD_OUT_CHAINS, axis=0))
+            found = run_chains(sampler, rng, np.zeros(1, np.int64), top_labels=1, **run).expected
+            expected = found.reshape(n, FOLDS, HELD_OUT_CHAINS, -1).mean(axis=2)
+        chance.append(expected[label[at], fold[at], crowd.item[at]])
+    panel = crowd.item[at] * FOLDS + fold[at]
+    whole = HeldOut(panel, annotator[at], label[at], np.column_stack(chance))
+    parts = [whole]
+    if np.unique(annotator[at]).size >= MANY_ANNOTATORS:
+        # Parts of other annotators differ as another crowd would, and no prolific one decides alone.
+        parts = [
+            HeldOut(*(values[own] for values in whole)) for own in (fold[at] == k for k in range(FOLDS)) if own.any()
+        ]
+    weight = np.mean([stacking_weights(part, crowd.n_annotators, n) for part in parts], axis=0)
+    weight = np.where(weight < LEAST_WEIGHT, 0.0, weight) / weight[weight >= LEAST_WEIGHT].sum()
+    return {name: float(w) for name, w in zip(averaged, weight) if w}
+
+
+class HeldOut(NamedTuple):
+    """Labels held out, of items that have others; a panel is one item and one part of the labels.
+
+    Attributes
+    ----------
+    panel, annotator, label
+        Of each label held out, shape (annotation,).
+    chance
+        Probability that this label is true, from the labels of the others, shape (annotation, candidate).
+    """
+
+    panel: NDArray[np.int64]
+    annotator: NDArray[np.int64]
+    label: NDArray[np.int64]
+    chance: Floats
+
+
+def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Floats:
+    """Return the weight of each candidate, shape (candidate,), by EM.
+
+    Examples
+    --------
+    >>> chance = np.tile([[0.9, 0.4], [0.2, 0.5]], (20, 1))  # the first is right where the second does not know
+    >>> label = np.tile([0, 1], 20)
+    >>> held_out = HeldOut(np.arange(40), np.repeat([0, 1], 20), label, chance)
+    >>> stacking_weights(held_out, 2, 2).round(2).tolist()
+    [1.0, 0.0]
+    """
+    panel, annotator, label, chance = held_out
+    # Labels of a panel that agree speak of one possible truth.
+    pair, place, same = np.unique(panel * n_labels + label, return_index=True, return_inverse=True)
+    _, start, of_pair = np.unique(pair // n_labels, return_index=True, return_inverse=True)
+    # Habits exist only for the labels that an annotator gave: thousands of labels cost nothing.
+    _, first, which = np.unique(annotator * n_labels + label, return_index=True, return_inverse=True)
+    usual = ((np.bincount(label, minlength=n_labels) + 1) / (label.size + n_labels))[label[first]]
+    given, owner, number = chance[place], annotator[first], np.bincount(annotator, minlength=n_annotators)
+    weight = np.full(chance.shape[1], 1 / chance.shape[1])
+    accuracy, habit = np.full(n_annotators, 0.5), usual
+    for _ in range(STEPS):
+        right = accuracy[annotator]
+        knows = right / (right + (1 - right) * habit[which])
+        gain = np.exp(np.minimum(np.bincount(same, -np.log1p(-knows)), MOST_GAIN))
+        # Probability of a panel's labels if each candidate is right, over that if the truth is one nobody gave.
+        likelihood = 1 + np.add.reduceat(given * (gain - 1)[:, None], start)
+        total = likelihood @ weight
+        hits = np.clip(knows * (gain * (given @ weight) / total[of_pair])[same], 0.0, 1.0)
+        before, weight = weight, weight * (likelihood / total[:, None]).mean(axis=0)
+        by_annotator = np.bincount(annotator, hits, n_annotators)
+        accuracy = np.clip((by_annotator + HABIT * hits.mean()) / (number + HABIT), 1e-6, 1 - 1e-6)
+        wrong = np.bincount(which, 1 - hits)
+        habit = (HABIT * usual + wrong) / (HABIT + (number - by_annotator)[owner])
+        if np.abs(weight - before).max() < ENOUGH:
+            break
+    return weight
+
+
+def folds(crowd: Crowd, rng: Rng) -> NDArray[np.int64]:
+    """Return the part in which each label is held out, shape (annotation,).
+
+    Whole annotators are held out. Of few annotators labels are: without one of two good annotators no model knows whom
+    to believe. Labels of an item are then spread over the parts; those of one annotator, who may repeat himself, stay
+    together.
+    """
+    annotator = crowd.annotator[crowd.pair]
+    present, size = np.unique(annotator), crowd.n_annotators
+    if present.size >= MANY_ANNOTATORS:
+        fold = np.empty(size, np.int64)
+        fold[rng.permutation(present)] = np.arange(present.size) % FOLDS
+        return fold[annotator]
+    pair, which = np.unique(crowd.item * size + annotator, return_inverse=True)
+    order = rng.permutation(pair.size)
+    order = order[np.argsort(pair[order] // size, kind="stable")]
+    item, fold = pair[order] // size, np.empty(pair.size, np.int64)
+    first = rng.integers(FOLDS, size=crowd.n_items)[item]
+    fold[order] = (np.arange(pair.size) - np.searchsorted(item, item) + first) % FOLDS
+    return fold[which]
+
+
+def draws_of_each(weight: Sequence[float], draws: int) -> NDArray[np.int64]:
+    """Share draws out by weight, shape (candidate,): whole numbers that differ from weight x draws by less than one.
+
+    Examples
+    --------
+    >>> draws_of_each([0.5, 0.3, 0.2], 9).tolist()
+    [4, 3, 2]
+    """
+    exact = np.array(weight) * draws
+    whole = np.floor(exact).astype(np.int64)
+    whole[np.argsort(whole - exact, kind="stable")[: draws - whole.sum()]] += 1
+    return whole
