@@ -15,7 +15,7 @@ JOIN = " + "
 
 
 def label_sets(labels: Labels) -> Labels:
-    """The set of labels that each annotator chose for each item, as one label.
+    """Return the set of labels that each annotator chose for each item, as one label.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def sets_and_members(labels: Labels) -> tuple[Labels, list[frozenset[Any]]]:
 
 
 def chosen_labels(labels: Labels, label: Hashable) -> Labels:
-    """Whether each annotator chose one label for each item: the categories ``"no"`` and ``"yes"``.
+    """Return whether each annotator chose one label for each item: categories ``"no"`` and ``"yes"``.
 
     A posterior of one label among several that an item may have is the posterior of these answers.
 
@@ -90,7 +90,7 @@ def chosen_labels(labels: Labels, label: Hashable) -> Labels:
 
 
 def repeated_labels(labels: Labels) -> Labels:
-    """The labels that one person gave to one item, where there are several: every such pair is an item.
+    """Make an item of the labels that one person gave to one item more than once.
 
     Coefficients of agreement of the result are those of people with themselves (test-retest, intra-annotator).
 

@@ -26,7 +26,7 @@ COMMANDS = {
     "subjective": "Show how well models predict each group of annotators.",
     "blind": "Score and rank systems without expert labels.",
     "plan": "Show what more items and annotators would show, and cost.",
-    "next": "List the items that deserve the next label.",
+    "next": "List the items to label next.",
     "preferences": "Show the strengths of models from comparisons of two.",
     "doctor": "Check the installation.",
 }

@@ -1,4 +1,4 @@
-"""`bayesagree next`: the items that deserve the next label."""
+"""`bayesagree next`: the items to label next."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -38,7 +38,7 @@ def next(
         pairs = annotate_next(votes, n=n, goal=goal, random_seed=seed)
         if output is not None:
             _output.keep(pairs, output)
-        shown = _output.Table("pairs", pairs, "Pairs of models that deserve the next comparison", most=20)
+        shown = _output.Table("pairs", pairs, "Pairs of models to compare next", most=20)
         return _output.Answer([shown], pairs.attrs["notes"])
     if votes.kind != "labels":
         raise InputError(
@@ -54,7 +54,7 @@ def next(
         table = annotate_next(votes, models, n=n, goal=goal, **how)
     _options.write_items(table, output, tool, contents, source.item)
     notes = [text for text in (table.attrs["choice"], *table.attrs["notes"], *worth) if text]
-    return _output.Answer([_output.Table("items", table, "Items that deserve the next label", most=20)], notes)
+    return _output.Answer([_output.Table("items", table, "Items to label next", most=20)], notes)
 
 
 def _worth(found: "pd.DataFrame", n: int) -> list[str]:

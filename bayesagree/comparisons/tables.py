@@ -19,7 +19,7 @@ SCALES = ("strength", "win_rate", "arena")
 
 
 def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob: float = 0.95) -> pd.DataFrame:
-    """Models in order of their strengths, with intervals of the strength and of the place.
+    """List models by strength, with intervals of strength and place.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
 
 
 def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
-    """What ties, places and annotators do to comparisons of two equal models.
+    """Tabulate the effects of ties, places and annotators on comparisons of two equal models.
 
     Returns
     -------

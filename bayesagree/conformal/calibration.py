@@ -48,7 +48,7 @@ def conformalize(
     repeats: int = 10,
     random_seed: Seed = None,
 ) -> ConformalSets:
-    """Conformal sets that cover the stated share of the labels that annotators give to new items.
+    """Calibrate prediction sets that cover the stated share of annotators' labels of new items.
 
     Parameters
     ----------

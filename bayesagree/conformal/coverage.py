@@ -34,7 +34,7 @@ QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 def set_coverage(
     truth: Truth, sets: xr.DataArray, *, mass: float = 0.9, by: ItemGroup | None = None, ci_prob: float = 0.95
 ) -> pd.DataFrame:
-    """Coverage and size of prediction sets, with intervals, on items that did not calibrate them.
+    """Compute coverage and size of prediction sets, with intervals, on items that did not calibrate them.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def set_coverage(
 def cross_sets(
     truth: Truth, predictions: Predictions, *, folds: int = 2, random_seed: Seed = None, **options: Any
 ) -> xr.DataArray:
-    """Sets of every item with a truth, each calibrated on the other random folds.
+    """Compute the set of every item with a truth, calibrated on the other random folds.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def cross_sets(
 
 
 def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:
-    """Items with the largest sets, of each model.
+    """List the items with the largest sets of each model.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:
 
 
 def certainty_groups(certainty: xr.DataArray, *, edges: tuple[float, ...] = (0.5, 0.8, 0.95)) -> xr.DataArray:
-    """Group of each item by a number such as its annotation certainty or the confidence of a model.
+    """Group items by a number such as their annotation certainty or the confidence of a model.
 
     Parameters
     ----------

@@ -256,7 +256,7 @@ def groups_of(by: ItemGroup, items: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_sets(path: str | Path, *, score: Score | None = None) -> ConformalSets:
-    """Conformal sets from a file that `ConformalSets.save` wrote.
+    """Read conformal sets from a file that `ConformalSets.save` wrote.
 
     Parameters
     ----------

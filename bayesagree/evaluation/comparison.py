@@ -163,7 +163,7 @@ def pairwise(
 ) -> xr.Dataset:
     """Compare every pair of models of an evaluation, each pair on its own.
 
-    Of many pairs said better with probability .95 some are wrong; `compare` has the tiers that hold together.
+    Of many pairs that are better with probability .95 some are wrong; the tiers of `compare` hold together.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def practical_equivalence(
     reliability: float | None = None,
     ci_prob: float = 0.95,
 ) -> xr.Dataset:
-    """Posterior probability that a difference exceeds the region of practical equivalence (ROPE).
+    """Compute the posterior probability that a difference exceeds the region of practical equivalence (ROPE).
 
     Parameters
     ----------

@@ -89,8 +89,8 @@ def evaluate(
     draws, chains
         chains x draws truths in all.
     random_seed
-        Same seed, same draws, on any number of threads. (With a metric against the whole distribution, a sampled truth
-        or another annotator all plausibilities are drawn, which are other draws than those of the best labels alone.)
+        Same seed, same draws, on any number of threads. Metrics that need full distributions
+        use different random numbers than top-label metrics, even with the same seed.
     items
         ``"fixed"``: this test set. ``"bootstrap"``: items are a sample of a larger population; every draw weights them
         anew (Bayesian bootstrap), and the group ``variance`` says how much of the spread comes from the annotations

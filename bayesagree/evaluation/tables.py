@@ -188,8 +188,8 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
     notes = []
     if isinstance(annotations, Rankings) and predictions is not None:
         notes.append(
-            "Scores are what these rankings prove, no estimate of the score against many annotators: those of a model "
-            "that is better than these rankings come out too low."
+            "Scores are conditional on these rankings alone and do not estimate the score against many annotators: "
+            "those of a model that is better than the rankings come out too low."
         )
     if np.bincount(annotations.item_index, getattr(annotations, "count", None)).max(initial=0) == 1:
         notes.append("No item has two annotations: how far annotators disagree is not known from them.")

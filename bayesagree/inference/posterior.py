@@ -42,7 +42,7 @@ type Kinds = Mapping[str, tuple[dict[str, int], Any]]
 
 # The meaning of a score under a posterior from annotations alone.
 OF_ANNOTATIONS = "score from these annotations alone"
-OF_RANKINGS = "score that these rankings prove (no estimate of the score against many annotators)"
+OF_RANKINGS = "score from these rankings alone (no estimate of the score against many annotators)"
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def read_annotations(
     merge_similar: bool = False,
     ordered: bool | None = None,
 ) -> Annotations | Comparisons:
-    r"""Annotations of a table or of an export of an annotation tool, or rankings from nested blocks (.json).
+    r"""Read annotations from a table or an export of an annotation tool, or rankings from nested blocks (.json).
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def read_export(
     merge_similar: bool = False,
     ordered: bool | None = None,
 ) -> Export:
-    r"""Annotations, predictions, gold and features of annotators in one file of a tool, or in a table.
+    r"""Read annotations, predictions, gold and features of annotators from one file of a tool, or a table.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def read_predictions(
     probabilities: bool = False,
     numbers: bool = False,
 ) -> Predictions:
-    r"""Predictions of a table, whose columns tell its layout, or of an export of a tool.
+    r"""Read predictions from a table, whose columns tell its layout, or from an export of a tool.
 
     ==========================  ================================================
     columns                     one row is

@@ -115,7 +115,7 @@ def require_table(path: Path) -> None:
 
 
 def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float = 0.95) -> pd.DataFrame:
-    """Table of one group of a result, one row per variable and place: mean of the draws, sd, and HDI.
+    """Tabulate one group of a result, one row per variable and place: mean of the draws, sd, and HDI.
 
     Parameters
     ----------

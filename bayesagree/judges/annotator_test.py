@@ -61,7 +61,7 @@ def alternative_annotator_test(
     chains: int = 4,
     random_seed: Seed = None,
 ) -> xr.Dataset:
-    """Winning rate and advantage of each judge over people: the exact test and its posterior.
+    """Test whether each judge may replace a person: winning rate, advantage, exact test and posterior.
 
     Parameters
     ----------

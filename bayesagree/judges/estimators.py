@@ -46,7 +46,7 @@ def rogan_gladen(
     n_positive: int,
     ci_prob: float = 0.95,
 ) -> RateEstimate:
-    """Rate of positive items behind a judge's raw rate, with the adjusted interval of Lee et al.
+    """Estimate the rate of positive items from a judge's raw rate, with the adjusted interval of Lee et al.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ def prediction_powered_mean(
     inclusion: ArrayLike | None = None,
     ci_prob: float = 0.95,
 ) -> RateEstimate:
-    """Mean of the labels, corrected by the verdicts on all items (PPI++).
+    """Estimate the mean of the labels, corrected by the verdicts on all items (PPI++).
 
-    Unbiased for the mean of whatever the labels are: fed with vote shares it estimates the share of people who say
+    Unbiased for the mean of whatever the labels are: given vote shares it estimates the share of people who say
     positive, fed with majorities the share of items with a positive majority of the votes that were cast: not of
     everybody's, which its interval holds too rarely where few people label an item.
 

@@ -40,7 +40,7 @@ def effective_judges(
     chains: int = 4,
     random_seed: Seed = None,
 ) -> xr.DataTree:
-    """Posterior of the number of independent judges that a panel is worth, and of the correlations of errors.
+    """Estimate how many independent judges a panel is worth, and the correlations of errors.
 
     Items are a sample: draws weigh them anew, and the correlations also count four pseudo-items. On a share of these,
     any from 0 to 1 alike, all judges err together, on the others each alone (a Dirichlet process). Given a posterior

@@ -79,10 +79,11 @@ def corrected_rate(
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
 ) -> xr.DataTree:
-    """Share of people who call an item of each system positive; with ``target="truth"`` the share of items that are.
+    """Estimate the share of people who call an item of each system positive, or the share of items that are.
 
-    A posterior from verdicts of judges on all items and votes of people on some. The two differ where people err: of
-    items of two votes or more print both (`judge_table` names the target of each row).
+    A posterior from verdicts of judges on all items and votes of people on some. ``target="truth"`` is the share of
+    items. The two differ where people err: if items have two votes or more print both (`judge_table` names the target
+    of each row).
 
     Parameters
     ----------

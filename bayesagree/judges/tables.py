@@ -21,7 +21,7 @@ LEANING = 0.975
 
 
 def judge_table(result: xr.DataTree) -> pd.DataFrame:
-    """One row for each system and judge: raw and corrected rate, the judge's confusion, and savings.
+    """Tabulate, for each system and judge, raw and corrected rate, the judge's confusion, and savings.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
 
 
 def warnings_of(result: xr.DataTree) -> list[str]:
-    """Sentences on what a reader of corrected rates should know: few votes, a judge lenient to a system, a weak judge.
+    """List what a reader of corrected rates should know: few votes, a judge lenient to a system, a weak judge.
 
     Parameters
     ----------

@@ -291,7 +291,7 @@ def _uninformative(found: dict[Any, Areas], options: AucOptions) -> dict[str, in
         warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ")
     counts = {}
     for name, why, fate in (
-        ("items", "without labels that tell anything", "stay at one half" if kept else "have no part in the AUC"),
+        ("items", "without informative labels", "stay at one half" if kept else "have no part in the AUC"),
         ("annotators", "used one label only or have weight 0 and", "have no part in the AUC"),
     ):
         of_key = {key: getattr(area, f"uninformative_{name}") for key, area in found.items()}

@@ -88,7 +88,7 @@ def make_scorer(
     thin: int = 1,
     random_seed: Seed = None,
 ) -> Scorer:
-    """Scorer for scikit-learn: an estimator's score against the draws of the truth of the items that it is tested on.
+    """Make a scorer for scikit-learn: an estimator's score against the draws of the truth of its test items.
 
     The estimator learns from any target ``y``, such as majority votes; the scorer looks up the truth of the tested
     items by name. ``X`` (a data frame) or ``y`` (a series) must therefore have the items' names as its index. Without

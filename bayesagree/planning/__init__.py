@@ -1,4 +1,4 @@
-"""How many annotators and items a study needs, and which item deserves the next label.
+"""How many annotators and items a study needs, and which item to label next.
 
 - `designs`: `plan`, the interval and the decision that each number of items and annotators would give.
 - `next_items`: `annotate_next`, the items whose next label tells most; `value_of_votes`, what more votes add to the

@@ -63,7 +63,7 @@ def plan(
     random_seed: Seed = None,
     progress: Callable[[int], None] | None = None,
 ) -> xr.Dataset:
-    r"""Expected interval, decision and cost of each number of items and annotators, from a pilot.
+    r"""Predict interval, decision and cost of each number of items and annotators, from a pilot.
 
     The posterior of the pilot says what may be true: `replicates` worlds, each items of the pilot with replacement and
     one draw of their plausibilities (of ratings: of Phi and their means). In each world one study is drawn for each
@@ -128,7 +128,7 @@ def plan(
 
     See Also
     --------
-    annotate_next : which item deserves the next label.
+    annotate_next : which item to label next.
 
     Examples
     --------
@@ -146,11 +146,11 @@ def plan(
     of_item, of_vote = (0.0, 1.0) if cost is None else cost
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
     if annotations.items.size < 2:
-        raise InputError("a pilot of one item does not tell how items differ; pass two items or more, better 30")
+        raise InputError("a pilot of one item does not show how items differ; pass two items or more, better 30")
     _check_metric(annotations, predictions, metric, votes)
     one_of(plausibility, "plausibility", ("auto", *POSTERIORS))
     if replicates < 2:
-        raise InputError("replicates=1: two worlds or more tell what the pilot leaves open")
+        raise InputError("replicates=1: pass 2 or more, to show what the pilot leaves open")
     name, reason = plausibility, ""
     if plausibility == "auto":
         few = bool(sizes.min() < FEWEST_ITEMS)

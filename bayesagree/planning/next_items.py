@@ -32,7 +32,7 @@ def annotate_next(
     missing: Missing = "error",
     random_seed: Seed = None,
 ) -> pd.DataFrame:
-    r"""Items that deserve the next label, best first, by what one more vote is expected to tell.
+    r"""List the items to label next, best first, by the expected gain of one more vote.
 
     With s_i the score of item i, whose plausibilities :math:`\lambda_i` have a posterior, a vote y has probability
     :math:`E \lambda_{iy}`, weighs the posterior by :math:`\lambda_{iy}`, and lowers the variance of the score by
@@ -150,7 +150,7 @@ def value_of_votes(
     missing: Missing = "error",
     random_seed: Seed = None,
 ) -> pd.DataFrame:
-    r"""Probability of the right choice between the two best models, after each number of more votes.
+    r"""Compute the probability of choosing the better of the two best models, after more votes.
 
     The difference of the two accuracies, given the items, is a sum over items and is taken as normal with mean
     :math:`\mu` and variance :math:`\sigma^2`. The m votes of `annotate_next`, one an item, are expected to take

@@ -64,7 +64,7 @@ def majority_vote(labels: Labels, *, ties: TieRule = "first", random_seed: Seed 
 
 
 def vote_shares(labels: Labels) -> xr.DataArray:
-    """Share of the votes of each item that each label has.
+    """Compute the share of each item's votes that each label has.
 
     Parameters
     ----------

@@ -46,9 +46,9 @@ MOST_PAIRS = 10_000
 def annotator_table(result: xr.DataTree) -> pd.DataFrame:
     """Return the posterior accuracy, number of labels and warning flags of each annotator.
 
-    Intervals lean on the prior where labels are few: with ``variant="full"`` and a crowd unlike its prior they hold .83
-    of the accuracies with 50 labels each and .89 with 150, for .95; the hierarchical variant, which learns the crowd's,
-    holds .92 and .93.
+    With few labels, intervals depend on the prior: with ``variant="full"`` and a crowd unlike its prior they cover .83
+    (50 labels each) and .89 (150) instead of .95; the hierarchical variant, which learns the crowd's prior, covers .92
+    and .93.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ _WIDEST = 10
 MIN_ITEMS = 30
 # By how much a model may be worse than an annotator and still replace that person: that of experts in the paper.
 EPSILON = 0.2
-# Items listed that deserve the next vote.
+# Items listed to label next.
 _NEXT = 15
 
 

@@ -123,7 +123,7 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
         question = f"How good is {{}}, given these {data.annotations.kind}?"
         method = f"The {scores.target}, under the {data.settings.record.title} model."
         if isinstance(data.annotations, Rankings):
-            sentences.append(text("That is what these rankings prove, no estimate of the score against many readers."))
+            sentences.append(text("This is conditional on these rankings alone, no estimate for many readers."))
         if (scores.prior_share or 0) >= MOST_PRIOR:
             sentences.append(text("Votes are few: this is not an estimate of the score against many annotators."))
     beside.append((f"Against {_estimate(data)}", number(float(own["plug_in"])), ""))

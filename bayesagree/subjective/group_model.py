@@ -120,10 +120,10 @@ def group_posterior(
 ) -> xr.DataTree:
     """Draw the accuracy of every model for each group of annotators from its hierarchical posterior.
 
-    Groups count as if they had labelled items alike: where each labels its own, easy or hard ones, items are taken for
-    groups, and intervals hold .57 for .95; compare such groups on items that all of them labelled.
+    The model assumes that groups labelled similar items. If each group labels its own, easy or hard ones, intervals
+    cover .57 instead of .95: compare groups on items that all of them labelled.
 
-    Each model has a posterior of its own. To say which of two models is the more biased compare them on the same
+    Each model has its own posterior. To say which of two models is more biased, compare them on the same
     annotators: `bayesagree.subjective.performance.dispersion_draws`.
 
     Parameters

@@ -118,9 +118,9 @@ def test_what_cannot_be_planned_is_refused():
         plan(pilot, items=[10], annotators=[3])
     with pytest.raises(InputError, match="leave the 1 out"):
         plan(pilot, items=[10], annotators=[1, 3], metric="fleiss_kappa")
-    with pytest.raises(InputError, match="two worlds or more"):
+    with pytest.raises(InputError, match="pass 2 or more"):
         plan(pilot, items=[10], annotators=[3], metric="fleiss_kappa", replicates=1)
-    with pytest.raises(InputError, match="a pilot of one item does not tell how items differ"):
+    with pytest.raises(InputError, match="a pilot of one item does not show how items differ"):
         plan(Labels.from_counts([[2, 1]]), items=[10], annotators=[3], metric="fleiss_kappa")
     with pytest.raises(InputError, match="plan for them with Labels, such as rating >= 3"):
         plan(ratings(n_items=5, random_seed=1).ratings, Predictions.from_labels({"A": [0]}), items=[10], annotators=[3])

@@ -89,8 +89,8 @@ def dirichlet(
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Dirichlet posterior.
 
-    Scores under it are what these votes prove. They are no estimate of the score that many annotators would give: a
-    model that knows more than the votes comes out too low, and no interval holds its score (`informed_dirichlet` does).
+    Scores are conditional on these votes alone. A model that is better than the votes can show scores too low, and the
+    interval does not cover its score against many annotators; use `informed_dirichlet` for that.
 
     Parameters
     ----------

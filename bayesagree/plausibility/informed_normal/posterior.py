@@ -164,7 +164,7 @@ def informed_normal(
     sampler: Sampler = None,
     client: Any = None,
 ) -> xr.DataTree:
-    """Mean of each item over many annotators, as ratings and predicted numbers together make it.
+    """Estimate each item's mean over many annotators from ratings and predicted numbers.
 
     All items have one variance of ratings. On `snow-affect`, where all ratings of a third of the items lie at one end
     of the scale, intervals of a model's rank correlation hold that with all ratings in .8 of the cases.

@@ -142,8 +142,8 @@ def plackett_luce(
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Plackett-Luce posterior.
 
-    Scores under it are what these rankings prove. A model that is better than the rankings can show scores too low, and
-    the interval need not cover its score against many annotators.
+    Scores are conditional on these rankings alone. A model that is better than the rankings can show scores too low,
+    and the interval need not cover its score against many annotators.
 
     Parameters
     ----------
