@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ Figures = Annotated[Path | None, Option("--figures", help="Folder to write the f
 Repeats = Annotated[int, Option(help="Repetitions of a setting.", min=1)]
 
 
-def run(main: Callable[..., None]) -> None:
+def run(main: Callable[..., Any]) -> None:
     """Run the `main` of a study with the options of the command line."""
     answered(as_command(main, main.__module__))
 

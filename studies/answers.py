@@ -146,8 +146,7 @@ def main(
     repeats: Repeats = 40,
     random_seed: _options.Seed = 1,
     figures: Figures = None,
-    json: _options.Json = False,
-) -> None:
+) -> _output.Answer:
     """Show how often random answers are called agreement: Checco et al., figure 3.
 
     Example: python -m studies.answers --raters 3,10 --levels 5 --repeats 10 --figures folder
@@ -165,7 +164,7 @@ def main(
     table = found[["false_agreement", "false_disagreement"]].assign(mean_phi=found["phi"].mean("repeat"))
     notes = save_figures(figures, {"figure-3": lambda: plot_random_answers(found)})
     rows = table.to_dataframe().reset_index()
-    _output.show([_output.Table("answers", rows, "Share of intervals above and below 0")], json=json, notes=notes)
+    return _output.Answer([_output.Table("answers", rows, "Share of intervals above and below 0")], notes)
 
 
 if __name__ == "__main__":

@@ -26,9 +26,7 @@ def main(
     output: Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")] = None,
     label_level: Annotated[bool, Option(help="Rank by the AUC of the labels themselves too.")] = False,
     figures: Figures = None,
-    dask: _options.Dask = None,
-    json: _options.Json = False,
-) -> None:
+) -> _output.Answer:
     """Show how well crowd labels rank models: swap errors of DGT, SGT, PGT and the supervised reference.
 
     Simulates problems in every configuration and compares each method's ranking of 100 models with the true one. The
@@ -45,7 +43,7 @@ def main(
     total = runs * len(grid["cases"]) * len(grid["labels_per_item"]) * len(grid["labels_per_annotator"])
     further = ESTIMATORS if label_level else None
     options: dict[str, Any] = {"estimators": further, "keep_evaluations": figures is not None}
-    options |= {"random_seed": random_seed, "client": _options.dask_client(dask)}
+    options |= {"random_seed": random_seed}
     with _output.progress("runs", total) as advance:
         tree = auc_study(**grid, runs=runs, **options, progress=advance)
     if output is not None:
@@ -57,7 +55,7 @@ def main(
         _output.Table("mean_swap_error", means, "Mean swap error"),
         _output.Table("claims", claims, "Claims of the paper"),
     ]
-    _output.show(tables, json=json, notes=save_figures(figures, _figures(tree, grid)))
+    return _output.Answer(tables, save_figures(figures, _figures(tree, grid)))
 
 
 def _figures(tree: xr.DataTree, grid: dict[str, list[Any]]) -> Drawings:

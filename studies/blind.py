@@ -7,7 +7,7 @@ import xarray as xr
 from typer import Option
 
 from bayesagree.cli import _options, _output
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 from bayesagree.plots._panels import one_panel, style
 from studies._command import Figures, flat, run, save_figures
 from studies.blind_cases import blind_case, read_blind_case
@@ -73,8 +73,7 @@ def main(
     draws: Annotated[int, Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
     random_seed: _options.Seed = 1,
     figures: Figures = None,
-    json: _options.Json = False,
-) -> None:
+) -> _output.Answer:
     """Show all tables and figures of Jung and Lease (2 to 9, figures 2 to 5) for one set of systems with gold.
 
     Example: python -m studies.blind --data trec2011-teams --draws 200 --figures folder
@@ -82,7 +81,7 @@ def main(
     case = blind_case(data, random_seed=random_seed) if systems is None else read_blind_case(systems, crowd, gold)
     if case.gold is None:
         raise InputError("the tables judge methods by gold: pass --gold FILE")
-    test = _options.one_of(correction, "--correction", ("hotelling", "williams"))
+    test = one_of(correction, "correction", ("hotelling", "williams"))
     with _output.progress("judging", None) as advance:
         options: dict[str, Any] = {"correction": test, "draws": draws, "random_seed": random_seed, "progress": advance}
         tree = blind_experiment(case.predictions, crowd=case.crowd, gold=case.gold, **options)
@@ -107,7 +106,7 @@ def main(
         curve = quality.to_dataset("metric").to_dataframe()
         tables.append(_output.Table("figure_2", flat(curve), "Figure 2: quality of the vote"))
         drawn["figure-2"] = lambda: plot_vote_quality(quality)
-    _output.show(tables, json=json, notes=save_figures(figures, drawn))
+    return _output.Answer(tables, save_figures(figures, drawn))
 
 
 if __name__ == "__main__":

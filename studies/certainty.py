@@ -97,8 +97,7 @@ def main(
     reliability: Annotated[str, Option(help="Reliabilities, comma separated.")] = "0.5,1,2,5",
     threshold: _options.Threshold = None,
     figures: Figures = None,
-    json: _options.Json = False,
-) -> None:
+) -> _output.Answer:
     """Show certainty of labels or ratings, and of published labels, by reliability: Stutz et al., figures 3, 9, 10.
 
     Example: python -m studies.certainty --data chaosnli-snli --figures folder
@@ -135,7 +134,7 @@ def main(
     ]
     notes = save_figures(figures, drawn)
     title = "Annotation certainty; adjusted accuracy of the published labels"
-    _output.show([_output.Table("certainty", rows, title)], json=json, notes=notes)
+    return _output.Answer([_output.Table("certainty", rows, title)], notes)
 
 
 if __name__ == "__main__":

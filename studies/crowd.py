@@ -308,8 +308,7 @@ def main(
     source: _options.Source,
     threshold: _options.Threshold = None,
     figures: Figures = None,
-    json: _options.Json = False,
-) -> None:
+) -> _output.Answer:
     """Show CrowdTruth on four readings of a scale, its validation by gold, and disagreement without spammers.
 
     The experiments of Balayn and Bozzon: set-ups need ratings on five levels, the validation a named data set with
@@ -344,7 +343,7 @@ def main(
     tables.append(_output.Table("disagreement", without, "Disagreement with the majority, spammers removed"))
     drawn["figure-3a"] = lambda: plot_annotator_quality(quality["wqs"], removed)
     drawn["figure-3b"] = lambda: plot_disagreement_by_quality(disagreement_rate(labels), quality["wqs"])
-    _output.show(tables, json=json, notes=save_figures(figures, drawn))
+    return _output.Answer(tables, save_figures(figures, drawn))
 
 
 if __name__ == "__main__":

@@ -314,8 +314,7 @@ def plot_beta_shapes(
 def main(
     cases: Annotated[str | None, Option(help="Cases such as 7c,8b; all eighteen take minutes.")] = None,
     figures: Figures = None,
-    json: _options.Json = False,
-) -> None:
+) -> _output.Answer:
     """Show where percent agreement and alpha mislead: Checco et al., tables 1 and 2, figure 1.
 
     Example: python -m studies.paradoxes --cases 7c,8b
@@ -323,7 +322,7 @@ def main(
     with _output.stderr().status("computing"):
         table = paradox_table(None if cases is None else _options.words(cases))
     notes = save_figures(figures, {"figure-1": plot_beta_shapes})
-    _output.show([_output.Table("paradoxes", table)], json=json, notes=notes)
+    return _output.Answer([_output.Table("paradoxes", table)], notes)
 
 
 if __name__ == "__main__":

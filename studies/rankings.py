@@ -490,9 +490,8 @@ def main(
     risk: Annotated[Path | None, Option(help="Table with columns label and risk.")] = None,
     case: Annotated[str | None, Option(help="Item to show, by default the least certain one.")] = None,
     figures: Figures = None,
-    json: bool = False,
     output: Path | None = None,
-) -> None:
+) -> _output.Answer:
     """Evaluate against rankings, under two aggregation models and many reliabilities: Stutz et al., figures 6 to 15.
 
     Example: python -m studies.rankings --data derm-ddx --draws 250
@@ -511,7 +510,7 @@ def main(
     notes = ["The models are simulated."] if simulated else []
     drawn = {"figure-6": lambda: plot_ranking_study(tree), "figure-12": lambda: plot_annotation_statistics(tree)}
     notes += save_figures(figures, drawn)
-    _output.show(_tables(truth, tree, case), json=json, notes=notes)
+    return _output.Answer(_tables(truth, tree, case), notes)
 
 
 def _tables(truth: Rankings, tree: xr.DataTree, case: str | None) -> list[_output.Table]:

@@ -15,7 +15,7 @@ from bayesagree.agreement.coefficients import Level, krippendorff_alpha
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
 from bayesagree.cli import _options, _output
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, one_of, positive_int
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plots._panels import Panels, new_panels, style
 from studies._command import Figures, Repeats, run, save_figures
@@ -166,8 +166,7 @@ def main(
     likelihood: Annotated[str, Option(help="averaged, binned, density or squeezed (the paper's).")] = "averaged",
     random_seed: _options.Seed = 1,
     figures: Figures = None,
-    json: _options.Json = False,
-) -> None:
+) -> _output.Answer:
     """Show Phi, alpha and percent agreement on shares of the items: Checco et al., figures 4 and 5.
 
     Example: python -m studies.sizes --data truthfulness/s6 --repeats 5 --figures folder
@@ -176,8 +175,8 @@ def main(
     if not isinstance(ratings, Ratings):
         raise InputError("Phi is of ratings; give --scale LOWEST HIGHEST")
     parts = _options.numbers(shares, "--shares")
-    means = _options.one_of(item_mean, "--item-mean", ("hierarchical", "flat"))
-    kind = _options.one_of(likelihood, "--likelihood", ("averaged", "binned", "density", "squeezed"))
+    means = one_of(item_mean, "item_mean", ("hierarchical", "flat"))
+    kind = one_of(likelihood, "likelihood", ("averaged", "binned", "density", "squeezed"))
     with _output.progress("subsamples", len(parts) * repeats) as advance:
         found = agreement_by_size(
             ratings,
@@ -190,7 +189,7 @@ def main(
         )
     notes = save_figures(figures, {"figures-4-5": lambda: plot_agreement_by_size(found)})
     rows = found.mean("repeat").to_dataframe().reset_index()
-    _output.show([_output.Table("sizes", rows, "Means over the subsamples")], json=json, notes=notes)
+    return _output.Answer([_output.Table("sizes", rows, "Means over the subsamples")], notes)
 
 
 if __name__ == "__main__":

@@ -136,8 +136,7 @@ def main(
     reliability: Annotated[str, Option(help="Reliabilities, comma separated.")] = "0.5,1,2,5",
     random_seed: _options.Seed = 1,
     figures: Figures = None,
-    json: _options.Json = False,
-) -> None:
+) -> _output.Answer:
     """Show the certainty of the toy problem across reliabilities: Stutz et al., figure 2.
 
     Example: python -m studies.toy --figures folder
@@ -154,7 +153,7 @@ def main(
         for level, row in zip(levels, certainty.values)
     ]
     notes = save_figures(figures, drawn)
-    _output.show([_output.Table("certainty", rows, "Annotation certainty")], json=json, notes=notes)
+    return _output.Answer([_output.Table("certainty", rows, "Annotation certainty")], notes)
 
 
 if __name__ == "__main__":
