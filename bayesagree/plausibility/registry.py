@@ -5,7 +5,7 @@ folder and one record here. The first record that fits a kind of annotations is 
 """
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -254,9 +254,13 @@ def default_posterior(
     -------
     Choice
         The name of the posterior, and the reason as a sentence. Of labels it is ``"informed_dirichlet"``, which
-        estimates the score against many annotators, unless there are fewer than 30 annotated items, predictions that
-        say the same of every item, or an argument that only `dirichlet` takes; of ratings and predicted numbers
-        ``"informed_normal"``, from 30 items on.
+        estimates the score against many annotators, unless there are fewer than 30 annotated items or predictions that
+        say the same of every item; of ratings and predicted numbers ``"informed_normal"``, from 30 items on.
+
+    Raises
+    ------
+    InputError
+        An argument of another posterior: it belongs to one that is named.
 
     Examples
     --------
@@ -266,13 +270,9 @@ def default_posterior(
     first = fitting_posteriors(annotations)[0].name
     n_items = np.unique(annotations.item_index).size
     numeric = predictions is not None and predictions.numbers is not None
-    if (
-        numeric
-        and isinstance(annotations, Ratings)
-        and n_items >= FEWEST_ITEMS
-        and not set(given) - {"threshold", "exclude"}
-    ):
+    if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_ITEMS:
         name = InformedNormal.name
+        _refuse_options_of(first, name, set(given) - {"threshold", "exclude"})
         return Choice(name, f"Ratings and predictions together estimate the score against many annotators ({name}).")
     if isinstance(annotations, Rankings):
         return Choice(first, RANKINGS)
@@ -285,13 +285,13 @@ def default_posterior(
     why = ""
     if predictions is None:
         why = "there are no predictions to learn from"
-    elif own:
-        why = f"only it takes {own[0]}="
     elif "gold" in given:
+        _refuse_options_of(first, informed.name, own)
         return Choice(
             informed.name, f"Votes, predictions and gold together estimate the score against gold ({informed.name})."
         )
     elif "exclude" in given:  # which alone has models to leave out
+        _refuse_options_of(first, informed.name, own)
         return Choice(informed.name, INFORMED)
     elif n_items < FEWEST_ITEMS:
         why = f"{n_items} annotated items are too few to learn from predictions ({FEWEST_ITEMS} are needed)"
@@ -299,7 +299,18 @@ def default_posterior(
         why = "every model predicts one label for all items"
     if why:
         return Choice(first, f"Labels alone determine the truth ({first}): {why}.")
+    _refuse_options_of(first, informed.name, own)
     return Choice(informed.name, INFORMED)
+
+
+def _refuse_options_of(first: str, default: str, own: Collection[str]) -> None:
+    """Refuse arguments that would make another posterior of the default."""
+    if own:
+        name = next(iter(own))
+        raise InputError(
+            f"{name}= is no argument of {default}, the default for these data: name the posterior that it is for, such "
+            f"as plausibility={first!r}, or leave {name}= out"
+        )
 
 
 def record_for(annotations: Annotations, plausibility: Plausibility) -> PosteriorRecord:

@@ -48,7 +48,8 @@ def plot_scores(
     --------
     >>> from bayesagree import evaluate, simulate
     >>> given = simulate.labelled_test_set(random_seed=1)
-    >>> result = evaluate(given.labels, given.predictions, reliability=[0.3, 3], draws=50, random_seed=1)
+    >>> how = {"plausibility": "dirichlet", "reliability": [0.3, 3], "draws": 50, "random_seed": 1}
+    >>> result = evaluate(given.labels, given.predictions, **how)
     >>> len(plot_scores(result, metric="accuracy").containers)
     3
     """

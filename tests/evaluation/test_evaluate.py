@@ -24,7 +24,7 @@ def crowd():
 
 def test_it_is_the_metrics_on_the_same_draws(crowd):
     tree = evaluate(
-        crowd.labels, crowd.predictions, reliability=(0.5, 3), metrics=("accuracy", "average_overlap"),
+        crowd.labels, crowd.predictions, plausibility="dirichlet", reliability=(0.5, 3), metrics=("accuracy", "average_overlap"),
         draws=60, chains=2, random_seed=5,
     )  # fmt: skip
     for level in (0.5, 3):
@@ -86,8 +86,8 @@ def test_compare_by_hand():
         ({"plausibility": "prirn"}, "plausibility='prirn' is for Rankings, and these are Labels; use 'dirichlet'"),
         ({"items": "random"}, "items='random' is not one of"),
         ({"metrics": ()}, "there is no metric"),
-        ({"reliability": (1, 1)}, "lists a value twice"),
-        ({"reliability": -1}, "reliability=-1"),
+        ({"plausibility": "dirichlet", "reliability": (1, 1)}, "lists a value twice"),
+        ({"plausibility": "dirichlet", "reliability": -1}, "reliability=-1"),
     ],
 )
 def test_errors(crowd, kwargs, message):
@@ -103,7 +103,9 @@ def test_items_must_match():
 
 
 def test_compare_asks_for_a_reliability(crowd):
-    tree = evaluate(crowd.labels, crowd.predictions, draws=5, reliability=(1, 2), random_seed=1)
+    tree = evaluate(
+        crowd.labels, crowd.predictions, draws=5, plausibility="dirichlet", reliability=(1, 2), random_seed=1
+    )
     with pytest.raises(InputError, match="there are 2 reliabilities"):
         compare(tree, metric="accuracy")
     with pytest.raises(InputError, match="reliability 3 was not computed"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
+from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.results import settings_of
 from bayesagree.metrics import top_k_accuracy
@@ -70,8 +70,6 @@ def test_the_share_of_the_prior_is_in_the_settings(counts, options, share):
     ("items", "options", "reason"),
     [
         (20, {}, "20 annotated items are too few"),
-        (200, {"prior": 1.0}, "only it takes prior="),
-        (200, {"reliability": [1.0, 3.0]}, "only it takes reliability="),
     ],
 )
 def test_the_default_falls_back_to_labels_alone_with_the_reason(test_set, items, options, reason):
@@ -82,3 +80,9 @@ def test_the_default_falls_back_to_labels_alone_with_the_reason(test_set, items,
     assert reason in settings_of(chosen)["choice"]
     named = evaluate(labels, models, plausibility="dirichlet", **options, **SHORT)
     xr.testing.assert_equal(chosen["posterior"].to_dataset(), named["posterior"].to_dataset())
+
+
+@pytest.mark.parametrize("options", [{"prior": 1.0}, {"reliability": [1.0, 3.0]}])
+def test_an_option_of_another_posterior_changes_no_default(test_set, options):
+    with pytest.raises(InputError, match=f"{next(iter(options))}= is no argument of informed_dirichlet.*'dirichlet'"):
+        evaluate(test_set.labels, test_set.predictions, **options, **SHORT)

@@ -12,7 +12,10 @@ from bayesagree.evaluation import tables
 def tree():
     given = labelled_test_set(n_items=30, random_seed=1)
     metrics = ("accuracy", "set_2_accuracy")
-    return evaluate(given.labels, given.predictions, reliability=[1, 3], metrics=metrics, draws=50, random_seed=1)
+    return evaluate(
+        given.labels, given.predictions, plausibility="dirichlet", reliability=[1, 3], metrics=metrics, draws=50,
+        random_seed=1,
+    )  # fmt: skip
 
 
 def test_scores_and_intervals_are_those_of_compare(tree):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from _errors_of_draws import assert_mean, assert_same_mean
 
-from bayesagree import Predictions, Ratings, evaluate, informed_normal
+from bayesagree import InputError, Predictions, Ratings, evaluate, informed_normal
 from bayesagree.plausibility.registry import default_posterior
 
 MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_normal.json").read_text())
@@ -60,6 +60,7 @@ def test_many_items_at_one_end_are_warned_of(end):
 def test_auto_learns_from_numbers_where_there_are_enough_items():
     ratings, models = given([[0.1, 0.4]] * 40, np.linspace(0, 1, 40))
     assert default_posterior(ratings, models).name == "informed_normal"
-    assert default_posterior(ratings, models, {"reliability": 3.0}).name == "normal_inverse_gamma"
+    with pytest.raises(InputError, match="reliability= is no argument of informed_normal.*'normal_inverse_gamma'"):
+        default_posterior(ratings, models, {"reliability": 3.0})
     few = given([[0.1, 0.4]] * 20, np.linspace(0, 1, 20))
     assert default_posterior(*few).name == "normal_inverse_gamma"

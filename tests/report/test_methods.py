@@ -46,7 +46,7 @@ def inputs():
     scored = Predictions.from_scores({m: np.column_stack([1 - s, s]) for m, s in zip("AB", share)})
     hard = Predictions.from_labels({"A": truth, "B": 1 - truth}, labels=[0, 1])
     one = Predictions.from_labels({"A": truth}, labels=[0, 1])
-    ways = [{}, {"reliability": (1.0, 4.0), "items": "bootstrap"}]
+    ways = [{}, {"plausibility": "dirichlet", "reliability": (1.0, 4.0), "items": "bootstrap"}]
     for annotations, models, way in product([known, unknown, counts], [None, one, hard, scored], ways):
         for grouped in {False, annotations is known}:
             yield annotations, models, grouped, way
