@@ -274,7 +274,7 @@ def _warnings(result: xr.DataTree, found: ModelScores, ci_prob: float) -> list[s
 
 
 def computed_name(metric: str | None, scores: xr.Dataset) -> str:
-    """Return the variable of a metric, which may lack the number that `evaluate` gave it: k = 3, ten bins.
+    """Return the variable of a metric, which may have another name there: k = 3, ten bins, accuracy.
 
     Raises
     ------

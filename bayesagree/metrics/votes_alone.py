@@ -103,12 +103,16 @@ def unbiased_terms(metric: Metric, labels: Labels, predictions: Predictions, tru
         A metric that has no unbiased form.
     """
     record = metric.record
-    if not record.unbiased or (record.against == "label" and truth_is != "sampled"):
-        known = ", ".join(name for name, r in METRICS.items() if r.unbiased)
-        more = "against the most plausible label " if record.unbiased else ""
+    if record.unbiased and record.against == "label" and truth_is != "sampled":
         raise InputError(
-            f"{metric.name} {more}has no unbiased form for votes; score a posterior of the plausibilities, such as "
-            f"dirichlet(labels), or use one of {known} (truth_is='sampled' where the truth is a label)"
+            f"{metric.name} against the most plausible label has no unbiased form for votes: pass truth_is='sampled', "
+            "which is a random annotator's label, or score a posterior such as dirichlet(labels)"
+        )
+    if not record.unbiased:
+        known = ", ".join(name for name, r in METRICS.items() if r.unbiased and r.against == "plausibilities")
+        raise InputError(
+            f"{metric.name} has no unbiased form for votes; score a posterior such as dirichlet(labels), or use one of "
+            f"{known}"
         )
     given, votes = _given(metric, labels, predictions), labels.counts().astype(np.float64)
     size = votes.sum(axis=1)

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.errors import InputError, shorten
-from bayesagree.evaluation.comparison import compare, metric_draws
+from bayesagree.evaluation.comparison import compare, computed_name, metric_draws
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
 from bayesagree.plots._panels import MARKERS, one_panel, style, write_cells
@@ -54,8 +53,7 @@ def plot_scores(
     3
     """
     posterior = result["posterior"].to_dataset()
-    if metric not in posterior:
-        raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
+    metric = computed_name(metric, posterior)
     if "reliability" not in posterior[metric].dims:
         return _score_rows(compare(result, metric), plug_in, axes)
     found = score_intervals(result).sel(metric=metric).transpose("model", "reliability")

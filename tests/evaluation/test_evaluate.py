@@ -24,8 +24,8 @@ def crowd():
 
 def test_it_is_the_metrics_on_the_same_draws(crowd):
     tree = evaluate(
-        crowd.labels, crowd.predictions, plausibility="dirichlet", reliability=(0.5, 3), metrics=("accuracy", "average_overlap"),
-        draws=60, chains=2, random_seed=5,
+        crowd.labels, crowd.predictions, plausibility="dirichlet", reliability=(0.5, 3),
+        metrics=("accuracy", "average_overlap"), draws=60, chains=2, random_seed=5,
     )  # fmt: skip
     for level in (0.5, 3):
         kept = dirichlet(crowd.labels, reliability=level, draws=60, chains=2, random_seed=5, top_labels=3)

@@ -112,6 +112,8 @@ def test_a_metric_may_be_left_out_where_there_is_one():
     draws = world(np.random.default_rng(2), np.array([0.0, 3.0]))
     tree = result_of(draws)
     assert compare(tree).equals(compare(tree, "score"))
+    named = xr.DataTree.from_dict({"posterior": tree["posterior"].to_dataset().rename(score="accuracy")})
+    assert compare(named, "top_1_accuracy").equals(compare(named))
     two = xr.DataTree.from_dict({"posterior": tree["posterior"].to_dataset().assign(other=tree["posterior"]["score"])})
     with pytest.raises(InputError, match="this result has 2 metrics; name one of 'score', 'other'"):
         compare(two)
