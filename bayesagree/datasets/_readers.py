@@ -1,7 +1,5 @@
 """Readers of the data sets: labels first, then ratings, then rankings."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -95,66 +93,20 @@ def trec2011_teams() -> Content:
     """Read the teams as annotators and as models (score of at least 0.5 is relevant: label 1)."""
     rows, items = table("trec2011-teams/team_labels.csv"), table("trec2011-teams/items.csv").set_index("item")
     rows["label"] = (rows["score"] >= 0.5).astype(int)
-    scores = rows.pivot(index="item", columns="team", values="score").reindex(items.index)
-    hard = {f"team {t}": (s >= 0.5).astype(object).where(s.notna(), None) for t, s in scores.items()}
+    scores, hard = (rows.pivot(index="item", columns="team", values=v).reindex(items.index) for v in ("score", "label"))
     judged = by_item(items[items["nist_gold"] >= 0].reset_index(), "nist_gold")
     return Content(
         Labels.from_long(rows, annotator="team", labels=[0, 1]),
-        Predictions.from_labels({m: h.map({True: 1, False: 0}) for m, h in hard.items()}, labels=[0, 1]),
+        Predictions.from_labels({f"team {t}": labels for t, labels in hard.items()}, labels=[0, 1]),
         pd.Series((judged >= 1).astype(int), name="gold"),
         {"scores": scores, "nist_gold": judged, "items": items},
     )
-
-
-def rating_table(name: str) -> Content:
-    """Read a textbook table with one row per subject and one column per rater; blank cells are missing."""
-    rows = table(f"agreement-textbook/{name}.csv")
-    raters = rows.drop(columns=["Group", "Unit", "Units"], errors="ignore")
-    cells = raters.map(lambda cell: None if pd.isna(cell) or not str(cell).strip() else cell)
-    labels = Labels.from_matrix(cells.to_numpy(dtype=object), annotators=list(raters.columns))
-    return Content(labels, None, None, {"table": rows})
-
-
-def count_table(name: str) -> Content:
-    """Read a textbook table with one row per subject and the number of raters who chose each category."""
-    rows = table(f"agreement-textbook/{name}.csv")
-    counts = rows.drop(columns=["Group", "Units", "Subject"], errors="ignore")
-    return Content(Labels.from_counts(counts.to_numpy(), labels=list(counts.columns)), None, None, {"table": rows})
-
-
-def contingency_table(name: str) -> Content:
-    """Read a textbook contingency table of two raters: each count becomes that many items."""
-    rows = table(f"agreement-textbook/{name}.csv")
-    names = list(rows.columns[1:])
-    pairs = [
-        (first, second)
-        for first, counts in zip(rows.iloc[:, 0], rows.iloc[:, 1:].to_numpy())
-        for second, n in zip(names, counts)
-        for _ in range(n)
-    ]
-    labels = Labels.from_matrix(pairs, annotators=["row rater", "column rater"], labels=names)
-    return Content(labels, None, None, {"table": rows})
 
 
 def anesthesia() -> Content:
     """Read the 45 patients of Dawid and Skene; the three readings of rater 1 are kept."""
     rows = table("agreement-textbook/anesthesia_long.csv")
     return Content(Labels.from_long(rows, annotator="rater", label="rating", duplicates="keep"))
-
-
-def caries() -> Content:
-    """Read five dentists' ratings of 3859 X-rays (1 sound, 2 carious), one item for each X-ray of a pattern."""
-    rows = table("agreement-textbook/caries_patterns.csv")
-    patterns = rows.drop(columns="n")
-    matrix = np.repeat(patterns.to_numpy(), rows["n"], axis=0)
-    return Content(Labels.from_matrix(matrix, annotators=list(patterns.columns)), None, None, {"table": rows})
-
-
-def krippendorff() -> Content:
-    """Read Krippendorff's nominal example; two of its items have no label."""
-    answers = json_content("agreement-textbook/krippendorff_answers.json")
-    rows = [[answers[item].get(rater) for rater in ("0", "1", "2")] for item in answers]
-    return Content(Labels.from_matrix(rows, items=list(answers), annotators=["0", "1", "2"]))
 
 
 EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
@@ -218,15 +170,6 @@ def perfume(attribute: str) -> Content:
     return Content(ratings)
 
 
-def chocolate() -> Content:
-    """Read the liking (0 to 10) of six chocolates by 222 consumers, complete."""
-    rows = table("perfume/chocolate_liking.csv").set_index("product")
-    ratings = Ratings.from_matrix(
-        rows.to_numpy(), items=list(rows.index), annotators=list(rows.columns), scale=(0, 10), step=1
-    )
-    return Content(ratings)
-
-
 def jester5k() -> Content:
     """Read 5000 raters' continuous ratings (-10 to 10) of 100 jokes, 73 % of the cells filled."""
     return Content(Ratings.from_matrix(arrays("jester5k/jester5k.npz")["ratings"].T, scale=(-10, 10)))
@@ -254,33 +197,10 @@ def _derm_models(rankings: Rankings) -> Predictions | None:
 def preflib(path: str) -> Content:
     """Read one PrefLib file: one item, one ranking for each voter; alternatives nobody names rank last."""
     election = read_election(lines(path), path)
-    labels = election.alternatives
-    true_rank = None
-    if "-dots/" in path or "-puzzle/" in path:
-        # The names of the alternatives are their numbers of dots or moves: fewer is better.
-        true_rank = pd.Series({name: rank for rank, name in enumerate(sorted(labels, key=int), 1)}, name="true_rank")
-    return _one_item(election.title or path, election.rankings, labels, true_rank)
-
-
-def rank_table(name: str) -> Content:
-    """Read a table with one complete ranking a row: one column for each label, cells are ranks."""
-    rows = table(f"rankings-plackettluce/{name}.csv")
-    assessors = list(rows.pop("assessor")) if "assessor" in rows else None
-    labels = list(rows.columns)
-    orders = rows.to_numpy().argsort(axis=1, kind="stable")
-    ranked = [[[labels[k]] for k in order] for order in orders]
-    true_rank = None
-    if name.startswith("potato"):
-        true_rank = by_item(table("rankings-plackettluce/potato_true_ranking.csv"), "true_rank", "potato")
-    return _one_item(name, ranked, labels, true_rank, assessors)
-
-
-def _one_item(
-    item: str, rankings: list[Any], labels: list[str], true_rank: pd.Series | None, annotators: list[str] | None = None
-) -> Content:
-    who = None if annotators is None else [annotators]
-    built = Rankings.from_blocks([rankings], labels=labels, items=[item], annotators=who)
-    if true_rank is None:
+    item, labels = election.title or path, election.alternatives
+    built = Rankings.from_blocks([election.rankings], labels=labels, items=[item])
+    if "-dots/" not in path and "-puzzle/" not in path:
         return Content(built)
-    gold = pd.Series([true_rank.idxmin()], index=[item], name="gold")
-    return Content(built, None, gold, {"true_rank": true_rank})
+    # The names of the alternatives are their numbers of dots or moves: fewer is better.
+    true_rank = pd.Series({name: rank for rank, name in enumerate(sorted(labels, key=int), 1)}, name="true_rank")
+    return Content(built, None, pd.Series([true_rank.idxmin()], index=[item], name="gold"), {"true_rank": true_rank})

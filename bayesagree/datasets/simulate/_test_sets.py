@@ -292,7 +292,7 @@ def crowdsourced_binary(
     up, down = rng.random((2, n_models, n_items))
     scores = p * (1 - h * up) + (1 - p) * (h * down)
     tpr, fpr = 0.5 + rng.beta(2, b, n_annotators) / 2, rng.beta(a, 2, n_annotators) / 2
-    item, annotator = np.divmod(_labelled_cells(rng, share, n_items * n_annotators), n_annotators)
+    item, annotator = np.nonzero(rng.random((n_items, n_annotators)) < share)
     says_positive = rng.random(item.size) < p[item] * tpr[annotator] + (1 - p[item]) * fpr[annotator]
     return CrowdsourcedBinary(p, scores, tpr, fpr, item.astype(np.int32), annotator.astype(np.int32), says_positive)
 
@@ -301,17 +301,6 @@ def rate_shapes(mean_tpr: float, mean_fpr: float) -> tuple[float, float]:
     _within(mean_tpr, "mean_tpr", 0.5, 1, closed=False)
     _within(mean_fpr, "mean_fpr", 0, 0.5, closed=False)
     return 4 * mean_fpr / (1 - 2 * mean_fpr), (4 * mean_tpr - 4) / (1 - 2 * mean_tpr)
-
-
-def _labelled_cells(rng: np.random.Generator, share: float, n_cells: int) -> NDArray[np.int64]:
-    """Choose each cell with probability `share`, by geometric jumps: the cost is that of the cells chosen."""
-    chosen, last = [np.empty(0, np.int64)], -1
-    while last < n_cells:
-        jumps = rng.geometric(share, size=int((n_cells - last) * share * 1.05) + 64)
-        chosen.append(last + np.cumsum(jumps))
-        last = int(chosen[-1][-1])
-    cells = np.concatenate(chosen)
-    return cells[cells < n_cells]
 
 
 def _within(value: float, name: str, low: float, high: float, *, closed: bool = True) -> None:
