@@ -1,6 +1,6 @@
 """Posterior predictive checks of one Phi for all items (assumption 3 of Checco et al.).
 
-`item_fit` lists the items whose dispersion does not fit, `item_mean_check` looks at the histogram of item means.
+`item_fit` lists the items whose dispersion does not fit, `misfits` looks at the histogram of item means.
 """
 
 from typing import Any, Literal
@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import scipy as sp
-import xarray as xr
 
 from bayesagree._types import Floats
 from bayesagree.agreement._phi.item_means import beta_shapes
@@ -64,7 +63,7 @@ def item_fit(
 
     See Also
     --------
-    item_mean_check : the same kind of check for the prior of the item means.
+    common_agreement : warns where the item means do not fit its prior.
 
     References
     ----------
@@ -101,64 +100,12 @@ def item_fit(
     return table.iloc[order][n[order] > 1].reset_index(drop=True)
 
 
-def item_mean_check(
-    ratings: Ratings, *, prior: AgreementPrior | None = None, draws: int = 1000, random_seed: Seed = None
-) -> xr.Dataset:
-    """Compare the histogram of item means with that of the hierarchical model, by a posterior predictive check.
-
-    Parameters
-    ----------
-    ratings
-        Ratings on a bounded scale.
-    prior
-        As in `common_agreement`.
-    draws
-        Replicated histograms.
-    random_seed
-        Seed or generator; same seed, same draws.
-
-    Returns
-    -------
-    Dataset
-        `observed` and `expected` share of items by `bin` of the item mean (coordinate: middle of the bin in units of
-        the scale), and `p_value`: below 0.01 the item means are not those of one Beta distribution (they pile up at two
-        ends, say) and Phi is biased.
-
-    See Also
-    --------
-    item_fit : the same kind of check for single items.
-    common_agreement : warns where this p-value is below 0.01.
-
-    References
-    ----------
-    Gelman, Meng, Stern, "Posterior predictive assessment of model fitness via realized discrepancies", Statistica
-    Sinica 6 (1996), section 2.
-
-    Examples
-    --------
-    >>> ends = np.repeat([[1, 2, 1], [5, 4, 5]], 100, axis=0)
-    >>> check = item_mean_check(Ratings.from_matrix(ends, scale=(1, 5), step=1), random_seed=1)
-    >>> float(check["observed"].sum())
-    1.0
-    """
-    problem = prepare(ratings, prior=prior)
-    rng = np.random.default_rng(seed_sequence(random_seed))
-    observed, replicates = _histograms(ratings, joint_posterior(problem).draw(draws, rng), rng)
-    low, high = ratings.scale
-    data = {
-        "observed": ("bin", observed / observed.sum()),
-        "expected": ("bin", replicates.mean(axis=0) / observed.sum()),
-        "p_value": _histogram_p_value(observed, replicates),
-    }
-    return xr.Dataset(data, coords={"bin": low + (high - low) * (np.arange(BINS) + 0.5) / BINS})
-
-
 def misfits(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> float:
-    """Return the posterior predictive p-value of the item means."""
-    return _histogram_p_value(*_histograms(ratings, drawn, rng))
+    """Return the posterior predictive p-value of the histogram of item means.
 
-
-def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
+    Below .01 the item means are not those of one Beta distribution (they pile up at two ends, say) and Phi is biased.
+    """
+    observed, replicates = _histograms(ratings, drawn, rng)
     expected = replicates.mean(axis=0)
 
     def distance(histogram: Floats) -> Floats:

@@ -101,7 +101,7 @@ def warn_of_misfits(problem: Problem, drawn: Draws, rng: np.random.Generator) ->
     if p_value < THRESHOLD:
         warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
-            "as when they pile up at two ends: Phi is biased; see item_mean_check and item_mean='flat'"
+            "as when they pile up at two ends: Phi is biased; see item_mean='flat'"
         )
 
 

@@ -110,7 +110,7 @@ def common_agreement(
 
     See Also
     --------
-    common_agreement_model, agreement_table, phi_difference, item_fit, item_mean_check
+    common_agreement_model, agreement_table, phi_difference, item_fit
 
     References
     ----------

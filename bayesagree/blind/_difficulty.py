@@ -33,9 +33,6 @@ SPREAD = 2.0
 WARM_UP = 150
 # Bound of log s, far outside the posterior: a trajectory that leaves it is rejected.
 WIDEST = 8.0
-# Spreads at which the likelihood ratio is computed, the first of them independent errors. More of them find a higher
-# maximum, by less than the ratio's own scatter.
-SPREADS = (1e-3, 1.0, 2.5)
 # Pairs of label and pattern below which chains in threads, whose steps are short, hinder each other more than they
 # help.
 FEW_CELLS = 2500
@@ -92,20 +89,6 @@ class SharedDifficulty:
         """Return the parameters at which searches start: equal abilities and prevalences."""
         n_abilities = self.n_labels * self.n_systems
         return np.concatenate([np.full(n_abilities, ABILITY), np.zeros(self.n_labels - 1), [log_spread]])
-
-    def likelihood_ratio(self) -> float:
-        """Return twice the log likelihood that a spread of `SPREADS` gains at most over independent errors."""
-        point, heights = self.start(0.0)[:-1], []
-
-        def loss(free: Floats, log_spread: float) -> tuple[float, Floats]:
-            height, slope = self(np.append(free, log_spread))
-            return -height, -slope[:-1]
-
-        for log_spread in np.log(SPREADS):
-            found = sp.optimize.minimize(loss, point, log_spread, jac=True, method="BFGS", options={"gtol": 0.02})
-            point = found.x
-            heights.append(-found.fun - log_spread + 0.5 * np.exp(2 * log_spread) / SPREAD**2)
-        return 2 * (max(heights) - heights[0])
 
     def mode(self) -> tuple[Floats, Floats]:
         """Find the mode, and directions of about one standard deviation each."""

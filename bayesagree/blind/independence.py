@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind._difficulty import SharedDifficulty
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import positive_int
@@ -18,10 +17,6 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # A confusion row worth one label: with few items of each label a stronger prior would itself look like misfit.
 WEAK_PRIOR = DawidSkenePrior(strength=1.0, accuracy=0.8)
-
-# Systems of two labels up to which the likelihood ratio of a shared difficulty is compared with that of so many
-# replicates: with more systems the other discrepancies see it, and the ratio takes long.
-MOST_SYSTEMS, REPLICATES = 6, 50
 
 
 def independence_check(
@@ -33,9 +28,7 @@ def independence_check(
     from the same draw. Pairs: a draw of prevalence pi and confusion theta expects systems a and b to agree on
     a share p_ab = sum_kl pi_k theta_akl theta_bkl of the n_ab items that both labelled; the discrepancy is
     sum_ab (agreements - n p)^2 / (n p (1 - p)). Items: the variance over items of the number of agreeing pairs, which
-    grows where items that are hard for one system are hard for all. Difficulty, of four to six systems of two labels,
-    whose confusions explain most of the other two: the likelihood ratio of the shared difficulty that `blind_posterior`
-    gives items.
+    grows where items that are hard for one system are hard for all.
 
     Parameters
     ----------
@@ -49,18 +42,17 @@ def independence_check(
     Returns
     -------
     Dataset
-        ``p_pairs``, ``p_items``, ``p_difficulty``: share of draws whose simulated labels deviate more than the data;
-        the last is NaN with three systems, more than six, or more than two labels. ``p_value``: the smallest of twice
-        the first, twice the second (both are far below their level) and the last; a small one says that errors are
-        shared, that blind intervals are too narrow and blind scores of the systems that share them too high.
+        ``p_pairs``, ``p_items``: share of draws whose simulated labels deviate more than the data. ``p_value``: twice
+        the smaller (both are far below their level); a small one says that errors are shared, that blind intervals are
+        too narrow and blind scores of the systems that share them too high.
         ``excess`` (model, other_model): observed minus expected share of agreement, NaN where no item is common;
         large positive pairs are those that share errors.
 
     Notes
     -----
     A large p value is no proof: coverage suffers before the check has power. Errors shared by nearly all systems look
-    like truth to any method that has nothing but their labels, and with three systems of two labels the model fits any
-    agreement.
+    like truth to any method that has nothing but their labels. With three systems of two labels the model fits any
+    agreement, with four to six most: `blind_posterior` then warns of a difficulty that systems share.
 
     Examples
     --------
@@ -85,24 +77,17 @@ def independence_check(
     spread = unevenness(systems.predicted, systems.n_labels)
     shares = np.einsum("dk,dakl,dbkl->dab", prevalence, confusion, confusion, optimize=True)
     simulated, uneven = np.empty_like(shares), np.empty(len(shares))
-    few = systems.n_labels == 2 and 3 < systems.models.size <= MOST_SYSTEMS
-    ratio, replicated = _difficulty_ratio(systems.predicted) if few else np.nan, []
-    compared = set(np.linspace(0, len(prevalence) - 1, REPLICATES if few else 0).astype(int))
     for draw, (pi, theta) in enumerate(zip(prevalence, confusion)):
         labels = _simulated(rng, pi, theta, systems.predicted >= 0)
         simulated[draw] = agreements(labels, systems.n_labels)[1]
         uneven[draw] = unevenness(labels, systems.n_labels)
-        if draw in compared:
-            replicated.append(_difficulty_ratio(labels))
     observed = np.divide(agreed, common, out=np.full(common.shape, np.nan), where=common > 0)
     excess = observed - shares.mean(axis=0)
     np.fill_diagonal(excess, np.nan)
     names = systems.models
     p_pairs = (_discrepancies(simulated, common, shares) >= _discrepancies(agreed, common, shares)).mean()
     p_items = (uneven >= spread).mean()
-    p_difficulty = float((np.array(replicated) >= ratio).mean()) if few else np.nan
-    p_value = float(np.nanmin([1.0, 2 * p_pairs, 2 * p_items, p_difficulty]))
-    p_values = {"p_value": p_value, "p_pairs": p_pairs, "p_items": p_items, "p_difficulty": p_difficulty}
+    p_values = {"p_value": min(1.0, 2 * p_pairs, 2 * p_items), "p_pairs": p_pairs, "p_items": p_items}
     result = xr.Dataset(
         p_values | {"excess": (("model", "other_model"), excess)},
         coords={"model": names, "other_model": names},
@@ -121,11 +106,6 @@ def unevenness(predicted: NDArray[Any], n_labels: int) -> float:
     """Return the variance over items of the number of pairs of systems that agree."""
     votes = np.stack([(predicted == k).sum(axis=0) for k in range(n_labels)])
     return float(np.var((votes * (votes - 1) / 2).sum(axis=0)))
-
-
-def _difficulty_ratio(predicted: NDArray[Any]) -> float:
-    """Return the likelihood ratio of a shared difficulty of two labels, rounded so that no difference is none."""
-    return round(SharedDifficulty(predicted, 2).likelihood_ratio(), 2)
 
 
 def _simulated(

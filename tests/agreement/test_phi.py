@@ -9,7 +9,7 @@ from _paths import ROOT
 from _phi import levels, posterior_of
 
 from bayesagree import simulate
-from bayesagree.agreement.checks import item_fit, item_mean_check
+from bayesagree.agreement.checks import item_fit
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Ratings
@@ -106,8 +106,3 @@ def test_items_with_their_own_phi_are_found():
     assert len(torn_items) >= 5
     assert (torn_items >= 160).all()
     assert (worst.loc[worst["fit"] == "more agreement", "item"] < 160).all()
-
-
-def test_item_means_of_the_model_pass_their_check():
-    problem = simulate.ratings(n_items=500, ratings_per_item=5, phi=0.5, item_mean=(2.0, 2.0), random_seed=3)
-    assert item_mean_check(problem.ratings, draws=200, random_seed=1)["p_value"] > 0.01

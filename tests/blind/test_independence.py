@@ -4,18 +4,10 @@ import numpy as np
 import pytest
 from _errors_of_draws import assert_share
 from blind._crowds import simulated
-from scipy.special import expit, logit
 from scipy.stats import chisquare
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind import independence
-from bayesagree.blind.independence import (
-    REPLICATES,
-    _difficulty_ratio,
-    _discrepancies,
-    _simulated,
-    independence_check,
-)
+from bayesagree.blind.independence import _discrepancies, _simulated, independence_check
 from bayesagree.datasets.simulate import simulated_systems
 
 
@@ -37,23 +29,6 @@ def test_independence_check_sees_shared_errors_and_nothing_else():
 def test_independence_check_allows_for_few_items_of_each_label():
     systems = simulated_systems(n_items=160, n_labels=16, accuracies=(0.75, 0.82, 0.88, 0.9, 0.93), random_seed=1)
     assert float(independence_check(systems.predictions, random_seed=1)["p_value"]) > 0.05
-
-
-def test_the_difficulty_that_four_systems_share_is_seen(monkeypatch):
-    found, computed = {}, []
-    monkeypatch.setattr(independence, "_difficulty_ratio", lambda said: computed.append(0) or _difficulty_ratio(said))
-    for spread in (0.0, 1.5):
-        rng = np.random.default_rng(3)
-        truth, difficulty = rng.integers(2, size=(300, 1)), rng.normal(size=(300, 1))
-        right = rng.random((300, 4)) < expit(1.3 * logit([0.6, 0.7, 0.8, 0.9]) + spread * difficulty)
-        said = np.where(right, truth, 1 - truth)
-        models = Predictions.from_labels({f"s{j}": column for j, column in enumerate(said.T)}, labels=[0, 1])
-        found[spread] = independence_check(models, draws=50, chains=1, random_seed=1)
-    assert found[0.0]["p_difficulty"] > 0.1
-    assert found[1.5]["p_difficulty"] <= 0.02
-    assert len(computed) == 2 * (1 + REPLICATES)  # the ratio of the data and of all replicates
-    three = simulated_systems(n_items=100, n_labels=3, accuracies=(0.7, 0.8, 0.9, 0.9), random_seed=1).predictions
-    assert np.isnan(independence_check(three, draws=20, chains=1, random_seed=1)["p_difficulty"])
 
 
 def test_replicates_have_the_probabilities_that_they_are_drawn_with():
