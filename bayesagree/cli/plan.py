@@ -16,6 +16,8 @@ def plan(
     annotators: Annotated[str | None, Option("--n-annotators", help="Numbers of annotators per item.")] = None,
     metric: Annotated[str | None, Option(help="Score or coefficient, such as phi.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
+    difference: Annotated[float | None, Option(help="True difference of two models that is to be found.")] = None,
+    power: Annotated[float | None, Option(help="Probability to find it, such as 0.8.")] = None,
     cost: Annotated[str | None, Option(help="Cost of an item and of a vote, such as 2,0.5.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
     seed: _options.Seed = 1,
@@ -51,7 +53,7 @@ def plan(
     agreement = "phi" if source.scale is not None else "fleiss_kappa"
     metric = metric or (agreement if models is None else "accuracy")
     how: dict[str, Any] = {"metric": metric, "target": target, "cost": prices, "replicates": replicates}
-    how |= grid | {"random_seed": seed}
+    how |= grid | {"difference": difference, "power": power, "random_seed": seed}
     with _output.progress("simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates) as advance:
         found = plan_designs(pilot, models, **how, progress=advance)
     table = found.to_dataframe().reset_index()

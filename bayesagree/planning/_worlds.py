@@ -182,6 +182,18 @@ def _two_stage(squared: Floats, votes: NDArray[np.int64]) -> Floats:
     return terms @ coefficient
 
 
+def sd_of_difference(studies: Studies, width: Floats, votes: NDArray[np.int64]) -> Floats:
+    """Standard deviation of the difference of the two best models in each design, (items, annotators)."""
+    first, second = np.argsort(-studies.truth.mean(axis=0))[:2]
+    sd = np.empty(width.shape)
+    for v, number in enumerate(votes):
+        design = np.flatnonzero(studies.annotators == number)[-1]
+        of = studies.covariance[design]
+        ratio = width[:, v] / np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean())
+        sd[:, v] = ratio * np.sqrt(of[first, first] + of[second, second] - 2 * of[first, second])
+    return sd
+
+
 def right_choices(studies: Studies, width: Floats, votes: NDArray[np.int64], rng: np.random.Generator) -> Floats:
     """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth."""
     replicates, n_models = studies.truth.shape

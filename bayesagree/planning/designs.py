@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -13,13 +14,13 @@ from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, positive, positive_int, shorten
+from bayesagree.errors import InputError, one_of, positive, positive_int, probability, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.registry import Metric
-from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, widths_of, worlds
+from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, sd_of_difference, widths_of, worlds
 from bayesagree.plausibility.registry import FEWEST_ITEMS, POSTERIORS
 
 # Coefficients of `agreement_table` that need no names of annotators.
@@ -57,6 +58,8 @@ def plan(
     annotators: Sequence[int],
     metric: str = "accuracy",
     target: float | None = None,
+    difference: float | None = None,
+    power: float | None = None,
     cost: tuple[float, float] | None = None,
     replicates: int = 16,
     study_draws: int = 250,
@@ -90,6 +93,10 @@ def plan(
         ``"brennan_prediger"``, of ratings also ``"phi"``, ``"alpha_ordinal"``, ``"alpha_interval"``, ``"icc_one_way"``.
     target
         Full width of the interval that is wanted; the cheapest design that reaches it stands in the attributes.
+    difference, power
+        Of the two best models of the pilot: a true difference of their scores, whose probability to be found is
+        ``power``; or this probability, for which ``smallest_difference`` is returned. It is found where the interval of
+        the difference lies on its side of 0.
     cost
         Cost of an item without votes, and of a vote; by default (0, 1): cost counts votes.
     replicates
@@ -107,7 +114,8 @@ def plan(
         Over dims (items, annotators): ``width``, expected full width of the interval (0.95, items a sample; mean over
         models); ``width_lower``, ``width_upper``, the interval (0.95) in which the width of one such study will lie:
         what the pilot leaves open, chance, and simulation; ``prob_right``, the probability that the model that scores
-        best is the best one (NaN without two models) and ``prob_right_error``, its standard error; ``cost``. attrs
+        best is the best one (NaN without two models) and ``prob_right_error``, its standard error; ``cost``; on request
+        ``power`` and ``smallest_difference``. attrs
         ``choice`` (why the posterior was chosen), ``best_items`` and ``best_annotators``: the cheapest design with a
         width of at most `target`, where there is one.
 
@@ -166,6 +174,14 @@ def plan(
     of_width = {name: width * np.exp(by) for name, by in moved.items()}
     of_choice = {"prob_right": right.mean(axis=2), "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(replicates)}
     values = of_width | of_choice | {"cost": sizes[:, None] * prices}
+    if difference is not None or power is not None:
+        if predictions is None or predictions.models.size < 2:
+            raise InputError("difference= and power= are of two models; pass predictions of both")
+        sd, border = sd_of_difference(studies, width, votes), sp.special.ndtri((1 + CI_PROB) / 2)
+        if difference is not None:
+            values["power"] = sp.special.ndtr(positive(difference, "difference") / sd - border)
+        if power is not None:
+            values["smallest_difference"] = sd * (border + sp.special.ndtri(probability(power, "power")))
     coords = {"items": sizes, "annotators": votes}
     attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB, "choice": reason}
     found = xr.Dataset({key: (tuple(coords), value) for key, value in values.items()}, coords, attrs)

@@ -135,3 +135,20 @@ def test_the_right_choice_is_of_the_best_models_and_not_of_the_worst():
     models = Predictions.from_scores({name: s / s.sum(axis=1, keepdims=True) for name, s in scores.items()})
     options = {"items": [60], "annotators": [3], "replicates": 3, "study_draws": 50, "plausibility": "dirichlet"}
     assert 0.3 < plan(pilot, models, random_seed=1, **options)["prob_right"].item() < 0.9
+
+
+def test_power_is_that_of_normal_estimates():
+    """By 100,000 estimates around a true difference, whose intervals lie above 0."""
+    rng = np.random.default_rng(1)
+    truth = rng.dirichlet([0.5, 0.5], 80)
+    pilot = Labels.from_counts(rng.multinomial(3, truth))
+    noise = np.log(truth) + rng.normal(size=(2, 80, 2)) * np.array([1.0, 2.0])[:, None, None]
+    models = Predictions.from_scores({"A": noise[0], "B": noise[1]}, labels=[0, 1])
+    design = {"items": [100, 400], "annotators": [3], "replicates": 3, "study_draws": 100, "random_seed": 1}
+    found = plan(pilot, models, plausibility="dirichlet", **design, power=0.8, difference=0.05)
+    assert (found["smallest_difference"].diff("items") < 0).all()
+    sd = found["smallest_difference"].values / (1.959964 + 0.841621)
+    estimates = 0.05 + sd[..., None] * rng.standard_normal((2, 1, 100_000))
+    np.testing.assert_allclose(found["power"], (estimates > 1.959964 * sd[..., None]).mean(axis=-1), atol=0.01)
+    with pytest.raises(InputError, match="difference= and power= are of two models"):
+        plan(pilot, **design, metric="fleiss_kappa", power=0.8)
