@@ -219,3 +219,12 @@ def test_evaluate_and_compare(held, tmp_path):
 def test_a_posterior_is_asked_for_where_labels_are_given():
     with pytest.raises(ba.InputError, match="expected DataTree, got Labels; pass the whole result of a posterior"):
         ba.annotation_certainty(ba.Labels.from_long(VOTES))
+
+
+def test_items_that_nobody_annotated_are_counted():
+    """The weekly case, predictions that run ahead of labels, changed the scores from annotations alone in silence."""
+    from bayesagree.evaluation.tables import given_notes
+
+    votes, models = ba.Labels.from_long(VOTES[VOTES["item"] != "q0"]), ba.Predictions.from_labels(HARD)
+    assert given_notes(votes, models, "error")[0].startswith("1 of 60 items have predictions and no annotations")
+    assert given_notes(ba.Labels.from_long(VOTES), models, "error") == []
