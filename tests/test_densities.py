@@ -93,6 +93,32 @@ def test_normal_inverse_gamma(reliability):
     require_one_constant(ours.sum(axis=1), theirs)
 
 
+def test_levels_of_annotators():
+    """The steps of the Gibbs sampler for levels and items, times the marginal density of the ratings."""
+    rating = np.random.default_rng(3).uniform(1, 5, (6, 3))
+    given = ba.Ratings.from_matrix(rating, scale=(1, 5))
+    posterior = ba.plausibility.NormalInverseGamma(annotator_effects="shift")
+    levels, names = (
+        posterior.problem(given),
+        ["sd_rating", "sd_item", "sd_shift", "coefficient", "shift", "of_annotator"],
+    )
+    theirs, at = at_random_points(posterior.model(given), [*names, "mean"])
+    x, item, who, ours = given.unit(), given.item_index, given.annotator_index, np.empty(20)
+    for k in range(20):
+        s, t, d, b, shift, variance, mean = (at[name][k] for name in [*names, "mean"])
+        matrix, score = levels.system(1 / variance[who], t**2, d**2)
+        own = (mean - 1) / 4 - b[0] - shift.mean()
+        centre, spread = levels.item_terms(1 / variance[who], x - b[0] - shift[who], t**2)
+        cov = np.diag(variance[who]) + 0.5**2 + t**2 * (item[:, None] == item) + d**2 * (who[:, None] == who)
+        ours[k] = stats.multivariate_normal(np.linalg.solve(matrix, score), np.linalg.inv(matrix)).logpdf([*b, *shift])
+        # The model has own = t offset.
+        ours[k] += stats.norm(centre, np.sqrt(spread)).logpdf(own).sum() + own.size * np.log(t)
+        ours[k] += stats.multivariate_normal(np.full(x.size, 0.5), cov).logpdf(x)
+        ours[k] += stats.invgamma(2, scale=2 * s**2).logpdf(variance).sum()
+        ours[k] += sum(stats.halfnorm(scale=c).logpdf(sd) for sd, c in ((s, 0.5), (t, 0.5), (d, 0.25)))
+    require_one_constant(ours, theirs)
+
+
 def orders(ranking: list[list[int]]) -> list[tuple[int, ...]]:
     """List the complete orders of three labels that a partial ranking allows."""
     blocks = [*ranking, [k for k in range(3) if k not in itertools.chain(*ranking)]]

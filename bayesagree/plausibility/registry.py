@@ -272,7 +272,7 @@ def default_posterior(
     numeric = predictions is not None and predictions.numbers is not None
     if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_ITEMS:
         name = InformedNormal.name
-        _refuse_options_of(first, name, set(given) - {"threshold", "exclude"})
+        _refuse_options_of(first, name, set(given) - {"threshold", "exclude", "annotator_effects"})
         return Choice(name, f"Ratings and predictions together estimate the score against many annotators ({name}).")
     if isinstance(annotations, Rankings):
         return Choice(first, RANKINGS)

@@ -24,13 +24,38 @@ def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
         # The scale only sets units: here one unit, ratings anywhere.
         ratings = _unbounded(x)
         models = Predictions.from_numbers({"A": z})
-        tree = informed_normal(ratings, models, draws=DRAWS, chains=1, random_seed=replication)
+        how = {"draws": DRAWS, "chains": 1, "random_seed": replication}
+        tree = informed_normal(ratings, models, annotator_effects=None, **how)
         drawn = tree["posterior"]["mean"].values[0]
         rmse = score(tree, models, "rmse").values[0, :, 0]
         true = np.sqrt(np.mean((z - mean) ** 2))
         ranks.append([(drawn[:, 0] < mean[0]).sum(), (drawn[:, -1] < mean[-1]).sum(), (rmse < true).sum()])
     for name, rank in zip(("one rating", "three ratings", "rmse"), np.array(ranks).T):
         calibration.uniform("informed_normal", name, rank, DRAWS + 1)
+
+
+@pytest.mark.filterwarnings("ignore:the ratings of")
+@pytest.mark.parametrize(("n", "random_seed"), [(60, 3), pytest.param(1000, 4, marks=pytest.mark.slow)])
+def test_ranks_with_levels_of_annotators_are_uniform(calibration, n, random_seed):
+    """Truth is an item's mean, an annotator's level, and an annotator's scatter."""
+    rng = np.random.default_rng(random_seed)
+    ranks = []
+    for replication in range(n):
+        z = rng.standard_normal(ITEMS)
+        z = (z - z.mean()) / z.std()
+        s, t, d = np.abs([0.5, 0.5, 0.25] * rng.standard_normal(3))
+        mean = 0.5 + 0.5 * rng.standard_normal() + rng.standard_normal() * z + t * rng.standard_normal(ITEMS)
+        shift, sd = d * rng.standard_normal(3), max(s, 1e-3) * np.sqrt(2 / rng.standard_gamma(2, 3))
+        x = mean[:, None] + shift + sd * rng.standard_normal((ITEMS, 3))
+        x[: ITEMS // 2, 1] = np.nan
+        models, how = Predictions.from_numbers({"A": z}), {"draws": 200, "chains": 2, "random_seed": replication}
+        found = informed_normal(_unbounded(x), models, **how)["posterior"]
+        # Each twentieth, so that draws are exchangeable with the truth.
+        drawn = [found["mean"].values[..., 0], *(found[f"annotator_{v}"].values[..., 1] for v in ("shift", "sd"))]
+        true = mean[0] + shift.mean(), shift[1] - shift.mean(), sd[1]
+        ranks.append([(one[:, ::20] < value).sum() for one, value in zip(drawn, true)])
+    for name, rank in zip(("item mean", "level", "scatter"), np.array(ranks).T):
+        calibration.uniform("informed_normal, levels", name, rank, 21)
 
 
 def _unbounded(x):

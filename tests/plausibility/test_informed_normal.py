@@ -8,7 +8,9 @@ from _errors_of_draws import assert_mean, assert_same_mean
 from bayesagree import InputError, Predictions, Ratings, evaluate, informed_normal
 from bayesagree.plausibility.registry import default_posterior
 
-MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_normal.json").read_text())
+MODELS = Path(__file__).parents[2] / "models"
+MODEL = json.loads((MODELS / "informed_normal.json").read_text())
+LEVELS = json.loads((MODELS / "informed_normal_levels.json").read_text())
 
 
 def given(rows, predictions, scale=(0, 1)):
@@ -26,6 +28,40 @@ def test_reference_posterior():
     for name in ("sd_rating", "sd_item"):
         one = found.sel(parameter=name)
         assert float(one["estimate"]) == pytest.approx(expected[name][0], abs=4 * float(one["sd"]) / np.sqrt(80_000))
+
+
+@pytest.mark.filterwarnings("ignore:the ratings of")
+def test_reference_posterior_with_levels_of_annotators():
+    given_, expected = LEVELS["data"], LEVELS["posterior"]
+    ratings = Ratings.from_matrix(
+        np.array(given_["ratings"], float), scale=(0, 1), annotators=["high", "b", "careless"]
+    )
+    models = Predictions.from_numbers({"A": given_["predictions"]})
+    found = [informed_normal(ratings, models, random_seed=seed)["posterior"].to_dataset() for seed in range(3)]
+    for name, ours in (("mean", "mean"), ("shift", "annotator_shift")):
+        draws = np.concatenate([tree[ours].values for tree in found])
+        of_chains = draws.mean(axis=1)
+        # Twelve chains: their means tell the error, four times of which are asked with eleven degrees of freedom.
+        error = np.hypot(of_chains.std(axis=0, ddof=1) / np.sqrt(12), expected[name]["mcse_mean"])
+        assert (np.abs(of_chains.mean(axis=0) - expected[name]["mean"]) < 4.5 * error).all()
+        np.testing.assert_allclose(draws.std(axis=(0, 1)), expected[name]["sd"], rtol=0.15)
+
+
+def test_evaluate_learns_levels_by_default():
+    """A rater who is 2 points higher rates the items of one half, one who is 2 points lower the others."""
+    rng = np.random.default_rng(5)
+    truth = rng.uniform(3, 7, 60)
+    rating = truth[:, None] + [2.0, 0, 0, -2.0] + rng.normal(0, 0.4, (60, 4))
+    rating[:30, 3] = rating[30:, 0] = np.nan
+    ratings = Ratings.from_matrix(rating, scale=(0, 10), annotators=list("abcd"))
+    models = Predictions.from_numbers({"A": truth + rng.normal(0, 1, 60)})
+    real = np.abs(models.points()[0] - truth).mean()
+    error = []
+    for effects in ("auto", None):
+        tree = evaluate(ratings, models, metrics=["mae"], annotator_effects=effects, random_seed=1)
+        error.append(float(tree["posterior"]["mae"].std()))
+        assert abs(float(tree["posterior"]["mae"].mean()) - real) < 2 * error[-1]
+    assert error[0] < error[1] / 2
 
 
 @pytest.mark.nuts
@@ -47,7 +83,7 @@ def test_predicted_items_without_ratings_are_drawn_from_the_line():
     assert evaluate(rated, models, metrics=["mae"], random_seed=1)["certainty"].sizes["item"] == 80
 
 
-@pytest.mark.filterwarnings("ignore:models 'A' are not independent")
+@pytest.mark.filterwarnings("ignore:models .A. are not independent", "ignore:the ratings of")
 @pytest.mark.parametrize("end", [0.0, 1.0])
 def test_many_items_at_one_end_are_warned_of(end):
     rows = [[end, end]] * 13 + [[end, 0.5]] * 12 + [[0.3, 0.4]] * 15

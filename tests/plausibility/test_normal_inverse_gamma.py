@@ -6,6 +6,7 @@ import pytest
 from _errors_of_draws import assert_mean, assert_share
 
 from bayesagree import Ratings, annotation_certainty, normal_inverse_gamma
+from bayesagree.errors import InputError
 from bayesagree.plausibility import NormalInverseGammaPrior
 from bayesagree.plausibility.certainty import label_certainty
 
@@ -51,3 +52,47 @@ def test_an_item_without_ratings_keeps_the_prior():
     tree = normal_inverse_gamma(Ratings.from_matrix([[4.0], [None]], scale=(0, 10)), draws=1, chains=1)
     assert tree["posterior_parameters"]["location"].values[1] == 5.0
     assert tree["posterior_parameters"]["shape"].values[1] == 1.5
+
+
+def two_of_three(seed):
+    """Thirty items, three raters who rate 1.5 higher, alike and 1.5 lower; two rate each item, in whole numbers."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(5.5, 1.5, 30)
+    given = np.clip(np.round(truth[:, None] + [1.5, 0, -1.5] + rng.normal(0, 0.5, (30, 3))), 1, 10)
+    given[np.arange(30), rng.integers(0, 3, 30)] = np.nan
+    return Ratings.from_matrix(given, scale=(1, 10), step=1, annotators=["lenient", "fair", "harsh"]), truth
+
+
+def test_levels_of_lenient_and_harsh_raters():
+    """Without levels the mean error of such items was .696 in a public case, by least squares with levels .345."""
+    error, alone = [], []
+    for seed in range(4):
+        ratings, truth = two_of_three(seed)
+        found = normal_inverse_gamma(ratings, annotator_effects="shift", draws=250, random_seed=seed)["posterior"]
+        assert (found["annotator_shift"].mean(("chain", "draw")).values[[0, 2]] * [1, -1] > 1).all()
+        error.append(np.abs(found["mean"].mean(("chain", "draw")) - truth).mean())
+        plain = normal_inverse_gamma(ratings, draws=250, random_seed=seed)["posterior"]["mean"]
+        alone.append(np.abs(plain.mean(("chain", "draw")) - truth).mean())
+    assert np.mean(error) < 0.4 < 0.5 < np.mean(alone)
+
+
+def test_careless_raters_and_raters_who_never_meet_are_named():
+    rng = np.random.default_rng(2)
+    truth = rng.normal(5, 1.5, 60)
+    given = np.clip(truth[:, None] + rng.normal(0, [0.5, 0.5, 0.5, 0.5, 3], (60, 5)), 0, 10)
+    names = [*"abcd", "careless"]
+    with pytest.warns(UserWarning, match="ratings of 'careless' say little"):
+        normal_inverse_gamma(Ratings.from_matrix(given, scale=(0, 10), annotators=names), annotator_effects="shift")
+    given[:30, :2] = given[30:, 2:] = np.nan
+    apart = Ratings.from_matrix(given[:, :4], scale=(0, 10), annotators=names[:4])
+    with pytest.warns(UserWarning, match="'c', 'd' and 'a', 'b' never rate the same items"):
+        normal_inverse_gamma(apart, annotator_effects="shift", draws=100)
+
+
+def test_levels_refuse_what_they_do_not_use():
+    ratings, _ = two_of_three(1)
+    with pytest.raises(InputError, match="priors of its own"):
+        normal_inverse_gamma(ratings, annotator_effects="shift", reliability=2.0)
+    few = Ratings.from_matrix([[1.0, 2.0]], scale=(0, 10))
+    with pytest.raises(InputError, match="fewer than two have 5 ratings"):
+        normal_inverse_gamma(few, annotator_effects="shift")

@@ -1,19 +1,18 @@
 """Ratings and predicted numbers of the informed posterior of ratings, and exact draws of its few parameters."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import InputError, one_of
 from bayesagree.plausibility.informed.covariates import Excluded, kept_models, on_items_of
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
+from bayesagree.plausibility.normal_inverse_gamma.levels import FEWEST, LEAST_SD, Levels
 
-# Smallest sd of ratings around their item's mean, in units of the range: of equal ratings the likelihood has no
-# largest value otherwise.
-LEAST_SD = 1e-3
 # Cells on each axis of the grid, how often it is drawn closer, and the mass of a row of cells that stays outside.
 CELLS, ROUNDS, NEGLIGIBLE = 64, 5, 1e-7
 
@@ -75,6 +74,24 @@ class NormalProblem:
     def prior_sd(self) -> Floats:
         """Prior standard deviations of the coefficients."""
         return np.append(self.prior.intercept_sd, np.full(self.columns.shape[1] - 1, self.prior.slope_sd))
+
+    def levels(self, effects: Literal["auto", "shift"] | None) -> Levels | None:
+        """Return the ratings with levels of annotators, where these are learnt and known."""
+        one_of(effects, "annotator_effects", ("auto", "shift", None))
+        prior = np.stack([self.prior_mean, self.prior_sd])
+        found = effects and Levels.of(
+            self.ratings, self.columns, prior, (self.prior.sd_rating, self.prior.sd_item), self.column_names
+        )
+        if effects == "shift" and not found:
+            raise InputError(
+                f"annotator_effects='shift' learns levels of annotators by name; fewer than two have {FEWEST} ratings"
+            )
+        return found or None
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the coefficients."""
+        return ["intercept", *(f"slope:{model}" for model in self.names)]
 
     def draw(self, n: int, rng: np.random.Generator) -> Parameters:
         """Draw all parameters: both sds from a fine grid of their joint posterior, the coefficients given them."""

@@ -1,7 +1,7 @@
 """The informed posterior of ratings as a PyMC model."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -9,8 +9,9 @@ from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.open_model import annotation_data, part
 from bayesagree.plausibility.informed.covariates import Excluded
-from bayesagree.plausibility.informed_normal._problem import LEAST_SD, NormalProblem
+from bayesagree.plausibility.informed_normal._problem import NormalProblem
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
+from bayesagree.plausibility.normal_inverse_gamma.levels import LEAST_SD, levels_model
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -22,13 +23,14 @@ def informed_normal_model(
     *,
     exclude: Excluded = None,
     prior: InformedNormalPrior | None = None,
+    annotator_effects: Literal["auto", "shift"] | None = "auto",
     mean: Callable[[Any], Any] | None = None,
 ) -> "pm.Model":
     """PyMC model of `informed_normal`; observed data are long, one entry of ``rating`` per annotation.
 
     Parameters
     ----------
-    ratings, predictions, exclude, prior
+    ratings, predictions, exclude, prior, annotator_effects
         As `informed_normal`.
     mean
         A prior of one's own of the items' means: a function of what the predictions say of them (item), called inside
@@ -37,7 +39,8 @@ def informed_normal_model(
     Returns
     -------
     pymc.Model
-        ``sd_rating``, ``sd_item`` and ``coefficient`` (column) in units of the range; ``mean`` and ``variance`` (item).
+        ``sd_rating``, ``sd_item`` and ``coefficient`` (column) in units of the range; ``mean`` and ``variance`` (item);
+        with levels also ``annotator_shift`` and ``annotator_sd`` (annotator).
 
     Examples
     --------
@@ -49,9 +52,11 @@ def informed_normal_model(
     import pymc as pm
 
     problem = NormalProblem.of(ratings, predictions, prior, exclude)
+    if levels := problem.levels(annotator_effects):
+        return levels_model(levels, mean)
     ratings, (low, high) = problem.ratings, ratings.scale
     coords = {"item": ratings.items, "annotator": ratings.annotators}
-    coords |= {"annotation": np.arange(ratings.n_annotations), "column": column_names(problem)}
+    coords |= {"annotation": np.arange(ratings.n_annotations), "column": problem.column_names}
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
         rating = pm.Data("observed_rating", ratings.rating, dims="annotation")
@@ -69,8 +74,3 @@ def informed_normal_model(
         spread: Any = pm.Deterministic("variance", ((high - low) * sd_rating) ** 2 + 0.0 * centre, dims="item")
         pm.Normal("rating", centre[item], spread[item] ** 0.5, observed=rating, dims="annotation")
     return model
-
-
-def column_names(problem: NormalProblem) -> list[str]:
-    """Return the names of the coefficients."""
-    return ["intercept", *(f"slope:{model}" for model in problem.names)]

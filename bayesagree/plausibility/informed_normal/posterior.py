@@ -9,8 +9,9 @@ ratings,
 b is integrated out in closed form, so that s and t are drawn from a grid and everything else exactly. Second moments of
 means and predictions (RMSE, bias, correlations) are estimated right on average also where neither is normal, since the
 parameters are: the part of the scatter of item means that is noise of few ratings is known from their scatter within
-items. Scores of other kinds (MAE, CRPS) take the shape of the normal distribution. The ratings of an item count as
-drawn from many annotators: where few annotators rate everything, their common shift stays in the bias.
+items. Scores of other kinds (MAE, CRPS) take the shape of the normal distribution. Where annotators are
+known, their levels and scatters are learnt too (`normal_inverse_gamma.levels`), and means are what these annotators
+give together, each counting the same.
 
 Source: the normal linear mixed model, Gelman et al., Bayesian Data Analysis (2013), chapter 15; in the place of gold,
 Angelopoulos et al. (2023).
@@ -36,8 +37,9 @@ from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded, Independence, independence
 from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
 from bayesagree.plausibility.informed_normal._problem import NormalProblem
-from bayesagree.plausibility.informed_normal.model import column_names, informed_normal_model
+from bayesagree.plausibility.informed_normal.model import informed_normal_model
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
+from bayesagree.plausibility.normal_inverse_gamma.levels import Levels
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class InformedNormal(Guarded, RatingPosterior):
     predictions: Predictions | None = None
     exclude: Excluded = None
     prior: InformedNormalPrior | None = None
+    annotator_effects: Literal["auto", "shift"] | None = "auto"
     found: Independence | None = None
     name = "informed_normal"
     target = "score against a well-annotated truth (estimate)"
@@ -69,18 +72,27 @@ class InformedNormal(Guarded, RatingPosterior):
             raise InputError("informed_normal learns from predicted numbers: predictions=Predictions.from_numbers(...)")
         return self.predictions
 
-    def problem(self, annotations: Ratings) -> NormalProblem:
-        """Return ratings and predictions on the items of the predictions."""
-        return NormalProblem.of(annotations, self.given, self.prior, self.exclude)
+    def problem(self, annotations: Ratings) -> NormalProblem | Levels:
+        """Return ratings and predictions on the items of the predictions, with levels of annotators who are known."""
+        found = NormalProblem.of(annotations, self.given, self.prior, self.exclude)
+        return found.levels(self.annotator_effects) or found
 
     def settings(self, annotations: Ratings) -> dict[str, Any]:
         """Return the arguments of the model."""
         prior = None if self.prior is None else asdict(self.prior)
-        return {"predictions": fingerprint(self.given), "target": self.target, "prior": prior, "exclude": self.exclude}
+        effects = "shift" if isinstance(self.problem(annotations), Levels) else None
+        given = {"predictions": fingerprint(self.given), "target": self.target, "prior": prior}
+        return given | {"exclude": self.exclude, "annotator_effects": effects}
 
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
-        return informed_normal_model(annotations, self.given, exclude=self.exclude, prior=self.prior)
+        return informed_normal_model(
+            annotations,
+            self.given,
+            exclude=self.exclude,
+            prior=self.prior,
+            annotator_effects=self.annotator_effects,
+        )
 
     def draw(self, annotations: Ratings, request: Request) -> xr.DataTree:
         """Draw a result on the items of the predictions; warn of models that depend on the ratings."""
@@ -93,9 +105,11 @@ class InformedNormal(Guarded, RatingPosterior):
         """Return the posterior; by default it learns nothing from models that depend on the ratings."""
         return self.guarded(annotations, predictions)
 
-    def drawer(self, problem: NormalProblem, request: Request) -> Drawer:
+    def drawer(self, problem: NormalProblem | Levels, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
-        _warn_of_one_end(problem)
+        _warn_of_one_end(problem.ratings)
+        if isinstance(problem, Levels):
+            return problem.drawer(request)
         rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
         found, (low, high) = problem.draw(request.samples, rng), problem.ratings.scale
         variance = np.square((high - low) * found.sd_rating)
@@ -111,22 +125,23 @@ class InformedNormal(Guarded, RatingPosterior):
 
         return draw
 
-    def groups(self, problem: NormalProblem, request: Request) -> Groups:
-        """Return mean and standard deviation of the parameters."""
+    def groups(self, problem: NormalProblem | Levels, request: Request) -> Groups:
+        """Return mean and standard deviation of the parameters, and levels of annotators."""
+        number = np.bincount(problem.ratings.item_index, minlength=problem.ratings.items.size)
+        constant: Groups = {"constant_data": {"n_ratings": (("item",), number)}}
+        if isinstance(problem, Levels):
+            return constant | problem.groups(request)
         rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
         found = problem.draw(request.samples, rng)
         every = np.column_stack([found.sd_rating, found.sd_item, found.coefficient])
-        return {
-            "posterior_parameters": {
-                "estimate": (("parameter",), every.mean(axis=0)),
-                "sd": (("parameter",), every.std(axis=0)),
-            },
-            "constant_data": {"n_ratings": (("item",), problem.number.astype(np.int64))},
-        }
+        summary = {"estimate": every.mean(axis=0), "sd": every.std(axis=0)}
+        return constant | {"posterior_parameters": {name: (("parameter",), v) for name, v in summary.items()}}
 
-    def coords(self, problem: NormalProblem) -> dict[str, Any]:
-        """Return the names of the parameters."""
-        return {"parameter": ["sd_rating", "sd_item", *column_names(problem)]}
+    def coords(self, problem: NormalProblem | Levels) -> dict[str, Any]:
+        """Return the names of the parameters, and of annotators with levels."""
+        if isinstance(problem, Levels):
+            return problem.coords()
+        return {"parameter": ["sd_rating", "sd_item", *problem.column_names]}
 
     def prepare(self, annotations: Ratings, predictions: Predictions) -> tuple[Ratings, Predictions]:
         """Return ratings on all items of the predictions, rated or not."""
@@ -142,8 +157,10 @@ class InformedNormal(Guarded, RatingPosterior):
         return beside_annotations_only(groups)
 
 
-def _warn_of_one_end(problem: NormalProblem) -> None:
-    several = problem.mean[problem.number > 1]
+def _warn_of_one_end(ratings: Ratings) -> None:
+    number = np.bincount(ratings.item_index)
+    mean = np.bincount(ratings.item_index, ratings.unit()) / np.maximum(number, 1)
+    several = mean[number > 1]
     if (share := max((several == end).mean() for end in (0.0, 1.0)) if several.size else 0.0) > MOST_AT_ONE_END:
         warn(
             f"all ratings of {share:.2f} of the items lie at one end of the scale: normal draws of their means order "
@@ -157,6 +174,7 @@ def informed_normal(
     *,
     exclude: Excluded = None,
     prior: InformedNormalPrior | None = None,
+    annotator_effects: Literal["auto", "shift"] | None = "auto",
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
@@ -180,6 +198,10 @@ def informed_normal(
         Names of models that are not independent of these ratings, one or several: the truth does not learn from them.
     prior
         By default `InformedNormalPrior()`.
+    annotator_effects
+        ``"shift"``: annotators rate high or low, and with care or without; their levels and scatters are learnt, and
+        the means are what these annotators give together, each counting the same. By default where two annotators or
+        more are known by five ratings or more each; None takes all ratings of an item as alike.
     draws, chains, random_seed, engine, sampler, client
         As in `dirichlet`.
 
@@ -188,7 +210,10 @@ def informed_normal(
     DataTree
         Group ``posterior``: ``mean`` and ``variance`` (chain, draw, item), in units of the scale and their square; the
         variance of ratings is one of all items. Group ``posterior_parameters``: ``estimate`` and ``sd`` (parameter) of
-        both standard deviations and of the coefficients, in units of the range. Group ``constant_data``: ``n_ratings``.
+        the standard deviations and of the coefficients, in units of the range. Group ``constant_data``: ``n_ratings``.
+        With levels group ``posterior`` has also ``annotator_shift``, how much higher an annotator rates, and
+        ``annotator_sd`` (chain, draw, annotator), in units of the scale, and group ``diagnostics`` R-hat and effective
+        sample size of the parameters.
 
     Raises
     ------
@@ -199,7 +224,7 @@ def informed_normal(
     -----
     UserWarning
         Models that are not independent of the ratings. More than a quarter of the items with all their ratings, two or
-        more, at one end of the scale.
+        more, at one end of the scale. Annotators whose ratings say little, and annotators who never meet.
 
     See Also
     --------
@@ -223,7 +248,8 @@ def informed_normal(
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     predictions = as_predictions(predictions, ratings)
-    return InformedNormal(predictions=predictions, exclude=exclude, prior=prior).draw(
+    specification = InformedNormal(None, predictions, exclude, prior, annotator_effects)
+    return specification.draw(
         ratings,
         Request(draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client),
     )

@@ -18,12 +18,13 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations import Ratings
-from bayesagree.errors import positive
+from bayesagree.errors import InputError, one_of, positive
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
+from bayesagree.plausibility.normal_inverse_gamma.levels import FEWEST, Effects, Levels, levels_model
 from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
 from bayesagree.plausibility.normal_inverse_gamma.prior import NormalInverseGammaPrior
 
@@ -37,7 +38,13 @@ class NormalInverseGamma(RatingPosterior):
 
     reliability: float = 1.0
     prior: NormalInverseGammaPrior | None = None
+    annotator_effects: Effects = None
     name = "normal_inverse_gamma"
+
+    def __post_init__(self) -> None:
+        one_of(self.annotator_effects, "annotator_effects", (None, "shift"))
+        if self.annotator_effects and (self.prior is not None or self.reliability != 1):
+            raise InputError("annotator_effects='shift' has priors of its own; leave prior= and reliability= out")
 
     def prior_of(self, annotations: Ratings) -> NormalInverseGammaPrior:
         """Return the prior, by default that of the scale."""
@@ -45,10 +52,24 @@ class NormalInverseGamma(RatingPosterior):
 
     def settings(self, annotations: Ratings) -> dict[str, Any]:
         """Return the arguments of the model."""
+        if self.annotator_effects:
+            return {"annotator_effects": self.annotator_effects}
         return {"reliability": self.reliability, "prior": asdict(self.prior_of(annotations))}
 
-    def problem(self, annotations: Ratings) -> dict[str, Any]:
+    def levels(self, annotations: Ratings) -> Levels:
+        """Return the ratings with levels of their annotators, and an intercept as all that is known of items."""
+        column, prior = np.ones((annotations.items.size, 1)), np.array([[0.5], [0.5]])
+        found = Levels.of(annotations, column, prior, (0.5, 0.5), ["intercept"])
+        if found is None:
+            raise InputError(
+                f"annotator_effects='shift' learns levels of annotators by name; fewer than two have {FEWEST} ratings"
+            )
+        return found
+
+    def problem(self, annotations: Ratings) -> dict[str, Any] | Levels:
         """Return the updated parameters of each item: m0, k0, a0 and b0 become m, k, a and b."""
+        if self.annotator_effects:
+            return self.levels(annotations)
         prior, gamma = self.prior_of(annotations), positive(self.reliability, "reliability", zero=True)
         n_items, item, x = annotations.items.size, annotations.item_index, annotations.rating
         n = np.bincount(item, minlength=n_items)
@@ -67,14 +88,24 @@ class NormalInverseGamma(RatingPosterior):
 
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
+        if self.annotator_effects:
+            return levels_model(self.levels(annotations))
         return normal_inverse_gamma_model(annotations, reliability=self.reliability, prior=self.prior)
 
-    def groups(self, problem: dict[str, Any], request: Request) -> Groups:
-        """Return the parameters, from which certainties follow exactly."""
+    def groups(self, problem: dict[str, Any] | Levels, request: Request) -> Groups:
+        """Return the parameters, from which certainties follow exactly, or levels of annotators."""
+        if isinstance(problem, Levels):
+            return problem.groups(request)
         return {"posterior_parameters": {name: (("item",), values) for name, values in problem.items()}}
 
-    def drawer(self, problem: dict[str, Any], request: Request) -> Drawer:
-        """Return the function that draws mean and variance of a block of items, all draws independent."""
+    def coords(self, problem: dict[str, Any] | Levels) -> dict[str, Any]:
+        """Return the names of annotators with levels."""
+        return problem.coords() if isinstance(problem, Levels) else {}
+
+    def drawer(self, problem: dict[str, Any] | Levels, request: Request) -> Drawer:
+        """Return the function that draws mean and variance of a block of items."""
+        if isinstance(problem, Levels):
+            return problem.drawer(request)
         samples = request.samples
 
         def draw(items: slice, rng: np.random.Generator) -> Drawn:
@@ -91,6 +122,7 @@ def normal_inverse_gamma(
     *,
     reliability: float = 1.0,
     prior: NormalInverseGammaPrior | None = None,
+    annotator_effects: Effects = None,
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
@@ -108,6 +140,10 @@ def normal_inverse_gamma(
         Weight of a rating, in units of observations: gamma >= 0 multiplies the number of ratings and their scatter.
     prior
         By default `NormalInverseGammaPrior.for_scale`.
+    annotator_effects
+        ``"shift"``: annotators rate high or low, with care or without, and means are what all of them give together,
+        each counting the same: another model, the crossed linear mixed model of module `levels`, in which items share
+        one prior and one variance.
     draws, chains, random_seed, engine, client
         As in `dirichlet`.
 
@@ -116,6 +152,14 @@ def normal_inverse_gamma(
     DataTree
         Group ``posterior``: ``mean`` and ``variance`` (chain, draw, item), in units of the scale and their square.
         Group ``posterior_parameters``: the posterior's ``location``, ``strength``, ``shape`` and ``scale`` (item).
+        With levels group ``posterior`` has also ``annotator_shift``, how much higher an annotator rates, and
+        ``annotator_sd`` (chain, draw, annotator), in units of the scale; ``posterior_parameters`` and ``diagnostics``
+        are of the parameters that all items share.
+
+    Warns
+    -----
+    UserWarning
+        With levels: annotators whose ratings say little, and annotators who never meet.
 
     References
     ----------
@@ -130,7 +174,7 @@ def normal_inverse_gamma(
     [0.861905]
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    return NormalInverseGamma(reliability=reliability, prior=prior).draw(
+    return NormalInverseGamma(reliability=reliability, prior=prior, annotator_effects=annotator_effects).draw(
         ratings,
         Request(draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client),
     )

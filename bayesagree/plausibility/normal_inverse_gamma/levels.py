@@ -1,0 +1,283 @@
+"""Ratings by people who rate high or low, with care or without: levels and scatters, learnt with the items.
+
+In units of the range of the scale, with z_i what is known of item i and a the annotator of a rating,
+
+    x_ia ~ Normal(b' z_i + e_i + c_a, s_a^2),   e_i ~ Normal(0, t^2),   c_a ~ Normal(0, d^2),
+    s_a^2 ~ InverseGamma(2, 2 s^2),   s, t ~ HalfNormal(1/2),   d ~ HalfNormal(1/4).
+
+The mean of an item is b' z_i + e_i + the average of c over these annotators, and a shift what c_a is above that.
+Every step of the Gibbs sampler is in closed form: b and all levels c together with the items integrated out, then the
+items, then the variances. Ratings of annotators of fewer than `FEWEST` ratings have no level and one scatter.
+
+Source: the crossed linear mixed model, Gelman et al., Bayesian Data Analysis (2013), chapter 15.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import scipy as sp
+from numpy.typing import NDArray
+
+from bayesagree._types import Floats
+from bayesagree.annotations import Ratings
+from bayesagree.errors import shorten, warn
+from bayesagree.inference.blocks import by_chain
+from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.open_model import annotation_data, part
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
+from bayesagree.inference.streams import block_generators, stream_apart
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Effects = Literal["shift"] | None
+
+# Fewest ratings of an annotator with a level; annotators with levels at most; degrees of freedom of their scatters.
+FEWEST, MOST, FREEDOM = 5, 400, 4.0
+# Smallest sd of ratings, in units of the range: of equal ratings the likelihood has no largest value otherwise.
+LEAST_SD, SD_SHIFT = 1e-3, 0.25
+# Draws of the parameters of each chain, and sweeps before the first.
+KEPT, TUNE = 250, 250
+# Weight of a rating, beside a typical annotator's, below which its annotator is named.
+CARELESS = 0.3
+
+
+class LevelDraws(NamedTuple):
+    """Draws of the parameters in units of the range, shape (sample, ...), `kept` of each chain.
+
+    `sd` (sample, 3): of ratings, items and levels; `coefficient` (sample, column); `shift` and `variance` (sample,
+    annotator), the last annotator standing for all without a level.
+    """
+
+    sd: Floats
+    coefficient: Floats
+    shift: Floats
+    variance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Ratings in units of the range, and what is known of items.
+
+    `columns` (item, column): what is known, first a column of ones; `names`: of the columns; `who` (row,): position
+    among `named`, or their number; `prior` (2, column): means and sds of the coefficients; `sd_prior`: scales of the
+    half-normal priors of the sds of ratings, items and levels.
+    """
+
+    ratings: Ratings
+    columns: Floats
+    prior: Floats
+    sd_prior: tuple[float, float, float]
+    names: list[str]
+    who: NDArray[np.int64]
+    named: NDArray[np.int64]
+    drawn: "list[LevelDraws]" = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, ratings: Ratings, columns: Floats, prior: Floats, sd_prior: tuple[float, float], names: list[str]
+    ) -> "Levels | None":
+        """Read ratings; None where fewer than two annotators are known by five ratings or more."""
+        if not ratings.annotators_known:
+            return None
+        size = np.bincount(ratings.annotator_index, minlength=ratings.annotators.size)
+        named = np.sort(np.argsort(-size, kind="stable")[: min(MOST, int((size >= FEWEST).sum()))])
+        place = np.full(size.size, named.size)
+        place[named] = np.arange(named.size)
+        if named.size < 2:
+            return None
+        return cls(ratings, columns, prior, (*sd_prior, SD_SHIFT), names, place[ratings.annotator_index], named)
+
+    @property
+    def annotators(self) -> NDArray[Any]:
+        """Names of the annotators with levels."""
+        return self.ratings.annotators[self.named]
+
+    def system(self, precision: Floats, item_variance: float, shift_variance: float) -> tuple[Floats, Floats]:
+        """Return precision and linear term of the coefficients and levels given `precision` of each row's rating."""
+        item, x, n_items = self.ratings.item_index, self.ratings.unit(), len(self.columns)
+        own, g = self.who < self.named.size, self.named.size
+        weight, total = np.bincount(item, precision, n_items), np.bincount(item, precision * x, n_items)
+        free = 1 / (1 / item_variance + weight)
+        of_annotator = sp.sparse.csr_array((precision[own], (item[own], self.who[own])), (n_items, g))
+        left = free / item_variance
+        one = np.asarray(of_annotator.sum(axis=0)).ravel() + 1 / shift_variance
+        cross = (of_annotator.T @ (left[:, None] * self.columns)).T
+        among = np.diag(one) - (of_annotator.T @ of_annotator.multiply(free[:, None]).tocsr()).toarray()
+        first = (self.columns * (weight * left)[:, None]).T @ self.columns + np.diag(self.prior[1] ** -2)
+        score = self.prior[0] / self.prior[1] ** 2 + self.columns.T @ (total * left)
+        of_x = np.bincount(self.who[own], precision[own] * x[own], g) - of_annotator.T @ (free * total)
+        return np.block([[first, cross], [cross.T, among]]), np.concatenate([score, of_x])
+
+    def item_terms(self, precision: Floats, rest: Floats, item_variance: float) -> tuple[Floats, Floats]:
+        """Return mean and variance of each item's e given what ratings leave of the line and levels."""
+        item, n_items = self.ratings.item_index, len(self.columns)
+        variance = 1 / (1 / item_variance + np.bincount(item, precision, n_items))
+        return variance * np.bincount(item, precision * rest, n_items), variance
+
+    def scatter(self, noise: Floats, typical: float) -> tuple[Floats, Floats]:
+        """Return shapes and scales of the inverse-gamma variances of all annotators."""
+        size = self.named.size + 1
+        shape = (FREEDOM + np.bincount(self.who, minlength=size)) / 2
+        return shape, (FREEDOM * typical + np.bincount(self.who, noise**2, size)) / 2
+
+    def chain(self, kept: int, rng: np.random.Generator) -> LevelDraws:
+        """Run one chain of the Gibbs sampler."""
+        item, x, p = self.ratings.item_index, self.ratings.unit(), self.columns.shape[1]
+        rated, scale = np.bincount(item, minlength=len(self.columns)) > 0, np.square(self.sd_prior)
+        variance, (typical, of_items, of_levels) = np.full(self.named.size + 1, 0.02), (0.02, 0.03, 0.01)
+        found = LevelDraws(*(np.empty((kept, n)) for n in (3, p, self.named.size + 1, self.named.size + 1)))
+        for sweep in range(-TUNE, kept):
+            precision = 1 / variance[self.who]
+            matrix, score = self.system(precision, of_items, of_levels)
+            root = np.linalg.cholesky(matrix)
+            half = sp.linalg.solve_triangular(root, score, lower=True) + rng.standard_normal(score.size)
+            drawn = sp.linalg.solve_triangular(root, half, lower=True, trans="T")
+            shift = np.append(drawn[p:], 0.0)
+            rest = x - (self.columns @ drawn[:p])[item] - shift[self.who]
+            centre, spread = self.item_terms(precision, rest, of_items)
+            own = centre + np.sqrt(spread) * rng.standard_normal(centre.size)
+            shape, rate = self.scatter(rest - own[item], typical)
+            variance = np.maximum(rate / rng.standard_gamma(shape), LEAST_SD**2)
+            # A half-normal prior of the sd makes this a gamma variable, as the variances are inverse gammas of it.
+            total = FREEDOM / 2 * (1 / variance).sum() + 1 / (2 * scale[0])
+            typical = max(rng.standard_gamma((FREEDOM * variance.size + 1) / 2) / total, LEAST_SD**2)
+            of_items = _sd_step(own[rated], of_items, scale[1], rng)
+            of_levels = _sd_step(drawn[p:], of_levels, scale[2], rng)
+            if sweep >= 0:
+                for out, value in zip(found, (np.sqrt([typical, of_items, of_levels]), drawn[:p], shift, variance)):
+                    out[sweep] = value
+        return found
+
+    def draw(self, request: Request) -> LevelDraws:
+        """Draw the parameters, once: at most `KEPT` of each chain."""
+        if not self.drawn:
+            streams = block_generators(stream_apart(request.random_seed, "parameters"), request.chains)
+            chains = [self.chain(min(request.draws, KEPT), rng) for rng in streams]
+            found = LevelDraws(*map(np.concatenate, zip(*chains)))
+            average = found.shift[:, :-1].mean(axis=1, keepdims=True)
+            found.coefficient[:, :1] += average
+            found.shift[:] -= average
+            self.drawn.append(found)
+        return self.drawn[0]
+
+    def drawer(self, request: Request) -> Drawer:
+        """Return the function that draws the means of a block of items given draws of the parameters."""
+        found = self.draw(request)
+        self.warn(found)
+        (low, high), item, x = self.ratings.scale, self.ratings.item_index, self.ratings.unit()
+        pick = _picks(found, request)
+        of_rating = found.sd[:, 0] ** 2 * FREEDOM / (FREEDOM - 2) + found.sd[:, 2] ** 2
+        variance = (high - low) ** 2 * of_rating[pick]
+
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            rows = slice(*np.searchsorted(item, [items.start, items.stop]))
+            who, n_items = self.who[rows], items.stop - items.start
+            one = sp.sparse.csr_array((np.ones(who.size), (item[rows] - items.start, np.arange(who.size))),
+                                      (n_items, who.size))  # fmt: skip
+            precision = 1 / found.variance[:, who].T
+            weight = 1 / found.sd[:, 1] ** 2
+            total = one @ precision + weight
+            centre = (self.columns[items] @ found.coefficient.T) * weight
+            centre = (centre + one @ (precision * (x[rows, None] - found.shift[:, who].T))) / total
+            drawn = centre[:, pick] + rng.standard_normal((n_items, pick.size)) / np.sqrt(total[:, pick])
+            return Drawn(
+                items, {"mean": low + (high - low) * drawn, "variance": np.broadcast_to(variance, drawn.shape)}
+            )
+
+        return draw
+
+    def groups(self, request: Request) -> Groups:
+        """Return levels and scatters of annotators in units of the scale, and the parameters with R-hat and ESS."""
+        if request.engine == "nuts":
+            return {}
+        found = self.draw(request)
+        width, pick, n = self.ratings.scale[1] - self.ratings.scale[0], _picks(found, request), self.named.size
+        every = np.column_stack([found.sd, found.coefficient])
+        r_hat, ess = diagnostics(every.reshape(request.chains, -1, every.shape[1]))
+        of = {"annotator_shift": found.shift[:, :n], "annotator_sd": np.sqrt(found.variance[:, :n])}
+        dims = ("chain", "draw", "annotator")
+        return {
+            "posterior": {name: (dims, by_chain(width * v[pick].T, request.chains)) for name, v in of.items()},
+            "posterior_parameters": {
+                "estimate": (("parameter",), every.mean(axis=0)),
+                "sd": (("parameter",), every.std(axis=0)),
+            },
+            "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
+        }
+
+    def coords(self) -> dict[str, Any]:
+        """Return the names of annotators and parameters."""
+        return {"annotator": self.annotators, "parameter": ["sd_rating", "sd_item", "sd_shift", *self.names]}
+
+    def warn(self, found: LevelDraws) -> None:
+        """Name annotators who hardly count, and groups of annotators who never meet."""
+        weight = np.median(found.sd[:, :1] ** 2 / found.variance[:, : self.named.size], axis=0)
+        if (weight < CARELESS).any():
+            warn(
+                f"the ratings of {shorten(self.annotators[weight < CARELESS])} say little about the items: each weighs "
+                f"less than {CARELESS} of a typical annotator's, down to {weight.min():.2f}"
+            )
+        own = self.who < self.named.size
+        edges = self.ratings.item_index[own], len(self.columns) + self.who[own]
+        size = len(self.columns) + self.named.size
+        graph = sp.sparse.coo_array((np.ones(own.sum()), edges), (size, size))
+        _, part = sp.sparse.csgraph.connected_components(graph, directed=False)
+        groups = np.unique(part[len(self.columns) :], return_inverse=True)[1]
+        if groups.any():
+            apart = [shorten(self.annotators[groups == g]) for g in range(min(groups.max() + 1, 3))]
+            warn(
+                f"annotators {' and '.join(apart)} never rate the same items, not even through others: whether they or "
+                "their items are higher is told by the prior and by predictions alone; have some items rated by both"
+            )
+
+
+def levels_model(levels: Levels, mean: Callable[[Any], Any] | None = None) -> "pm.Model":
+    """Build the same posterior in PyMC; `mean` as in `informed_normal_model`."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    ratings, (low, high) = levels.ratings, levels.ratings.scale
+    coords: dict[str, Any] = {"item": ratings.items, "annotator": levels.annotators, "column": levels.names}
+    coords["annotation"] = np.arange(ratings.n_annotations)
+    with pm.Model(coords=coords) as model:
+        item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
+        who = pm.Data("level_of_annotation", levels.who, dims="annotation")
+        rating = pm.Data("observed_rating", ratings.rating, dims="annotation")
+        sds = (pm.HalfNormal(n, scale) for n, scale in zip(("sd_rating", "sd_item", "sd_shift"), levels.sd_prior))
+        sd_rating, sd_item, sd_shift = sds
+        coefficient: Any = pm.Normal("coefficient", *levels.prior, dims="column")
+        shift: Any = pm.Normal("shift", 0.0, sd_shift, dims="annotator")
+        of_annotator: Any = pm.InverseGamma(
+            "of_annotator", FREEDOM / 2, FREEDOM / 2 * sd_rating**2, shape=levels.named.size + 1
+        )
+        average = shift.mean()
+        pm.Deterministic("annotator_shift", (high - low) * (shift - average), dims="annotator")
+        pm.Deterministic("annotator_sd", (high - low) * of_annotator[:-1] ** 0.5, dims="annotator")
+        predicted = low + (high - low) * (levels.columns @ coefficient)
+
+        def our_mean() -> Any:
+            offset: Any = pm.Normal("offset", 0.0, 1.0, dims="item")
+            return pm.Deterministic("mean", predicted + (high - low) * (average + sd_item * offset), dims="item")
+
+        centre = part("mean", mean, our_mean, predicted, dims="item")
+        of_all = (high - low) ** 2 * (sd_rating**2 * FREEDOM / (FREEDOM - 2) + sd_shift**2)
+        pm.Deterministic("variance", of_all + 0.0 * centre, dims="item")
+        level: Any = pt.concatenate([shift, np.zeros(1)]) - average
+        expected, sd = centre[item] + (high - low) * level[who], (high - low) * of_annotator[who] ** 0.5
+        pm.Normal("rating", expected, sd, observed=rating, dims="annotation")
+    return model
+
+
+def _picks(found: LevelDraws, request: Request) -> NDArray[np.int64]:
+    """Return the draw of the parameters that each draw of the items takes, shape (sample,)."""
+    kept = len(found.sd) // request.chains
+    return (np.arange(request.chains)[:, None] * kept + np.arange(request.draws) * kept // request.draws).ravel()
+
+
+def _sd_step(values: Floats, now: float, scale: float, rng: np.random.Generator) -> float:
+    """Draw the variance of normal values, whose sd is half-normal: by that of a flat prior, accepted or not."""
+    new = max(float(values @ values) / 2 / rng.standard_gamma((values.size - 1) / 2), 1e-12)
+    return new if -rng.standard_exponential() < (now - new) / (2 * scale) else now
