@@ -13,7 +13,6 @@ from timing import Spread
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.inference.blocks import best_labels
-from bayesagree.inference.gamma import gamma_draw
 from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene._gibbs import run_chains
@@ -68,7 +67,7 @@ def gibbs(price: Prices, small: int) -> HotPath:
     tied_labels, choices = (repeats * size)[tie].sum(), (repeats * (size - 1))[tie].sum()
     # Beside the worths: their total, and the factor of the tail.
     worths = races.label.size + 2 * n_items
-    gamma = price_of(lambda rng, k: gamma_draw(rng, 5 / 3, 0.258), 10**7 // small)
+    gamma = price_of(lambda rng, k: rng.standard_gamma(2.0), 10**7 // small)
     floor = (worths + sums) * gamma + (single + tied_labels) * price.exponential + choices * price.uniform
     n = worths + sums + single + tied_labels
     spent = nanoseconds(sample, sweeps * n)

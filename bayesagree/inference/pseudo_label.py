@@ -13,9 +13,8 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.inference.blocks import label_dtype
-from bayesagree.inference.gamma import gamma_variate
-from bayesagree.inference.kernel_draws import insert_best
 from bayesagree.inference.results import seed_of
 from bayesagree.inference.streams import block_generator, stream_apart
 
@@ -92,6 +91,23 @@ class PseudoLabel:
         return named, np.flatnonzero(~self.named[item]), theta, block_generator(self.root, item)
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def insert_best(values: Floats, labels: NDArray[Any], value: float, label: int) -> None:
+    """Insert a value into the descending list of the best ones; equal values keep their order of arrival.
+
+    The list starts full of -inf.
+    """
+    place = values.size - 1
+    if not value > values[place]:
+        return
+    while place > 0 and value > values[place - 1]:
+        values[place] = values[place - 1]
+        labels[place] = labels[place - 1]
+        place -= 1
+    values[place] = value
+    labels[place] = label
+
+
 @numba.njit(cache=True, nogil=True)
 def top_labels(theta, named, unnamed, shape, rng, out):
     """Find each draw's best labels, shape (sample, rank), without drawing every unnamed label.
@@ -114,7 +130,7 @@ def top_labels(theta, named, unnamed, shape, rng, out):
             unnamed[pick], unnamed[left] = unnamed[left], unnamed[pick]
             part = 1.0 / (left + 1)
             if shape > 0.0 and left > 0:
-                this, others = gamma_variate(rng, shape + 1.0), gamma_variate(rng, left * shape)
+                this, others = rng.standard_gamma(shape + 1.0), rng.standard_gamma(left * shape)
                 part = this / (this + others)
             if shape == 0.0 and mass * part <= values[depth - 1]:
                 break
