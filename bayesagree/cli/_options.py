@@ -265,17 +265,25 @@ def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) ->
     return {option: by_item(path, item, column) for option, column in requested.items()}
 
 
-def write_items(table: Any, output: Path | None, tool: str | None, contents: Path | None, item: str) -> None:
-    """Write a list of items for a tool, if it is to be kept."""
+def write_items(table: Any, output: Path | None, tool: str | None, contents: Path | None, source: Source) -> None:
+    """Write a list of items for a tool, if it is to be kept, with what an export of Label Studio holds of them."""
     if output is None:
         return
+    import pandas as pd
+
+    from bayesagree.io.formats._file import File
     from bayesagree.io.outputs import TOOLS
     from bayesagree.io.outputs import write_items as write
     from bayesagree.io.tables import read_table
 
     seen = None if contents is None else read_table(contents)
+    if tool and seen is None and source.annotations is not None:
+        export = File(str(source.annotations))
+        names = (lambda task: {"item": task["id"]}) if source.item == "item" else lambda task: {}
+        if "data" in export.first:
+            seen = pd.DataFrame([names(task) | task["data"] for task in export.json])
     chosen: Any = one_of(tool or "table", "tool", TOOLS)
-    write(table, output, contents=seen, item=item, tool=chosen)
+    write(table, output, contents=seen, item=source.item, tool=chosen)
 
 
 def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":

@@ -52,7 +52,7 @@ def next(
         table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:
         table = annotate_next(votes, models, n=n, goal=goal, **how)
-    _options.write_items(table, output, tool, contents, source.item)
+    _options.write_items(table, output, tool, contents, source)
     notes = [text for text in (table.attrs["choice"], *table.attrs["notes"], *worth) if text]
     return _output.Answer([_output.Table("items", table, "Items to label next", most=20)], notes)
 

@@ -52,7 +52,7 @@ def plausibility(
     table = pd.concat(parts).sort_values(["reliability", "certainty", "item"], kind="stable")
     if tool is not None and not drawn:
         first = table[table["reliability"] == weights[0]].drop(columns="reliability")
-        _options.write_items(first, output, tool, contents, source.item)
+        _options.write_items(first, output, tool, contents, source)
     elif output is not None:
         _output.keep(trees[0] if drawn else table, output)
     below = {f"share_below_{OPEN}": lambda values: float((values < OPEN).mean())}

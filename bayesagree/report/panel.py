@@ -69,7 +69,6 @@ def notes(data: ReportData) -> list[Markup]:
         *_gold(data),
         *_reliability(data),
         *groups,
-        *_unvoted(data),
         *(text("{}", note) for note in data.given),
     ]
 
@@ -227,15 +226,6 @@ def _reliability(data: ReportData) -> Iterator[Markup]:
         return
     by_level = [text("{} at reliability {}", named(models[m]), f"{level:g}") for m, level in zip(best, levels)]
     yield text("Which model comes first depends on the weight of an annotation: {}.", Markup(", ").join(by_level))
-
-
-def _unvoted(data: ReportData) -> Iterator[Markup]:
-    """Yield how many items have predictions alone."""
-    given = data.annotations
-    informed = data.settings.record.takes_predictions
-    bare = given.items.size - np.unique(given.item_index).size if informed else 0  # type: ignore[union-attr]
-    if bare:
-        yield text("{} items have predictions and no annotations; {} leaves them out.", count(bare), _estimate(data))
 
 
 def basis(data: ReportData) -> str:

@@ -3,6 +3,8 @@
 Options are given values that are not their defaults, so that one that is lost on its way changes the numbers.
 """
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -291,3 +293,16 @@ def test_preferences(document, folder):
 def test_demo(document):
     found = document("demo", "--seed", 2)
     assert all(row["lower"] <= row["uncertainty_adjusted_accuracy"] <= row["upper"] for row in found["models"])
+
+
+def test_next_writes_what_an_export_holds_of_its_items(run, folder, tmp_path):
+    """Tasks for the tool that the votes came from had no text."""
+    answers = [{"from_name": "q", "type": "choices", "value": {"choices": [label]}} for label in "xy"]
+    people = [{"completed_by": who, "result": [answer]} for who, answer in enumerate(answers)]
+    tasks = [{"id": k, "data": {"text": f"words {k}"}, "annotations": people} for k in range(3)]
+    (tmp_path / "export.json").write_text(json.dumps(tasks))
+    code, _, _ = run(
+        "next", str(tmp_path / "export.json"), "-n", "3", "--tool", "label_studio", "-o", str(tmp_path / "t.json")
+    )
+    written = json.loads((tmp_path / "t.json").read_text())
+    assert (code, sorted(one["data"]["text"] for one in written)) == (0, ["words 0", "words 1", "words 2"])
