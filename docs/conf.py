@@ -82,7 +82,6 @@ html_sidebars = {
         "benchmarks",
         "tested",
         "coverage",
-        "release",
     )
 }
 html_static_path = ["_static"]
