@@ -51,7 +51,7 @@ def cell(kind: str, share: float, n: int, votes: int, sets: int) -> np.ndarray:
         rows = []
         for mass in ((2.0, 1.0), (0.0, 0.0)):
             posterior.CHANCE, posterior.PERFECT = mass
-            tree = posterior.auc_posterior(labels, models, truth_is="labels", draws=600, chains=1, random_seed=rng)
+            tree = posterior.auc_posterior(labels, models, draws=600, chains=1, random_seed=rng)
             drawn = tree["posterior"]["auc"].values[0]
             ends = [hdi(drawn[~np.isnan(drawn[:, m]), m]) for m in range(3)]
             rows += [[low <= t <= high for (low, high), t in zip(ends, true)], [high - low for low, high in ends]]

@@ -13,7 +13,7 @@ from timing import Spread
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.inference.blocks import best_labels
-from bayesagree.metrics.concordant_pairs import GradedTruth, ScoreOrder
+from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene._gibbs import run_chains
 from bayesagree.plausibility.dawid_skene._variants import SAMPLERS
@@ -78,8 +78,7 @@ def gibbs(price: Prices, small: int) -> HotPath:
 def pairs(price: Prices, small: int) -> HotPath:
     rng, n_items = generator(), 100_000 // small
     scores, truth = rng.random((4, n_items)), rng.random(n_items)
-    graded = GradedTruth.of(truth)
-    spent = nanoseconds(lambda: ScoreOrder.of(scores).graded(graded), scores.size)
+    spent = nanoseconds(lambda: ScoreOrder.of(scores).graded(truth), scores.size)
     floor = prices.price(lambda: np.argsort(scores, axis=1), scores.size)
     name = f"AUC against a graded truth, {n_items:,} items"
     return HotPath(name, "item", spent, floor, "numpy's argsort of the scores")

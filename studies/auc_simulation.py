@@ -34,7 +34,7 @@ from bayesagree.datasets.simulate._test_sets import CrowdsourcedBinary, crowdsou
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import map_blocks
-from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
+from bayesagree.metrics.concordant_pairs import ScoreOrder
 
 CASES: Mapping[str, tuple[float, float]] = {
     "extreme": (0.525, 0.475),
@@ -60,8 +60,7 @@ type Estimator = Callable[[CrowdsourcedBinary], ArrayLike]
 def label_level_auc(problem: CrowdsourcedBinary) -> Floats:
     """Return the area under the curve against the labels themselves, an estimator for `auc_study`.
 
-    Every item with labels counts once, as its share of positive labels; `auc_posterior` with ``truth_is="labels"``
-    gives its interval.
+    Every item with labels counts once, as its share of positive labels; `auc_posterior` gives its interval.
     """
     n_items = problem.plausibility.size
     n_labels = np.bincount(problem.item_index, minlength=n_items)
@@ -205,14 +204,13 @@ def _run(
     n_items = problem.plausibility.size
     n_labels = np.bincount(problem.item_index, minlength=n_items)
     n_positive = np.bincount(problem.item_index, weights=problem.positive, minlength=n_items)
-    labels = AnnotatorLabels(problem.item_index, problem.annotator_index, problem.positive, problem.tpr.size)
     drawn = (rng.random(n_items) < problem.plausibility).astype(np.float64)
     estimates = np.stack([
         order.weighted(*_majority(n_positive, n_labels, rng)),
         [ScoreOrder(o[None], t[None]).weighted(*_majority(n_positive, n_labels, rng))[0] for o, t in zip(*order)],
-        order.by_annotator(labels),
+        order.by_annotator(problem.item_index, problem.annotator_index, problem.positive),
         order.graded((n_positive + 0.5) / (n_labels + 1)),
-        order.binary(drawn),
+        order.weighted(drawn, 1 - drawn),
         *[np.asarray(estimators[name](problem), float) for name in study.estimators],
     ])  # fmt: skip
     swap_errors = 1 - ScoreOrder.of(estimates).graded(truth)

@@ -1,9 +1,7 @@
 """Concordance of scores with a truth of any kind: the area under the curve beyond two classes.
 
-The kernels take one model at a time, its items in ascending order of score. Each takes `order` (positions of the items,
-worst score first) and `tied` (whether the item at a place has the same score as the one before it), so that a model is
-sorted once and then compared with any number of truths. Twice the number of concordant pairs is counted, which keeps
-ties (one half) whole numbers.
+The kernels take `order` (positions of the items, worst score first) and `tied` (whether the item at a place has the
+same score as the one before it), so that a model is sorted once and then compared with any number of truths.
 """
 
 from typing import Any, NamedTuple, Self
@@ -19,39 +17,6 @@ from bayesagree.inference.streams import item_blocks, map_blocks
 
 # Scores that one thread orders at a time: enough to hide the start of a thread, few enough for its cache.
 SCORES = 50_000
-
-
-class AnnotatorLabels(NamedTuple):
-    """Labels of two kinds with their annotators."""
-
-    # item, annotator, positive: which item, whose label and whether it is the positive one, shape (row,); sorted by
-    # item.
-    item: NDArray[np.int32]
-    annotator: NDArray[np.int32]
-    positive: NDArray[np.bool_]
-    # Number of annotators.
-    n_annotators: int
-
-    def pairs(self) -> NDArray[np.int64]:
-        """Return the number of (positive, negative) pairs of labels of each annotator, shape (annotator,)."""
-        n = np.bincount(self.annotator, minlength=self.n_annotators)
-        n_positive = np.bincount(self.annotator[self.positive], minlength=self.n_annotators)
-        return n_positive * (n - n_positive)
-
-
-class GradedTruth(NamedTuple):
-    """A truth on an ordered scale, read once for all models."""
-
-    # Rank of each item's truth among the distinct ones, shape (item,).
-    level: NDArray[np.int64]
-    # Number of item pairs of different truth.
-    pairs: int
-
-    @classmethod
-    def of(cls, truth: Floats) -> Self:
-        """Rank a truth, shape (item,)."""
-        _, level, count = np.unique(truth, return_inverse=True, return_counts=True)
-        return cls(level.astype(np.int64), int(truth.size**2 - (count**2).sum()) // 2)
 
 
 class ScoreOrder(NamedTuple):
@@ -71,44 +36,60 @@ class ScoreOrder(NamedTuple):
         tied[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
         return cls(order, tied)
 
-    def graded(self, truth: Floats | GradedTruth) -> Floats:
+    def graded(self, truth: Floats) -> Floats:
         """Return the share of item pairs of different truth, shape (item,), that each model orders right."""
-        level, pairs = truth if isinstance(truth, GradedTruth) else GradedTruth.of(truth)
+        _, level, count = np.unique(truth, return_inverse=True, return_counts=True)
+        if count.size == 2:
+            return self.weighted(level.astype(np.float64), 1.0 - level)
+        pairs = int(truth.size**2 - (count**2).sum()) // 2
         out = np.full(len(self.order), np.nan)
         if pairs:
             graded_concordances(self.order, self.tied, level, pairs, out)
         return out
 
-    def binary(self, positive: Floats) -> Floats:
-        """Return the area under the curve of each model; `positive`, shape (item,), is 0, 1 or a share."""
-        return self.weighted(positive, 1.0 - positive)
+    def weighted(self, positive: NDArray[Any], negative: NDArray[Any]) -> Floats:
+        """Return the share of (positive, negative) mass on two items that each model orders right.
 
-    def weighted(self, positive: Floats, negative: Floats) -> Floats:
-        """Return the share of (positive, negative) mass on two items that each model orders right."""
-        return self.weighted_draws(positive[None], negative[None])[0]
-
-    def weighted_draws(self, positive: Floats, negative: Floats) -> Floats:
-        """Do the same for draws of the probabilities, shape (draw, item); returns shape (draw, model)."""
-        out = np.empty((len(positive), len(self.order)))
-        weighted_concordances(self.order, self.tied, positive, negative, out)
-        return out
-
-    def by_annotator(self, labels: AnnotatorLabels, weights: Floats | None = None) -> Floats:
-        """Return the mean over annotators of the area under the curve against their own labels.
-
-        An annotator weighs as much as the number of labels given, times `weights`, shape (annotator,). Who used
-        one label only has no area under the curve and no part in the mean; NaN where that is everybody.
+        Of masses (item,) shape (model,); of draws of them, shape (draw, item), shape (draw, model).
         """
-        item, annotator, positive, n_annotators = labels
-        n, pairs = np.bincount(annotator, minlength=n_annotators), labels.pairs()
-        share = np.where(pairs > 0, n * (1.0 if weights is None else weights), 0.0)
-        if not share.sum() > 0:
-            return np.full(len(self.order), np.nan)
-        pair_weight = share / np.maximum(pairs, 1) / (2 * share.sum())
-        out = np.zeros(len(self.order))
-        start = np.searchsorted(item, np.arange(self.order.shape[1] + 1))
-        concordances_by_annotator(self.order, self.tied, annotator, positive, start, pair_weight, out)
+        positive, negative = np.broadcast_arrays(positive, negative)
+        out = np.empty((*positive.shape[:-1], len(self.order)))
+        weighted_concordances(
+            self.order, self.tied, np.atleast_2d(positive), np.atleast_2d(negative), np.atleast_2d(out)
+        )
         return out
+
+    def by_annotator(self, item: NDArray[Any], annotator: NDArray[Any], positive: NDArray[np.bool_]) -> Floats:
+        """Return the mean over annotators of the area under the curve against their own labels, shape (model,).
+
+        A label (row,) says whose it is, of which item, and whether it is the positive one. An annotator weighs as much
+        as the number of labels given. Who used one label only has no area under the curve and no part in the mean; NaN
+        where that is everybody.
+        """
+        n, pairs = np.bincount(annotator), annotator_pairs(annotator, positive)
+        share = np.where(pairs > 0, n, 0) / np.maximum(pairs, 1)
+        out = np.full(len(self.order), np.nan)
+        if not share.any():
+            return out
+        # Keys sort labels by annotator, then by the rank of the item's score.
+        first, rank = annotator.astype(np.int64) * (self.order.shape[1] + 1), np.empty(self.order.shape[1], np.int64)
+        start = np.cumsum(n - np.bincount(annotator[positive], minlength=n.size))
+        start = np.append(0, start)[annotator[positive]]
+        for m, (order, tied) in enumerate(zip(self.order, self.tied)):
+            rank[order] = np.cumsum(~tied)
+            key = first + rank[item]
+            negatives = np.sort(key[~positive])
+            below, not_above = (np.searchsorted(negatives, key[positive], side) for side in ("left", "right"))
+            won = (below + not_above) / 2 - start
+            out[m] = share[annotator[positive]] @ won
+        return out / n[pairs > 0].sum()
+
+
+def annotator_pairs(annotator: NDArray[Any], positive: NDArray[np.bool_], n: int = 0) -> NDArray[np.int64]:
+    """Return the number of (positive, negative) pairs of labels of each annotator, shape (annotator,)."""
+    given = np.bincount(annotator, minlength=n)
+    n_positive = np.bincount(annotator[positive], minlength=given.size)
+    return n_positive * (given - n_positive)
 
 
 def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
@@ -158,32 +139,13 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
             raise InputError(f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number")
     matrix = np.atleast_2d(batch)
     blocks = item_blocks(len(matrix), max(1, SCORES // max(values.size, 1)))
-    highest = values == values.max(initial=-np.inf)
-    if (values[~highest] == values.min(initial=np.inf)).all():
-        positive = highest.astype(np.float64)
-        parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).binary(positive), blocks)
-    else:
-        graded = GradedTruth.of(values)
-        parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(graded), blocks)
+    parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(values), blocks)
     found = np.concatenate(list(parts)).reshape(batch.shape[:-1])
     return xr.DataArray(found, dims=("model",)[: found.ndim], name="concordance")
 
 
-type Order = NDArray[np.intp]
-type Tied = NDArray[np.bool_]
-
-
 @numba.njit(cache=True, nogil=True)
-def _run_end(tied: Tied, place: int) -> Any:
-    """Return the place after the run of equal scores that starts at a place."""
-    place += 1
-    while place < tied.size and tied[place]:
-        place += 1
-    return place
-
-
-@numba.njit(cache=True, nogil=True)
-def graded_concordances(order: Order, tied: Tied, level: Places, pairs: int, out: Floats) -> None:
+def graded_concordances(order: Places, tied: NDArray[np.bool_], level: Places, pairs: int, out: Floats) -> None:
     """Fill `out` (model,) with the share of the `pairs` of items of different truth that each model orders right.
 
     A Fenwick tree counts the items met so far by the level of their truth.
@@ -193,7 +155,9 @@ def graded_concordances(order: Order, tied: Tied, level: Places, pairs: int, out
         tree = np.zeros(n_levels + 1, np.int64)
         misordered, place = 0, 0  # twice the pairs in the wrong order, and once those that the model ties
         while place < order.shape[1]:
-            stop = _run_end(tied[m], place)
+            stop = place + 1
+            while stop < order.shape[1] and tied[m, stop]:
+                stop += 1
             for seen in (place, stop):  # items of lower scores, then those of equal scores too
                 for k in range(place, stop):
                     misordered += seen
@@ -211,49 +175,27 @@ def graded_concordances(order: Order, tied: Tied, level: Places, pairs: int, out
 
 
 @numba.njit(cache=True, nogil=True)
-def weighted_concordances(order: Order, tied: Tied, positive: Floats, negative: Floats, out: Floats) -> None:
+def weighted_concordances(
+    order: Places, tied: NDArray[np.bool_], positive: Floats, negative: Floats, out: Floats
+) -> None:
     """Fill `out` (draw, model) with the share of (positive, negative) mass on two items that the scores order right.
 
     NaN where there is none; the probabilities have shape (draw, item).
     """
-    n = order.shape[1]
     for draw in range(positive.shape[0]):
         for m in range(order.shape[0]):
-            below, twice, own, positives, place = 0.0, 0.0, 0.0, 0.0, 0
-            while place < n:
-                stop, before = _run_end(tied[m], place), below
-                for k in range(place, stop):
-                    below += negative[draw, order[m, k]]
-                for k in range(place, stop):
-                    item = order[m, k]
-                    twice += positive[draw, item] * (before + below)
-                    own += positive[draw, item] * negative[draw, item]
-                    positives += positive[draw, item]
-                place = stop
-            mass = positives * below - own
-            out[draw, m] = (twice - own) / (2 * mass) if mass > 0 else np.nan
-
-
-@numba.njit(cache=True, nogil=True)
-def concordances_by_annotator(order, tied, annotator, positive, start, pair_weight, out):
-    """Add to `out` (model,) twice the concordant pairs of each annotator, times `pair_weight`; linear in the labels.
-
-    Labels are sorted by item, i owning ``start[i]:start[i + 1]``. One walk through the items in ascending score
-    serves all annotators; `below` holds the negative labels of each that were met so far.
-    """
-    below = np.empty(pair_weight.size, np.int64)
-    for m in range(order.shape[0]):
-        below[:] = 0
-        place, n = 0, order.shape[1]
-        while place < n:
-            stop = _run_end(tied[m], place)
-            # A positive label beats those below its run of equal scores and half of the run: before + after.
-            for step in range(3):
-                for k in range(place, stop):
-                    for row in range(start[order[m, k]], start[order[m, k] + 1]):
-                        j = annotator[row]
-                        if step == 1:
-                            below[j] += not positive[row]
-                        elif positive[row]:
-                            out[m] += pair_weight[j] * below[j]
-            place = stop
+            below, step, won, own, positives = 0.0, 0.0, 0.0, 0.0, 0.0
+            here = 0.0  # positive mass of the present run of equal scores, and `step` its negative mass
+            for k in range(order.shape[1]):
+                if not tied[m, k]:
+                    won += here * (below + 0.5 * step)
+                    below += step
+                    here, step = 0.0, 0.0
+                p, q = positive[draw, order[m, k]], negative[draw, order[m, k]]
+                here += p
+                step += q
+                positives += p
+                own += p * q
+            won += here * (below + 0.5 * step)
+            mass = positives * (below + step) - own
+            out[draw, m] = (won - 0.5 * own) / mass if mass > 0 else np.nan

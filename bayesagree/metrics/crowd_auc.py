@@ -12,10 +12,8 @@ Source: Urkullu, Perez, Calvo: On the evaluation and selection of classifier lea
 data, section 3. More than two labels: Hand and Till, A simple generalisation of the area under the ROC curve (2001).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -27,59 +25,33 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, positive, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder
+from bayesagree.metrics.concordant_pairs import ScoreOrder, annotator_pairs
 
 type AucMethod = Literal["dgt", "sgt", "pgt"]
 type Multiclass = Literal["one_vs_rest", "hand_till"]
-type VoteTies = Literal["random", "redrawn", "exclude"]
+type VoteTies = Literal["random", "exclude"]
 
 
-@dataclass(frozen=True)
-class AucOptions:
-    """How crowd labels become an AUC; see `auc` for the meaning of each field."""
-
-    method: AucMethod
-    weights: Mapping[Any, float] | None
-    prior: float
-    ties: VoteTies
-
-    def checked(self) -> "AucOptions":
-        """Return the same options, or refuse a choice that does not exist."""
-        one_of(self.method, "method", ("dgt", "sgt", "pgt"))
-        one_of(self.ties, "ties", ("random", "redrawn", "exclude"))
-        return replace(self, prior=positive(self.prior, "prior", zero=True))
-
-
-@dataclass(frozen=True)
-class Areas:
-    """AUC of each model, shape (model,), with the items and annotators that are uninformative."""
+class Areas(NamedTuple):
+    """AUC of each model, shape (model,), and which items and annotators are uninformative."""
 
     values: Floats
-    uninformative_items: NDArray[Any]
-    uninformative_annotators: NDArray[Any]
+    items: NDArray[np.bool_]
+    annotators: NDArray[np.bool_]
 
 
-type Compare = Callable[[Labels, Floats, AucOptions], dict[Any, Areas]]
+class Crowd(NamedTuple):
+    """Labels to compare with: of which item, by whom, which and how often, shape (row,)."""
 
+    item: NDArray[Any]
+    annotator: NDArray[Any]
+    label: NDArray[Any]
+    times: NDArray[Any]
 
-def against_truth(
-    labels: Labels, predictions: Predictions, options: AucOptions, random_seed: Seed, compare: Compare
-) -> dict[Any, Areas]:
-    """Check the input, let the crowd vote where the method needs it, and compare."""
-    if labels.has_repeats:
-        raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
-    if not labels.annotators_known and (options.method == "sgt" or options.weights is not None):
-        raise InputError("method='sgt' and weights need to know who gave each label; these labels are counts")
-    scores = label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))
-    if options.method != "dgt":
-        return compare(labels, scores, options)
-    rng = np.random.Generator(np.random.SFC64(seed_sequence(random_seed)))
-    counted = replace(options, method="pgt", weights=None, prior=0.0)
-    if options.ties != "redrawn":
-        return compare(_vote(labels, options, rng), scores, counted)
-    parts = [compare(_vote(labels, options, rng), scores[:, [m]], counted) for m in range(scores.shape[1])]
-    joined = {key: np.concatenate([part[key].values for part in parts]) for key in parts[0]}
-    return {key: replace(parts[0][key], values=values) for key, values in joined.items()}
+    def of(self, *labels: int) -> "Crowd":
+        """Return the rows of some labels."""
+        kept = np.isin(self.label, labels)
+        return Crowd(*(values[kept] for values in self))
 
 
 def label_scores(predictions: Predictions) -> Floats:
@@ -96,73 +68,12 @@ def label_scores(predictions: Predictions) -> Floats:
     return (hard == np.arange(predictions.categories.size)[:, None, None]).astype(np.float64)
 
 
-def _row_weights(labels: Labels, weights: Mapping[Any, float] | None) -> Floats:
-    return labels.count.astype(np.float64) * annotator_weights(labels, weights)[labels.annotator_index]
-
-
-def annotator_weights(labels: Labels, weights: Mapping[Any, float] | None) -> Floats:
-    """Return the weight of each annotator, shape (annotator,); a single 1 where annotators are unknown."""
-    if weights is None:
-        return np.ones(max(labels.annotators.size, 1))
-    missing = [as_python(name) for name in labels.annotators if as_python(name) not in weights]
-    if missing:
-        raise InputError(f"weights name no weight for {shorten(missing)}; every annotator needs one (0 leaves one out)")
-    return np.array(
-        [positive(weights[as_python(name)], f"weights[{as_python(name)!r}]", zero=True) for name in labels.annotators]
-    )
-
-
-def _vote(labels: Labels, options: AucOptions, rng: np.random.Generator) -> Labels:
-    """Return one label per item, the one with most votes; items without any, or with an excluded tie, have none."""
-    n_items, n_labels = labels.items.size, labels.categories.size
-    cell = labels.item_index.astype(np.int64) * n_labels + labels.label_index
-    weight = _row_weights(labels, options.weights)
-    votes = np.bincount(cell, weights=weight, minlength=n_items * n_labels).reshape(n_items, n_labels)
-    best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
-    coin = np.floor(rng.random(n_items) * best.sum(axis=1))
-    winner = (best & (np.cumsum(best, axis=1) == coin[:, None] + 1)).argmax(axis=1)
-    decided = best.sum(axis=1) == 1 if options.ties == "exclude" else best.any(axis=1)
-    return _one_label_each(labels, np.flatnonzero(decided), winner[decided])
-
-
-def _one_label_each(labels: Labels, item: NDArray[Any], label: NDArray[Any]) -> Labels:
-    unknown, once = np.broadcast_to(np.int32(-1), item.shape), np.broadcast_to(np.int64(1), item.shape)
-    nobody, rows = np.empty(0, dtype="<U1"), (item.astype(np.int32), unknown, label.astype(np.int32), once)
-    return Labels(labels.items, nobody, labels.categories, *rows, labels.ordered)
-
-
-def areas(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, options: AucOptions) -> Areas:
-    """Compare scores (model, item) with labels of which some are positive, by annotator or by their share."""
-    if options.method == "sgt":
-        return _by_annotator(labels, is_positive, scores, options)
-    n_items, weight = labels.items.size, _row_weights(labels, options.weights)
-    total = np.bincount(labels.item_index, weights=weight, minlength=n_items)
-    n_positive = np.bincount(labels.item_index, weights=weight * is_positive, minlength=n_items)
-    mass = total + 2 * options.prior
-    used = np.flatnonzero(mass > 0)
-    share = (n_positive[used] + options.prior) / mass[used]
-    values = ScoreOrder.of(scores[:, used]).graded(share)
-    if not 0 < n_positive.sum() < total.sum():  # the prior alone would rank items by their number of labels
-        values = np.full(len(scores), np.nan)
-    return Areas(values, labels.items[total == 0], labels.annotators[:0])
-
-
-def _by_annotator(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, options: AucOptions) -> Areas:
-    rows = AnnotatorLabels(labels.item_index, labels.annotator_index, is_positive, labels.annotators.size)
-    weights = annotator_weights(labels, options.weights)
-    ignored = (rows.pairs() == 0) | (weights == 0)
-    unlabelled = np.bincount(labels.item_index, weights=~ignored[labels.annotator_index], minlength=labels.items.size)
-    values = ScoreOrder.of(scores).by_annotator(rows, weights)
-    return Areas(values, labels.items[unlabelled == 0], labels.annotators[ignored])
-
-
 def auc(
     labels: Labels,
     predictions: Predictions,
     *,
     multiclass: Multiclass | None = None,
     method: AucMethod = "pgt",
-    weights: Mapping[Any, float] | None = None,
     prior: float = 0.5,
     ties: VoteTies = "random",
     random_seed: Seed = None,
@@ -185,14 +96,11 @@ def auc(
         on has no part in the mean (a warning names it). "dgt" votes among all labels first.
     method
         Truth that the labels define, see the table of this module: ``"pgt"``, ``"dgt"`` or ``"sgt"``.
-    weights
-        Weight of each annotator's labels, by name; by default all are 1.
     prior
         For "pgt": pseudo-labels of each kind added to an item, p_i = (n_i1 + prior) / (n_i + 2 prior): 0.5 is
         Jeffreys-Perks, 1 Laplace, 0 the plain share.
     ties
-        For "dgt", an item with a tied vote: a coin thrown once for all models ("random"), a coin thrown for each model,
-        as published, which adds noise to every comparison ("redrawn"), or left out ("exclude").
+        For "dgt", an item with a tied vote: a coin thrown once for all models ("random"), or left out ("exclude").
     random_seed
         Decides the coins.
 
@@ -200,15 +108,14 @@ def auc(
     -------
     DataArray
         AUC with dim (model,), with "one_vs_rest" (model, category), NaN where it does not exist. attrs count the
-        `uninformative_items`, which have no label, no weight or an excluded tie ("pgt" with a prior keeps them, at
+        `uninformative_items`, which have no label or an excluded tie ("pgt" with a prior keeps them, at
         1/2), and, for "sgt", the `uninformative_annotators`, who used one label only and have no part in the mean. A
         warning names them.
 
     Raises
     ------
     InputError
-        More than two labels without `multiclass`, repeated annotations, other items, unknown annotators for "sgt" or
-        `weights`.
+        More than two labels without `multiclass`, repeated annotations, other items, unknown annotators for "sgt".
 
     Examples
     --------
@@ -229,17 +136,42 @@ def auc(
     """
     labels = as_annotations(labels, (Labels,), "labels")
     predictions = as_predictions(predictions, labels)
+    one_of(method, "method", ("dgt", "sgt", "pgt"))
+    one_of(ties, "ties", ("random", "exclude"))
+    prior, n_labels = positive(prior, "prior", zero=True), labels.categories.size
     if multiclass is not None:
         one_of(multiclass, "multiclass", ("one_vs_rest", "hand_till"))
-    elif labels.categories.size != 2:
+    elif n_labels != 2:
         raise InputError(
-            f"auc without multiclass= needs two labels, got {labels.categories.size} ({shorten(labels.categories)}); "
+            f"auc without multiclass= needs two labels, got {n_labels} ({shorten(labels.categories)}); "
             "pass multiclass='one_vs_rest' or 'hand_till'"
         )
-    options = AucOptions(method, weights, prior, ties).checked()
-    found = against_truth(labels, predictions, options, random_seed, _COMPARED[multiclass])
-    attrs = {"method": method} | _uninformative(found, options)
-    table = np.stack([area.values for area in found.values()], axis=1)
+    if labels.has_repeats:
+        raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
+    if not labels.annotators_known and method == "sgt":
+        raise InputError("method='sgt' needs to know who gave each label; these labels are counts")
+    crowd = Crowd(labels.item_index, labels.annotator_index, labels.label_index, labels.count)
+    if method == "dgt":
+        crowd, prior = _majority(labels, ties, random_seed), 0.0
+    scores = label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))
+
+    def against(k: int, some: Crowd = crowd) -> Areas:
+        if method == "sgt":
+            return _by_annotator(some, k, scores[k], labels.annotators.size, every=some is crowd)
+        return _by_share(some, k, scores[k], prior, every=some is crowd)
+
+    names = [as_python(name) for name in labels.categories]
+    if multiclass == "hand_till":
+        pairs = {pair: crowd.of(*pair) for pair in combinations(range(n_labels), 2)}
+        found = {tuple(names[k] for k in pair): [against(k, some) for k in pair] for pair, some in pairs.items()}
+    elif multiclass == "one_vs_rest":
+        found = {name: [against(k)] for k, name in enumerate(names)}
+    else:
+        found = {None: [against(n_labels - 1)]}
+    table = np.stack([np.mean([area.values for area in areas], axis=0) for areas in found.values()], axis=1)
+    _warn_of_no_area([key for key, values in zip(found, table.T) if np.isnan(values).any()])
+    lost = max((areas[0] for areas in found.values()), key=lambda area: area.items.sum() + area.annotators.sum())
+    attrs = {"method": method} | _uninformative(labels, lost, kept=method == "pgt" and prior > 0)
     coords: dict[str, Any] = {"model": predictions.models}
     if multiclass == "one_vs_rest":
         return xr.DataArray(table, coords | {"category": labels.categories}, ("model", "category"), "auc", attrs)
@@ -248,56 +180,56 @@ def auc(
     return xr.DataArray(mean, coords, ("model",), "auc", attrs)
 
 
-def _last_label(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any, Areas]:
-    return {None: areas(labels, labels.label_index == labels.categories.size - 1, scores[-1], options)}
+def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> Crowd:
+    """Return one label per item, the one with most votes; items without any, or with an excluded tie, have none."""
+    votes = labels.counts()
+    best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
+    rng = np.random.Generator(np.random.SFC64(seed_sequence(random_seed)))
+    coin = np.floor(rng.random(len(votes)) * best.sum(axis=1))
+    winner = (best & (np.cumsum(best, axis=1) == coin[:, None] + 1)).argmax(axis=1)
+    decided = np.flatnonzero(best.sum(axis=1) == 1 if ties == "exclude" else best.any(axis=1))
+    once = np.ones(decided.size, np.int64)
+    return Crowd(decided, -once, winner[decided], once)
 
 
-def _each_label(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any, Areas]:
-    return {
-        as_python(name): areas(labels, labels.label_index == k, scores[k], options)
-        for k, name in enumerate(labels.categories)
-    }
+def _by_share(crowd: Crowd, label: int, scores: Floats, prior: float, *, every: bool) -> Areas:
+    """Compare scores (model, item) with the share of a label among those of an item, smoothed by the prior.
+
+    Items without labels have the share of the prior where `every` item counts.
+    """
+    n_items = scores.shape[1]
+    total = np.bincount(crowd.item, crowd.times, n_items)
+    n_positive = np.bincount(crowd.item, crowd.times * (crowd.label == label), n_items)
+    mass = total + 2 * prior
+    used = np.flatnonzero((mass if every else total) > 0)
+    values = ScoreOrder.of(scores[:, used]).graded((n_positive[used] + prior) / mass[used])
+    if not 0 < n_positive.sum() < total.sum():  # the prior alone would rank items by their number of labels
+        values = np.full(len(scores), np.nan)
+    return Areas(values, (total == 0) & every, np.zeros(0, bool))
 
 
-def _each_pair(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any, Areas]:
-    """Compare each pair of labels on the annotations of either."""
-    found = {}
-    for k, m in combinations(range(labels.categories.size), 2):
-        rows = np.flatnonzero((labels.label_index == k) | (labels.label_index == m))
-        here, item = np.unique(labels.item_index[rows], return_inverse=True)
-        pair = replace(
-            labels,
-            items=labels.items[here],
-            item_index=item.astype(np.int32),
-            annotator_index=labels.annotator_index[rows],
-            label_index=labels.label_index[rows],
-            count=labels.count[rows],
-        )
-        one, other = (areas(pair, pair.label_index == c, scores[c][:, here], options) for c in (k, m))
-        names = as_python(labels.categories[k]), as_python(labels.categories[m])
-        found[names] = replace(one, values=(one.values + other.values) / 2)
-    return found
+def _by_annotator(crowd: Crowd, label: int, scores: Floats, n_annotators: int, *, every: bool) -> Areas:
+    """Compare scores (model, item) with each annotator's own labels."""
+    is_positive = crowd.label == label
+    ignored = annotator_pairs(crowd.annotator, is_positive, n_annotators) == 0
+    n_labels = np.bincount(crowd.item, minlength=scores.shape[1])
+    informative = np.bincount(crowd.item, ~ignored[crowd.annotator], scores.shape[1])
+    values = ScoreOrder.of(scores).by_annotator(crowd.item, crowd.annotator, is_positive)
+    return Areas(values, (informative == 0) & (every | (n_labels > 0)), ignored)
 
 
-_COMPARED: dict[str | None, Compare] = {None: _last_label, "one_vs_rest": _each_label, "hand_till": _each_pair}
-
-
-def _uninformative(found: dict[Any, Areas], options: AucOptions) -> dict[str, int]:
-    """Count uninformative items and annotators, and warn of them and of areas that do not exist."""
-    kept = options.method == "pgt" and options.prior > 0
-    missing = [key for key, area in found.items() if np.isnan(area.values).any()]
+def _warn_of_no_area(missing: list[Any]) -> None:
     if missing:
         where = "" if missing == [None] else f" for the labels {shorten(missing)}"
         warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ")
-    counts = {}
-    for name, why, fate in (
-        ("items", "without informative labels", "stay at one half" if kept else "have no part in the AUC"),
-        ("annotators", "used one label only or have weight 0 and", "have no part in the AUC"),
-    ):
-        of_key = {key: getattr(area, f"uninformative_{name}") for key, area in found.items()}
-        key, uninformative = max(of_key.items(), key=lambda pair: pair[1].size)
-        counts[f"uninformative_{name}"] = uninformative.size
-        if uninformative.size:
-            place = "" if key is None else f" (labels {key!r})"
-            warn(f"{uninformative.size} {name} {why} {fate}{place}: {shorten(uninformative)}")
-    return counts
+
+
+def _uninformative(labels: Labels, lost: Areas, *, kept: bool) -> dict[str, int]:
+    """Count uninformative items and annotators, and warn of them."""
+    if (n_items := int(lost.items.sum())) > 0:
+        fate = "stay at one half" if kept else "have no part in the AUC"
+        warn(f"{n_items} items without informative labels {fate}: {shorten(labels.items[lost.items])}")
+    if (n_annotators := int(lost.annotators.sum())) > 0:
+        names = shorten(labels.annotators[lost.annotators])
+        warn(f"{n_annotators} annotators used one label only and have no part in the AUC: {names}")
+    return {"uninformative_items": n_items, "uninformative_annotators": n_annotators}

@@ -1,4 +1,4 @@
-"""Uncertainty of the AUC when only crowd labels exist: against plausible truths, and of the labels themselves."""
+"""Uncertainty of the AUC of labels, when only crowd labels exist."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive, positive_int, shorten, warn
+from bayesagree.errors import InputError, positive_int, shorten, warn
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.io.doors import as_annotations, as_predictions
@@ -38,9 +38,6 @@ def auc_posterior(
     labels: Labels,
     predictions: Predictions,
     *,
-    reliability: float = 1.0,
-    prior: float = 0.5,
-    truth_is: Literal["plausible_truth", "labels"] = "plausible_truth",
     resample: Sequence[Axis] = ("item",),
     draws: int = 1000,
     chains: int = 4,
@@ -48,12 +45,8 @@ def auc_posterior(
 ) -> xr.DataTree:
     """Draw the AUC of each model from crowd labels of two kinds; the last label is the positive one.
 
-    Against "plausible_truth": each draw is one truth p_i ~ Beta(reliability n_i1 + prior, reliability n_i0 + prior),
-    shared by all models, and their concordance with it. This is for comparing models on the same draws, Pr(A > B).
-    It is NOT an interval for the true evaluation: draws are noisier than the truth, so that all AUCs come out low.
-
-    Against "labels": the probability that a random positive label stands above a random negative one on another
-    item, where items count equally,
+    It is the probability that a random positive label stands above a random negative one on another item, where items
+    count equally,
 
         A = sum_{a != b} s_a (1 - s_b) [q_a > q_b] / sum_{a != b} s_a (1 - s_b),    s_a = n_a1 / n_a,
 
@@ -68,13 +61,9 @@ def auc_posterior(
     ----------
     labels, predictions
         As in `auc`.
-    reliability, prior
-        For "plausible_truth": weight of a label, and pseudo-labels of each kind.
-    truth_is
-        What the AUC is taken against, see above.
     resample
-        For "labels": what a new study would draw anew. Add "annotator" where few annotators of differing quality
-        gave the labels; the interval then speaks of other annotators too. Of five who label everything a 95 %
+        What a new study would draw anew: ``("item",)``; or ``("item", "annotator")`` where few annotators of differing
+        quality gave the labels: the interval then speaks of other annotators too. Of five who label everything a 95 %
         interval of items alone holds the value for all annotators half the time in simulation, of both .89.
     draws, chains
         Number of draws; all are independent.
@@ -84,16 +73,14 @@ def auc_posterior(
     Returns
     -------
     DataTree
-        Group ``posterior``: ``auc`` (chain, draw, model) and, for "labels", ``ceiling`` (chain, draw), estimated from
-        the mean and variance of the items' probabilities (pairs of labels on the same item) as if those had a Beta
-        distribution; a few items do not determine it well.
-        A quantity that the labels do not determine is NaN, with a warning.
+        Group ``posterior``: ``auc`` (chain, draw, model) and ``ceiling`` (chain, draw), estimated from the mean and
+        variance of the items' probabilities (pairs of labels on the same item) as if those had a Beta distribution; a
+        few items do not determine it well. A quantity that the labels do not determine is NaN, with a warning.
 
     Raises
     ------
     InputError
-        More than two labels, repeated annotations, other items, annotators to resample who are not known, or
-        ``resample`` with "plausible_truth".
+        More than two labels, repeated annotations, other items, or annotators to resample who are not known.
 
     Warns
     -----
@@ -105,14 +92,13 @@ def auc_posterior(
     >>> labels = Labels.from_counts([[3, 0], [2, 1], [1, 2], [0, 3]], labels=["no", "yes"])
     >>> scores = {"A": [[0.9, 0.1], [0.7, 0.3], [0.8, 0.2], [0.4, 0.6]]}
     >>> predictions = Predictions.from_scores(scores, labels=["no", "yes"])
-    >>> tree = auc_posterior(labels, predictions, truth_is="labels", random_seed=1)
+    >>> tree = auc_posterior(labels, predictions, random_seed=1)
     >>> tree["posterior/auc"].mean().round(2).item()
     0.84
 
     References
     ----------
-    Urkullu, Perez, Calvo, section 3.3 (concordance with a probabilistic truth); Rubin: The Bayesian bootstrap (1981);
-    Ferguson: A Bayesian analysis of some nonparametric problems (1973), https://doi.org/10.1214/aos/1176342360.
+    Rubin: The Bayesian bootstrap (1981); Ferguson: A Bayesian analysis of some nonparametric problems (1973), https://doi.org/10.1214/aos/1176342360.
     """
     labels = as_annotations(labels, (Labels,), "labels")
     predictions = as_predictions(predictions, labels)
@@ -122,56 +108,36 @@ def auc_posterior(
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
     order = ScoreOrder.of(label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))[-1])
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    if truth_is == "plausible_truth":
-        if tuple(resample) != ("item",):
-            raise InputError(f"resample={tuple(resample)!r} is for truth_is='labels', not for plausible truths")
-        gamma, pseudo = positive(reliability, "reliability"), positive(prior, "prior")
-        work = partial(_against_plausible_truths, order, (gamma * labels.counts() + pseudo).astype(np.float64))
-    else:
-        work = partial(_against_labels, order, labels, _axes(resample, labels))
+    work = partial(_against_labels, order, labels, _with_annotators(resample, labels))
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
     blocks = item_blocks(draws * chains, size)
     streams = block_generators(random_seed, len(blocks))
     samples = np.concatenate(list(map_blocks(work, [(b.stop - b.start, rng) for b, rng in zip(blocks, streams)])))
     table = samples.reshape(chains, draws, -1)
-    posterior: dict[str, tuple[tuple[str, ...], Floats]] = {
-        "auc": (("chain", "draw", "model"), table[..., : predictions.models.size])
-    }
-    if truth_is == "labels":
-        posterior["ceiling"] = (("chain", "draw"), table[..., -1])
-    _warn_where_undetermined(table, truth_is, labels)
-    settings = {"truth_is": truth_is, "reliability": reliability, "prior": prior, "resample": list(resample)}
-    return result_tree(
-        {"posterior": posterior},
-        {"model": predictions.models},
-        model="auc",
-        engine="exact",
-        random_seed=random_seed,
-        settings=settings,
-    )
-
-
-def _against_plausible_truths(order: ScoreOrder, shape: Floats, block: tuple[int, np.random.Generator]) -> Floats:
-    n_draws, rng = block
-    return np.stack([order.graded(rng.beta(shape[:, 1], shape[:, 0])) for _ in range(n_draws)])
+    _warn_where_undetermined(table, labels)
+    posterior: dict[str, Any] = {"auc": (("chain", "draw", "model"), table[..., :-1])}
+    posterior["ceiling"] = (("chain", "draw"), table[..., -1])
+    how: Any = {"model": "auc", "engine": "exact", "random_seed": random_seed}
+    settings = {"resample": list(resample)}
+    return result_tree({"posterior": posterior}, {"model": predictions.models}, settings=settings, **how)
 
 
 def _against_labels(
-    order: ScoreOrder, labels: Labels, axes: frozenset[str], block: tuple[int, np.random.Generator]
+    order: ScoreOrder, labels: Labels, annotators: bool, block: tuple[int, np.random.Generator]
 ) -> Floats:
     """Draw the label-level AUC of each model, and in the last column the ceiling; shape (draw, model + 1)."""
     n_draws, rng = block
-    if "annotator" in axes:
+    if annotators:
         shares = [_shares(labels, weight) for weight in _annotator_weights(labels.annotators.size, n_draws, rng)]
         labelled, share, both = (np.stack(part) for part in zip(*shares))
     else:
         labelled, share, both = _shares(labels, np.ones(max(labels.annotators.size, 1)))
     shape = (n_draws, labels.items.size)
-    weight = labelled * (rng.standard_exponential(shape) if "item" in axes else np.ones(shape))
+    weight = labelled * rng.standard_exponential(shape)
     positive = weight * share
     top = ceiling(weight, share, both)
-    if "item" not in axes or not 0 < labels.label_index.mean() < 1:
-        return np.column_stack([order.weighted_draws(positive, weight - positive), top])
+    if not 0 < labels.label_index.mean() < 1:
+        return np.full((n_draws, len(order.order) + 1), np.nan)
     negative = weight - positive
     # Half of the pseudo-items have the labels of the items, and half each label alike.
     n_labels = labels.counts().sum(axis=0)
@@ -185,7 +151,7 @@ def _against_labels(
     of_positive, of_negative = positive.sum(axis=1), negative.sum(axis=1)
     pairs = of_positive * of_negative - (positive * negative).sum(axis=1)
     right = above * of_negative + below * of_positive + above * below
-    area = (order.weighted_draws(positive, negative) * pairs[:, None] + right[:, None]) / (pairs + right)[:, None]
+    area = (order.weighted(positive, negative) * pairs[:, None] + right[:, None]) / (pairs + right)[:, None]
     return np.column_stack([area, top])
 
 
@@ -247,29 +213,27 @@ def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
         return 0.5 + distance / (4 * mean * (1 - mean))
 
 
-def _axes(resample: Sequence[Axis], labels: Labels) -> frozenset[str]:
-    axes = frozenset(resample)
-    if not axes or not axes <= {"item", "annotator"}:
-        raise InputError(f"resample={tuple(resample)!r} must name 'item', 'annotator' or both")
-    if "annotator" in axes and not labels.annotators_known:
+def _with_annotators(resample: Sequence[Axis], labels: Labels) -> bool:
+    """Return whether annotators are resampled too."""
+    if tuple(resample) == ("item",):
+        return False
+    if set(resample) != {"item", "annotator"}:
+        raise InputError(f"resample={tuple(resample)!r} must be ('item',) or ('item', 'annotator')")
+    if not labels.annotators_known:
         raise InputError("resampling annotators needs to know who gave each label; these labels are counts")
-    if "annotator" in axes and (n := labels.annotators.size) <= FEW_ANNOTATORS:
+    if (n := labels.annotators.size) <= FEW_ANNOTATORS:
         warn(
             f"{n} annotators are too few to show how annotators differ: in simulations, 95 % intervals that resample "
             "three or five contained the AUC in .88 to .90"
         )
-    return axes
+    return True
 
 
-def _warn_where_undetermined(table: Floats, truth_is: str, labels: Labels) -> None:
+def _warn_where_undetermined(table: Floats, labels: Labels) -> None:
     n = labels.counts().sum(axis=1)
     if (n == 0).any():
-        fate = "are drawn from the prior" if truth_is == "plausible_truth" else "have no part in the AUC"
-        warn(f"{(n == 0).sum()} items without labels {fate}: {shorten(labels.items[n == 0])}")
-    if truth_is == "labels":
-        lost: dict[str, Any] = {
-            "no AUC: all labels are of one kind": np.isnan(table[..., :-1]).any(),
-            "no ceiling: no item has two labels, or all labels are of one kind": np.isnan(table[..., -1]).any(),
-        }
-        for cause in (cause for cause, happened in lost.items() if happened):
-            warn(cause)
+        warn(f"{(n == 0).sum()} items without labels have no part in the AUC: {shorten(labels.items[n == 0])}")
+    if np.isnan(table[..., :-1]).any():
+        warn("no AUC: all labels are of one kind")
+    if np.isnan(table[..., -1]).any():
+        warn("no ceiling: no item has two labels, or all labels are of one kind")

@@ -45,10 +45,6 @@ class Crowd:
         share = self.mean_fpr + problem.plausibility * (self.mean_tpr - self.mean_fpr)
         return ScoreOrder.of(problem.scores[[LAST]]).weighted(share, 1 - share)[0]
 
-    def true_evaluation(self):
-        problem = self.problem(random_seed=1, n_items=400_000)
-        return ScoreOrder.of(problem.scores[[LAST]]).graded(problem.plausibility)[0]
-
 
 def narrowest(draws, prob=0.95):
     ordered = np.sort(draws, axis=None)
@@ -75,21 +71,16 @@ def coverage(crowd, target, runs, *, draws=1000, first_seed=100, **options):
 def test_label_level_interval_covers(n_items, labels_per_item):
     crowd = Crowd(labels_per_item, 3, n_items=n_items)
     runs = 150
-    found = coverage(crowd, crowd.population(), runs, draws=300, truth_is="labels")
+    found = coverage(crowd, crowd.population(), runs, draws=300)
     low, high = binom.ppf([0.001, 0.999], runs, 0.95) / runs
     assert low <= found <= high
-
-
-def test_plausible_truths_do_not_cover_the_true_evaluation():
-    crowd = Crowd(15, 3, n_items=300)
-    assert coverage(crowd, crowd.true_evaluation(), 20, draws=200, truth_is="plausible_truth") == 0
 
 
 def test_resampling_annotators_covers_where_they_are_few():
     crowd = Crowd(5, 300, n_items=300)  # five annotators label everything
     target, runs = crowd.population(), 60
-    items = coverage(crowd, target, runs, draws=200, truth_is="labels")
-    both = coverage(crowd, target, runs, draws=200, truth_is="labels", resample=("item", "annotator"))
+    items = coverage(crowd, target, runs, draws=200)
+    both = coverage(crowd, target, runs, draws=200, resample=("item", "annotator"))
     low = binom.ppf(0.001, runs, 0.95) / runs
     assert items < low <= both
 
@@ -99,5 +90,5 @@ def test_resampling_annotators_covers_where_they_are_few():
 @pytest.mark.parametrize("first_seed", [1000, 50_000])
 def test_label_level_interval_covers_in_1000_runs(labels_per_item, first_seed):
     crowd = Crowd(labels_per_item, 3)
-    found = coverage(crowd, crowd.population(), 1000, draws=4000, first_seed=first_seed, truth_is="labels")
+    found = coverage(crowd, crowd.population(), 1000, draws=4000, first_seed=first_seed)
     assert 0.93 <= found <= 0.97

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from bayesagree.errors import InputError
-from bayesagree.metrics.concordant_pairs import AnnotatorLabels, ScoreOrder, concordance
+from bayesagree.metrics.concordant_pairs import ScoreOrder, concordance
 
 
 def ordered_alike(scores):
@@ -57,9 +57,7 @@ def test_binary_truth_equals_sklearn(problem):
     binary = truth > np.median(truth)
     if 0 < binary.sum() < binary.size:
         expected = [roc_auc_score(binary, row) for row in scores]
-        order = ScoreOrder.of(scores)
         np.testing.assert_allclose(concordance(scores, binary), expected, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(order.binary(binary.astype(float)), expected, rtol=0, atol=1e-12)
 
 
 @settings(deadline=None, max_examples=40)
@@ -68,7 +66,11 @@ def test_weighted_equals_counting_pairs(problem):
     scores, truth, rng = problem
     positive, negative = rng.random(truth.size) * (rng.random(truth.size) < 0.7), rng.random(truth.size)
     expected = [brute_weighted(row, positive, negative) for row in scores]
-    np.testing.assert_allclose(ScoreOrder.of(scores).weighted(positive, negative), expected, rtol=1e-10)
+    order = ScoreOrder.of(scores)
+    np.testing.assert_allclose(order.weighted(positive, negative), expected, rtol=1e-10)
+    draws = np.stack([positive, negative])
+    twice = [expected, [brute_weighted(row, negative, positive) for row in scores]]
+    np.testing.assert_allclose(order.weighted(draws, draws[::-1]), twice, rtol=1e-10)
 
 
 @settings(deadline=None, max_examples=60)
@@ -77,16 +79,13 @@ def test_by_annotator_equals_mean_of_sklearn(problem):
     scores, truth, rng = problem
     item, annotator = np.nonzero(rng.random((truth.size, 5)) < 0.5)
     positive = rng.random(item.size) < 0.5
-    labels = AnnotatorLabels(item.astype(np.int32), annotator.astype(np.int32), positive, 5)
-    weights = rng.random(5)
-    found = ScoreOrder.of(scores).by_annotator(labels, weights)
+    found = ScoreOrder.of(scores).by_annotator(item, annotator, positive)
     total, expected = 0.0, np.zeros(len(scores))
     for j in range(5):
         own = annotator == j
         if 0 < positive[own].sum() < own.sum():
-            share = weights[j] * own.sum()
-            total += share
-            expected += share * np.array([roc_auc_score(positive[own], row[item[own]]) for row in scores])
+            total += own.sum()
+            expected += own.sum() * np.array([roc_auc_score(positive[own], row[item[own]]) for row in scores])
     np.testing.assert_allclose(found, expected / total if total else np.nan, rtol=1e-10)
 
 

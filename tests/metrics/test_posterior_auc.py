@@ -1,17 +1,13 @@
 """Draws of the AUC against plain numpy twins, and the ceiling against quadrature."""
 
-import json
-
 import numpy as np
 import pytest
-from _paths import ROOT
 from scipy.integrate import quad
 from scipy.stats import beta
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import crowdsourced_binary
-from bayesagree.metrics.concordant_pairs import concordance
 from bayesagree.metrics.posterior_auc import _annotator_weights, _shares, auc_posterior, ceiling
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")
@@ -31,39 +27,6 @@ def assert_same_mean(ours, theirs):
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * error
 
 
-@pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_plausible_truths_equal_a_plain_sampler(random_seed):
-    tree = auc_posterior(*containers(), reliability=2.0, draws=2000, random_seed=random_seed)
-    rng = np.random.default_rng(random_seed + 100)
-    truths = rng.beta(2 * COUNTS[:, 1] + 0.5, 2 * COUNTS[:, 0] + 0.5, (8000, 6))
-    for m, name in enumerate("AB"):
-        plain = np.array([concordance(SCORES[m], truth) for truth in truths])
-        ours = tree["posterior/auc"].sel(model=name).values
-        assert_same_mean(ours, plain)
-        assert_same_mean(ours**2, plain**2)
-
-
-@pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_plausible_truths_equal_the_exact_reference(random_seed):
-    reference = json.loads((ROOT / "models" / "auc_plausible_truth.json").read_text())
-    data, exact = reference["data"], reference["posterior"]
-    scores = {m: np.column_stack([1 - np.array(q), q]) for m, q in data["scores"].items()}
-    labels = Labels.from_counts(data["counts"], labels=[0, 1])
-    predictions = Predictions.from_scores(scores, labels=[0, 1])
-    tree = auc_posterior(labels, predictions, prior=data["prior"], reliability=1, draws=5000, random_seed=random_seed)
-    draws = tree["posterior/auc"].stack(sample=("chain", "draw"))
-    n = draws.sizes["sample"]
-    for model in "ABC":
-        ours = draws.sel(model=model).values
-        mean, variance = exact["mean"][model], exact["variance"][model]
-        squares = (ours - mean) ** 2
-        assert abs(ours.mean() - mean) < 4 * np.sqrt(variance / n)
-        assert abs(squares.mean() - variance) < 4 * squares.std() / np.sqrt(n)
-    for model, prob in exact["prob_a_better"].items():
-        better = (draws.sel(model="A") > draws.sel(model=model)).mean().item()
-        assert abs(better - prob) < 4 * np.sqrt(prob * (1 - prob) / n)
-
-
 def test_draws_are_shared_by_the_models():
     labels, predictions = containers()
     twins = Predictions.from_scores({m: predictions.scores[0] for m in "XY"}, labels=[0, 1])
@@ -74,7 +37,7 @@ def test_draws_are_shared_by_the_models():
 @pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_label_level_equals_a_plain_dirichlet_process(random_seed):
     """Items, and pseudo-items one by one: 40 of chance on the score of an item, one on top, one at the bottom."""
-    tree = auc_posterior(*containers(), truth_is="labels", draws=2000, random_seed=random_seed)
+    tree = auc_posterior(*containers(), draws=2000, random_seed=random_seed)
     share = COUNTS[:, 1] / COUNTS.sum(axis=1)
     chance = 0.25 + 0.5 * (COUNTS[:, 1].sum() + 1) / (COUNTS.sum() + 2)
     rng = np.random.default_rng(random_seed + 100)
@@ -117,9 +80,7 @@ def test_ceiling_is_found_in_data():
     problem = crowdsourced_binary(
         n_models=1, labels_per_item=9, labels_per_annotator=3, mean_tpr=0.9, mean_fpr=0.1, random_seed=2
     )
-    posterior = auc_posterior(problem.labels, problem.predictions, truth_is="labels", draws=250, random_seed=2)[
-        "posterior"
-    ]
+    posterior = auc_posterior(problem.labels, problem.predictions, draws=250, random_seed=2)["posterior"]
     share = 0.1 + 0.8 * problem.plausibility
     distance = np.abs(share[:, None] - share).mean()
     expected = 0.5 + distance / (4 * share.mean() * (1 - share.mean()))
@@ -131,7 +92,7 @@ def test_ceiling_is_found_in_data():
 def test_five_annotators_to_resample_are_warned_of_and_six_are_not():
     matrix = np.random.default_rng(5).integers(2, size=(6, 6))
     few, enough = Labels.from_matrix(matrix[:, :5]), Labels.from_matrix(matrix)
-    how = {"truth_is": "labels", "resample": ("item", "annotator"), "draws": 5, "random_seed": 1}
+    how = {"resample": ("item", "annotator"), "draws": 5, "random_seed": 1}
     with pytest.warns(UserWarning, match=r"^5 annotators are too few .*\.88 to \.90"):
         auc_posterior(few, containers()[1], **how)
     auc_posterior(enough, containers()[1], **how)
@@ -152,14 +113,12 @@ def test_what_labels_do_not_determine_is_nan_with_its_cause():
     _, predictions = containers()
     one_each = Labels.from_counts(np.eye(2, dtype=int)[[0, 1, 0, 1, 0, 1]], labels=[0, 1])
     with pytest.warns(UserWarning, match="no ceiling"):
-        posterior = auc_posterior(one_each, predictions, truth_is="labels", draws=5, random_seed=1)["posterior"]
+        posterior = auc_posterior(one_each, predictions, draws=5, random_seed=1)["posterior"]
     assert np.isnan(posterior["ceiling"]).all()
     assert np.isfinite(posterior["auc"]).all()
     same = Labels.from_counts([[2, 0]] * 6, labels=[0, 1])
     with pytest.warns(UserWarning, match="all labels are of one kind"):
-        assert np.isnan(
-            auc_posterior(same, predictions, truth_is="labels", draws=5, random_seed=1)["posterior/auc"]
-        ).all()
+        assert np.isnan(auc_posterior(same, predictions, draws=5, random_seed=1)["posterior/auc"]).all()
 
 
 def test_ceiling_of_few_items_takes_pairs_of_different_items_only():
