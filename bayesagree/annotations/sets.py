@@ -1,4 +1,4 @@
-"""Labels of which an annotator may choose several for an item (``duplicates="keep"``): sets, single labels, repeats."""
+"""Labels of which an annotator may choose several for an item (``duplicates="keep"``): sets, single labels."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Codes
 from bayesagree.annotations.labels import Labels
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, shorten
 
 # Between the labels in the name of a set.
 JOIN = " + "
@@ -87,45 +87,6 @@ def chosen_labels(labels: Labels, label: Hashable) -> Labels:
     item, annotator, chosen = _memberships(labels)
     rows = item, annotator, chosen[:, at[0]].astype(np.int32)
     return Labels._sorted(labels.items, labels.annotators, np.array(["no", "yes"]), rows, None)
-
-
-def repeated_labels(labels: Labels) -> Labels:
-    """Make an item of the labels that one person gave to one item more than once.
-
-    Coefficients of agreement of the result are those of people with themselves (test-retest, intra-annotator).
-
-    Parameters
-    ----------
-    labels
-        Read with ``duplicates="keep"``: a row for each time that an annotator labelled an item.
-
-    Returns
-    -------
-    Labels
-        Items are named ``"<item>, <annotator>"``; its annotators are unknown.
-
-    Raises
-    ------
-    InputError
-        Nobody labelled an item twice, or the annotators are unknown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rows = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": ["ann"] * 4, "label": ["a", "a", "a", "b"]})
-    >>> repeated_labels(Labels.from_long(rows, duplicates="keep")).counts().tolist()
-    [[2, 0], [1, 1]]
-    """
-    _require_annotators(labels)
-    _, pair, size = np.unique(_pairs(labels), return_inverse=True, return_counts=True)
-    first = np.append(0, np.cumsum(size)[:-1])[size > 1]
-    if not first.size:
-        raise InputError("nobody labelled an item twice; read_annotations(..., duplicates='keep') keeps repeats")
-    who = zip(labels.items[labels.item_index[first]], labels.annotators[labels.annotator_index[first]])
-    counted = np.zeros((size.size, labels.categories.size), np.int64)
-    np.add.at(counted, (pair, labels.label_index), 1)
-    names = [f"{as_python(item)}, {as_python(annotator)}" for item, annotator in who]
-    return Labels.from_counts(counted[size > 1], items=names, labels=labels.categories.tolist(), ordered=labels.ordered)
 
 
 def _memberships(labels: Labels) -> tuple[Codes, Codes, NDArray[np.bool_]]:

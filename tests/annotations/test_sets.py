@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from bayesagree import InputError, Labels, agreement_table
-from bayesagree.annotations import chosen_labels, label_sets, repeated_labels
+from bayesagree import InputError, Labels
+from bayesagree.annotations import chosen_labels, label_sets
 
 
 def kept(rows):
@@ -28,14 +28,3 @@ def test_each_label_is_a_question_of_its_own():
     }
     with pytest.raises(InputError, match="'hope' is not one of the categories, 'anger', 'fear', 'joy'"):
         chosen_labels(EMOTIONS, "hope")
-
-
-def test_a_person_with_themselves():
-    rows = [(1, "ann", "a"), (1, "ann", "a"), (1, "ann", "b"), (2, "ann", "b"), (2, "bob", "b"), (2, "bob", "b")]
-    again = repeated_labels(kept(rows))
-    assert again.items.tolist() == ["1, ann", "2, bob"]
-    assert again.counts().tolist() == [[2, 1], [0, 2]]
-    table = agreement_table(again, random_seed=1).set_index("coefficient")
-    assert table.loc["percent_agreement", "estimate"] == pytest.approx((1 / 3 + 1) / 2)
-    with pytest.raises(InputError, match="nobody labelled an item twice"):
-        repeated_labels(kept([(1, "ann", "a"), (1, "bob", "a")]))
