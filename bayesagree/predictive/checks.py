@@ -96,7 +96,8 @@ def with_log_likelihood(
     >>> dict(tree["log_likelihood"].sizes), sorted(tree["log_prior"].data_vars)
     ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
     """
-    annotations = as_annotations(annotations)
+    if not isinstance(annotations, GroupData):
+        annotations = as_annotations(annotations)
     posterior = result["posterior"].to_dataset()
     sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
     if (one := _group_checks(result, annotations, model)) is not None:
@@ -159,7 +160,8 @@ def with_posterior_predictive(
     >>> dict(tree["posterior_predictive"].sizes)
     {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
-    annotations = as_annotations(annotations)
+    if not isinstance(annotations, GroupData):
+        annotations = as_annotations(annotations)
     posterior = result["posterior"].to_dataset()
     sizes = {dim: posterior.sizes[dim] for dim in ("chain", "draw")}
     if (one := _group_checks(result, annotations, model)) is not None:

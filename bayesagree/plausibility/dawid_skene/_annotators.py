@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.kernel_draws import log_gammas
 from bayesagree.inference.multisets import distinct
-from bayesagree.plausibility.dawid_skene._crowd import Crowd, slice_step
+from bayesagree.plausibility._side_by_side import slice_step
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Width of the slices of log concentrations.

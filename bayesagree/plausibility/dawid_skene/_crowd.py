@@ -1,6 +1,5 @@
 """Annotations laid out for the engines: who gave which label to which item, as one sparse matrix of items and pairs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,25 +117,3 @@ class Crowd:
         """Add values (label, chain, pair) of the annotations of each item, (label, chain, item)."""
         flat = self.matrix @ np.ascontiguousarray(values.reshape(-1, self.label.size).T)
         return np.ascontiguousarray(flat.T).reshape(*values.shape[:2], -1)
-
-
-def choose(rng: Rng, weight: Floats) -> NDArray[np.int16]:
-    """Draw a label by its weight along the first axis, (label, ...)."""
-    left, found = rng.random(weight.shape[1:]) * weight.sum(axis=0), np.zeros(weight.shape[1:], np.int16)
-    for one in weight[:-1]:
-        left -= one
-        found += left >= 0
-    return found
-
-
-def slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, width: float) -> Floats:
-    """Move each number by slice sampling, all side by side: an interval of this width, shrunk (Neal, 2003)."""
-    level = density(at) - rng.standard_exponential(at.shape)
-    low = at - width * rng.random(at.shape)
-    high, found, left = low + width, at, np.ones(at.shape, bool)
-    while left.any():
-        tried = low + (high - low) * rng.random(at.shape)
-        kept = left & (density(tried) > level)
-        found, left = np.where(kept, tried, found), left & ~kept
-        low, high = np.where(tried < at, tried, low), np.where(tried >= at, tried, high)
-    return found

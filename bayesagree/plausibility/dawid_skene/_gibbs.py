@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.blocks import best_labels
 from bayesagree.inference.kernel_draws import log_gammas
+from bayesagree.plausibility._side_by_side import choose
 from bayesagree.plausibility.dawid_skene._annotators import Annotators, Counts, Rows, concentration, exchange, mean
-from bayesagree.plausibility.dawid_skene._crowd import Crowd, choose
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene._latent import draw_latent, draw_truth
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 

@@ -4,7 +4,7 @@ A state holds what makes items independent: the shapes a, and for each item whic
 of each view. All distributions are integrated out; plausibilities are drawn exactly given a state, block by block.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -17,9 +17,10 @@ from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, positive, shorten, warn
-from bayesagree.inference.kernel_draws import categories, log_dirichlets
+from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import block_generator, seed_sequence, stream_apart
+from bayesagree.plausibility._side_by_side import choose, slice_step
 
 # Sweeps before the first state, and from one state to the next.
 WARM_UP, THIN = 200, 2
@@ -27,7 +28,7 @@ WARM_UP, THIN = 200, 2
 MOST_KEPT, FEWEST_STATES = 5_000_000, 50
 MOST_STATES = 500
 # End of log shapes, and the width of their slice steps.
-FARTHEST, WIDTH = 9.5, 1.0
+FARTHEST, WIDTH = 9.5, 1.5
 # A gamma variable of this shape underflows with probability 1e-30.
 SMALL_SHAPE = 0.1
 # Members of a group, weighted by their votes, above which who they are hardly moves its mean; level of the test whether
@@ -138,6 +139,7 @@ class Chains:
 
     def __init__(self, problem: GroupVotes, prior: GroupDirichletPrior, n_chains: int, rng: Rng) -> None:
         self.problem, self.prior, self.rng = problem, prior, rng
+        self.votes = np.ascontiguousarray(problem.votes.transpose(2, 0, 1))
         n_groups, n_items, n_labels = problem.votes.shape
         self.log_shape = np.full((n_chains, n_labels), -np.log(n_labels))
         self.share = np.zeros((n_chains, n_groups))
@@ -147,83 +149,110 @@ class Chains:
         self.typical = self.own = np.empty(0)
 
     def sweep(self) -> None:
-        """Draw which groups are apart, typical labels, shares and shapes, each given the others."""
-        votes, rng, shape = self.problem.votes, self.rng, np.exp(self.log_shape)
-        whole, sizes, label = shape.sum(axis=1)[:, None], votes.sum(axis=2), np.arange(votes.shape[2])
-        chain = np.arange(len(shape))[:, None, None]
-        most = int(sizes.sum(axis=0).max())
-        rising, of_all = _log_rising(shape, most), _log_rising(whole, most)[:, 0]
-        # Chance that a typical label of the own view is not k, over that before any vote: (chain, group, item, label).
-        other = np.maximum(whole - shape, 1e-300)[:, None, None]
-        rarer = np.log((other + (sizes[..., None] - votes)) / other)
-        rarer += np.log(whole[:, None] / (whole[:, None] + sizes))[..., None]
+        """Draw which groups are apart, typical labels, shares and shapes, each given the others.
+
+        Arrays have shape (category, chain, [group,] item). What a group adds to the state of an item if it is apart is
+        computed once, so that to take it out or in is a sum.
+        """
+        votes, rng, (n_chains, n_labels) = self.votes, self.rng, self.log_shape.shape
+        shape, sizes = np.exp(self.log_shape), votes.sum(axis=0)
+        whole, most, label = shape.sum(axis=1), int(sizes.sum(axis=0).max()), np.arange(n_labels)[:, None, None]
+        rising, of_all = _log_rising(shape.T, most), _log_rising(whole, most)
         # Log probability of a group's votes by themselves.
-        own = rising[chain[..., None], label, votes].sum(axis=3) - of_all[:, sizes]
+        alone = sum(np.take(one, n, axis=1) for one, n in zip(rising, votes)) - np.take(of_all, sizes, axis=1)
+        # Chance that a typical label of the own view is not k, over that before any vote.
+        other = np.maximum(whole - shape.T, 1e-300)
+        rarer = _log_ratio(other, most)
+        rarer = np.stack([np.take(one, n, axis=1) for one, n in zip(rarer, sizes - votes)])
+        rarer -= np.take(_log_ratio(whole, most), sizes, axis=1)
 
-        def pattern(apart: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.int64]]:
-            """Log density of groups being apart, (chain, item); weights of typical labels, and pooled votes."""
-            pooled = np.einsum("gik,cgi->cik", votes, ~apart)
-            weight = np.exp(np.einsum("cgik,cgi->cik", rarer, apart)) * (shape[:, None] + pooled)
-            size = pooled.sum(axis=2)
-            value = np.einsum("cgi,cgi->ci", own, apart) + rising[chain, label, pooled].sum(axis=2)
-            value += np.log(weight.sum(axis=2) / (whole + size)) - of_all[chain[..., 0], size]
-            return value, weight, pooled
+        def density(pooled: NDArray[np.int64], weight: Floats, own: Floats) -> Floats:
+            """Log density of the state of each item: pooled votes, log weights of typical labels, own views."""
+            size = pooled.sum(axis=0)
+            both = np.exp(weight) * (shape.T[..., None] + pooled)
+            value = own + np.log(both.sum(axis=0) / (whole[:, None] + size)) - np.take_along_axis(of_all, size, axis=1)
+            for one, n in zip(rising, pooled):
+                value += np.take_along_axis(one, n, axis=1)
+            return value
 
-        def swap(to: NDArray[np.bool_], apart: NDArray[np.bool_], new: tuple[NDArray[Any], ...]) -> None:
-            self.apart = np.where(to[:, None], apart, self.apart)
-            for old, values in zip(now, new):
-                old[to] = values[to]
+        def state(apart: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats, Floats]:
+            """Add up the groups that are apart, and those that are not."""
+            pooled, weight = (
+                np.zeros((n_labels, *apart[:, 0].shape), np.int64),
+                np.zeros((n_labels, *apart[:, 0].shape)),
+            )
+            for g in range(apart.shape[1]):
+                pooled += votes[:, None, g] * ~apart[:, g]
+                weight += rarer[:, :, g] * apart[:, g]
+            return pooled, weight, (alone * apart).sum(axis=1)
 
-        now, free = pattern(self.apart), self.share[0] > 0
-        odds = sp.special.logit(self.share[:, free])
+        apart, free = self.apart, self.share[0] > 0
+        (pooled, weight, own), odds = state(apart), sp.special.logit(self.share[:, free])
+        now = density(pooled, weight, own)
         for g, log_odds in zip(np.flatnonzero(free), odds.T):
-            apart = self.apart ^ (np.arange(len(votes)) == g)[:, None]
-            new = pattern(apart)
-            gain = new[0] - now[0] + log_odds[:, None] * np.where(apart[:, g], 1, -1)
-            swap(rng.random(gain.shape) < sp.special.expit(gain), apart, new)
+            sign = np.where(apart[:, g], -1, 1)
+            new = density(pooled - sign * votes[:, None, g], weight + sign * rarer[:, :, g], own + sign * alone[:, g])
+            taken = rng.random(new.shape) < sp.special.expit(new - now + sign * log_odds[:, None])
+            step = sign * taken
+            pooled -= step * votes[:, None, g]
+            weight += step * rarer[:, :, g]
+            own += step * alone[:, g]
+            now = np.where(taken, new, now)
+            apart[:, g] ^= taken
         # Which groups are apart from which others, on all items at once: one by one the shares would hold them back.
-        some = self.apart.any(axis=1) & ~self.apart[:, free].all(axis=1)
-        apart = self.apart ^ (some[:, None] & free[:, None])
-        new, n_items = pattern(apart), votes.shape[1]
-        counts = (1 + of.sum(axis=2)[:, free] for of in (apart, self.apart))
+        some = apart.any(axis=1) & ~apart[:, free].all(axis=1)
+        swapped = apart ^ (some[:, None] & free[:, None])
+        found = state(swapped)
+        new, n_items = density(*found), votes.shape[2]
+        counts = (1 + of.sum(axis=2)[:, free] for of in (swapped, apart))
         log_prior = [sp.special.betaln(n, self.prior.divided + n_items + 1 - n).sum(axis=1) for n in counts]
-        gain = (new[0] - now[0]).sum(axis=1) + log_prior[0] - log_prior[1]
-        swap((-rng.standard_exponential(gain.size) < gain)[:, None] & some, apart, new)
-        _, weight, pooled = now
-        self.typical = np.where(self.apart.any(axis=1), categories(rng, weight), -1)
-        c, g, i = np.nonzero(self.apart)
-        chance = shape[c] + votes[g, i]
-        chance[np.arange(c.size), self.typical[c, i]] = 0.0
-        self.own = np.full(self.apart.shape, -1)
-        self.own[c, g, i] = categories(rng, chance)
-        n_own = self.apart.sum(axis=2)
-        drawn = rng.beta(1 + n_own, self.prior.divided + votes.shape[1] - n_own)[:, self.problem.free]
+        gain = (new - now).sum(axis=1) + log_prior[0] - log_prior[1]
+        taken = (-rng.standard_exponential(gain.size) < gain)[:, None] & some
+        self.apart = apart = np.where(taken[:, None], swapped, apart)
+        pooled, weight = (np.where(taken, one, other) for one, other in zip(found, (pooled, weight)))
+        typical = choose(rng, np.exp(weight) * (shape.T[..., None] + pooled))
+        self.typical = np.where(apart.any(axis=1), typical, -1)
+        c, g, i = np.nonzero(apart)
+        chance = shape.T[:, c] + votes[:, g, i]
+        chance[self.typical[c, i], np.arange(c.size)] = 0.0
+        self.own = np.full(apart.shape, -1)
+        self.own[c, g, i] = choose(rng, chance)
+        n_own = apart.sum(axis=2)
+        drawn = rng.beta(1 + n_own, self.prior.divided + n_items - n_own)[:, self.problem.free]
         self.share[:, self.problem.free] = np.clip(drawn, 1e-12, 1 - 1e-12)
-        of_common = pooled + (self.typical[..., None] == label)
-        of_own = votes[g, i] + (self.own[c, g, i, None] == label)
-        owner = np.append(np.repeat(np.arange(len(shape)), votes.shape[1]), c)
-        self._draw_shapes(owner, np.concatenate([of_common.reshape(-1, votes.shape[2]), of_own]), self.typical[c, i])
+        of_common = pooled + (self.typical == label)
+        of_own = votes[:, g, i] + (self.own[c, g, i] == label[:, 0])
+        owner = np.append(np.repeat(np.arange(n_chains), n_items), c)
+        counts = np.concatenate([of_common.reshape(n_labels, -1), of_own], axis=1)
+        self._draw_shapes(owner, counts, self.typical[c, i])
 
     def _draw_shapes(self, owner: NDArray[Any], rows: NDArray[Any], parted: NDArray[Any]) -> None:
-        """Draw the shapes given rows of counts (row, category) of distributions, each of an `owner`, its chain.
+        """Draw the shapes given counts of distributions (category, row), each of an `owner`, its chain.
 
         `parted` are the typical labels from which views of their own are apart; they belong to the last rows.
         """
         (n_chains, n_labels), centre = self.log_shape.shape, -np.log(self.log_shape.shape[1])
-        number, of_all = (_histogram(owner, counts, n_chains) for counts in (rows, rows.sum(axis=1)[:, None]))
-        apart = _histogram(owner[len(rows) - parted.size :], parted[:, None], n_chains, n_labels - 1)[:, 0]
+        number, of_all = (_above(owner, counts, n_chains) for counts in (rows, rows.sum(axis=0)[None]))
+        code = owner[owner.size - parted.size :] * n_labels + parted
+        apart = np.bincount(code, minlength=n_chains * n_labels).reshape(n_chains, n_labels)
+        steps, all_steps = np.arange(number.shape[2]), np.arange(of_all.shape[2])
 
         def density(log_shape: Floats) -> Floats:
             a = np.exp(log_shape)
             whole = a.sum(axis=1, keepdims=True)
-            value = np.einsum("ckn,ckn->c", number, _log_rising(a, number.shape[2] - 1))
-            value -= np.einsum("ckn,ckn->c", of_all, _log_rising(whole, of_all.shape[2] - 1))
-            value -= np.einsum("ck,ck->c", apart, np.log(np.maximum(1 - a / whole, 1e-300)))
+            value = (number * np.log(a[..., None] + steps)).sum(axis=(1, 2))
+            value -= (of_all[:, 0] * np.log(whole + all_steps)).sum(axis=1)
+            value -= (apart * np.log(np.maximum(1 - a / whole, 1e-300))).sum(axis=1)
             value -= 0.5 * (((log_shape - centre) / self.prior.shape_sd) ** 2).sum(axis=1)
             return np.where((np.abs(log_shape) < FARTHEST).all(axis=1), value, -np.inf)
 
         for direction in (*np.eye(n_labels), np.ones(n_labels)):
-            self.log_shape = _slice_step(self.rng, density, self.log_shape, direction)
+
+            def along(distance: Floats, at: Floats = self.log_shape, direction: Floats = direction) -> Floats:
+                return density(at + distance[:, None] * direction)
+
+            moved = slice_step(self.rng, along, np.zeros(n_chains), WIDTH)
+            self.log_shape = self.log_shape + moved[:, None] * direction
 
 
 def _log_rising(shape: Floats, most: int) -> Floats:
@@ -232,34 +261,17 @@ def _log_rising(shape: Floats, most: int) -> Floats:
     return np.concatenate([np.zeros_like(steps[..., :1]), np.cumsum(steps, axis=-1)], axis=-1)
 
 
-def _histogram(owner: NDArray[Any], counts: NDArray[Any], n_owners: int, most: int = 0) -> NDArray[np.int64]:
-    """Count how many rows of counts (row, category) have n of a category, by owner, (owner, category, n)."""
-    width, n_labels = max(most, counts.max(initial=0)) + 1, counts.shape[1]
-    cell = (owner[:, None] * n_labels + np.arange(n_labels)) * width + counts
-    return np.bincount(cell.ravel(), minlength=n_owners * n_labels * width).reshape(n_owners, n_labels, width)
+def _log_ratio(shape: Floats, most: int) -> Floats:
+    """Return the log of (shape + n) / shape for n up to the most, (..., n)."""
+    return np.log1p(np.arange(most + 1) / shape[..., None])
 
 
-def _slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, direction: Floats) -> Floats:
-    """Move every chain along a direction by slice sampling (Neal, 2003): step out, then shrink."""
-
-    def inside(distance: Floats) -> NDArray[np.bool_]:
-        return density(at + distance[:, None] * direction) > level
-
-    level = density(at) - rng.standard_exponential(len(at))
-    low = -WIDTH * rng.random(len(at))
-    high = low + WIDTH
-    while (beyond := inside(low)).any():
-        low[beyond] -= WIDTH
-    while (beyond := inside(high)).any():
-        high[beyond] += WIDTH
-    found, left = np.zeros(len(at)), np.ones(len(at), bool)
-    while left.any():
-        tried = low + (high - low) * rng.random(len(at))
-        kept = left & inside(tried)
-        found[kept] = tried[kept]
-        left &= ~kept
-        low, high = np.where(left & (tried < 0), tried, low), np.where(left & (tried >= 0), tried, high)
-    return at + found[:, None] * direction
+def _above(owner: NDArray[Any], counts: NDArray[Any], n_owners: int) -> NDArray[np.int64]:
+    """Count how many rows of counts (category, row) have more than n of a category, by owner, (owner, category, n)."""
+    width, n_labels = int(counts.max(initial=0)) + 1, len(counts)
+    cell = (owner * n_labels + np.arange(n_labels)[:, None]) * width + counts
+    found = np.bincount(cell.ravel(), minlength=n_owners * n_labels * width).reshape(n_owners, n_labels, width)
+    return np.cumsum(found[..., ::-1], axis=-1)[..., -2::-1]
 
 
 def _dirichlets(rng: Rng, shape: Floats) -> Floats:

@@ -8,8 +8,9 @@ from arviz_stats.base.array import array_stats
 from scipy import special
 
 from bayesagree.datasets.simulate import crowd_labels
+from bayesagree.plausibility._side_by_side import choose, slice_step
 from bayesagree.plausibility.dawid_skene._annotators import Accuracies, Counts, Rows, concentration
-from bayesagree.plausibility.dawid_skene._crowd import Crowd, choose, slice_step
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene._gibbs import Mixed, OneTruth, OneTruthOfRows
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 

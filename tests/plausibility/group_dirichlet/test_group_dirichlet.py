@@ -108,7 +108,7 @@ def test_refusals():
         group_dirichlet(labels, groups=dict.fromkeys(members, "all"))
     with pytest.raises(InputError, match="none of the annotators"):
         group_dirichlet(labels, groups={"nobody": "g"})
-    with pytest.raises(InputError, match="these are counts"):
+    with pytest.raises(InputError, match="counts have none"):
         group_dirichlet(Labels.from_counts([[1, 2]]), groups=members)
 
 
