@@ -10,6 +10,7 @@
 - `checks`: posterior predictive checks of Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_coefficients` defines each, `_formulas` holds each
   formula once, `_items` the counts, `_set_distances` alpha of sets of labels.
+- `details`: agreement of pairs, annotators, labels and items, and the confusion of two annotators.
 - `intraclass`: the six intraclass correlations, with missing ratings, by components of variance.
 - `rankings`: Kendall's W, tau-b and rank-biased overlap.
 - `spans`: how far annotators mark the same spans.

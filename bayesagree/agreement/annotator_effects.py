@@ -120,6 +120,7 @@ def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFram
     >>> table = [[1, 2, 4], [2, 3, 5], [1, 1, 3], [3, 3, 5], [2, 2, 4]]
     >>> ratings = Ratings.from_matrix(table, scale=(1, 5), step=1, annotators=["a", "b", "c"])
     >>> import pymc as pm
+    >>> from bayesagree.agreement.phi import common_agreement_model
     >>> with common_agreement_model(ratings, annotator_effects="shift"):
     ...     prior = pm.sample_prior_predictive(50, random_seed=1)  # NUTS takes its time: pm.sample()
     >>> annotator_levels(xr.DataTree.from_dict({"posterior": prior["prior"].to_dataset()})).columns.tolist()

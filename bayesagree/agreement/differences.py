@@ -9,6 +9,7 @@ import scipy as sp
 from bayesagree._types import Floats, Integers
 from bayesagree.agreement._coefficients import (
     CELLS,
+    FEWEST,
     REPLICATES,
     SHORTEST,
     Coefficient,
@@ -126,10 +127,12 @@ def _row(
     for side, found in (("first", first), ("second", second)):
         if found.note:
             return _missing(SHORTEST, f"{side}: {found.note}")
+    estimate = first.estimate() - second.estimate()
+    if min(first.weight.sum(), second.weight.sum()) < FEWEST:
+        return _missing(SHORTEST, f"an interval over items needs {FEWEST} on both sides") | {"estimate": estimate}
     drawn = _differences(first, second, place, cluster, same, rng)
     defined = drawn[~np.isnan(drawn)]
     positive = float((defined > 0).mean()) if defined.size else np.nan
-    estimate = first.estimate() - second.estimate()
     interval = interval_of(drawn, ci_prob, first.remark or second.remark, estimate=estimate)
     return {"estimate": estimate, "prob_positive": positive} | interval
 

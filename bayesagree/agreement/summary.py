@@ -70,6 +70,7 @@ def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     Examples
     --------
     >>> import pymc as pm
+    >>> from bayesagree.agreement.phi import common_agreement_model
     >>> ratings = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
     >>> with common_agreement_model(ratings):
     ...     trace = pm.sample_prior_predictive(50, random_seed=1)

@@ -49,7 +49,7 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AABAA") * 6})
     >>> found = preference_table(davidson(Comparisons.from_long(table), draws=200, chains=2, random_seed=1))
     >>> found[["model", "rank_lower", "rank_upper", "comparisons"]].values.tolist()
-    [['A', 1, 1, 24], ['B', 2, 2, 18], ['C', 3, 3, 18]]
+    [['A', 1, 2, 24], ['B', 1, 3, 18], ['C', 1, 3, 18]]
     """
     posterior = result["posterior"].to_dataset()
     if scale not in SCALES or scale not in posterior:

@@ -20,7 +20,7 @@ rarest groups". The model is ours.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import scipy as sp
@@ -116,6 +116,7 @@ def group_posterior(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
+    engine: Literal["exact", "nuts"] = "exact",
 ) -> xr.DataTree:
     """Draw the accuracy of every model for each group of annotators from its hierarchical posterior.
 
@@ -135,6 +136,8 @@ def group_posterior(
         chains x draws draws in all.
     random_seed
         Same seed, same draws.
+    engine
+        ``"exact"``: quadrature and independent draws; ``"nuts"`` samples `group_performance_model` for each model.
 
     Returns
     -------
@@ -165,9 +168,14 @@ def group_posterior(
     n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     counts = group_counts(labels, predictions, as_groups(labels, annotators, by))
     prior = prior or GroupPrior()
-    streams = seed_sequence(random_seed).generate_state(counts.models.size)
-    rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
-    fits = list(map_blocks(lambda m: _exact(counts, m, prior, n_draws * n_chains, rngs[m]), [*range(len(rngs))]))
+    if engine == "nuts":
+        fits = [_sampled(counts, m, prior, n_draws, n_chains, random_seed) for m in range(counts.models.size)]
+    elif engine == "exact":
+        streams = seed_sequence(random_seed).generate_state(counts.models.size)
+        rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
+        fits = list(map_blocks(lambda m: _exact(counts, m, prior, n_draws * n_chains, rngs[m]), [*range(len(rngs))]))
+    else:
+        raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
     shape, dims = (n_chains, n_draws), ("chain", "draw", "model")
     drawn = {name: np.stack([fit[name] for fit in fits], axis=1) for name in SHARED}
     performance = drawn.pop("performance").reshape(*shape, *counts.total.shape[:1], counts.groups.size)
@@ -186,7 +194,7 @@ def group_posterior(
     coords = {"model": counts.models, "group": counts.groups}
     settings = {"metric": "accuracy", "prior": asdict(prior)}
     return result_tree(
-        groups, coords, model="group_performance", engine="exact", random_seed=random_seed, settings=settings
+        groups, coords, model="group_performance", engine=engine, random_seed=random_seed, settings=settings
     )
 
 
@@ -301,3 +309,14 @@ def _exact(
     agree, total = counts.agree[model, kept], counts.total[model, kept]
     posterior = beta_binomial_posterior(agree, total, counts.group[kept], counts.groups.size, prior.shapes())
     return posterior.sample(n_samples, rng)
+
+
+def _sampled(
+    counts: GroupCounts, model: int, prior: GroupPrior, draws: int, chains: int, random_seed: Seed
+) -> dict[str, NDArray[Any]]:
+    from bayesagree.inference.nuts import sample_nuts
+
+    sampled = sample_nuts(
+        group_performance_model(counts, model, prior=prior), draws=draws, chains=chains, random_seed=random_seed
+    )
+    return draws_of(sampled["posterior"].to_dataset(), *SHARED)
