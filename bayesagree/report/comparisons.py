@@ -158,7 +158,7 @@ def panel(data: ComparisonReport) -> Iterator[Answer]:
     p = best.prob_better
     sentence = text("{} is better than {} with probability {}.", *map(named, (best.model, other.model)), probability(p))
     if p < DECIDED:
-        sentence = text("Which of the two is better stays open: {} {}.", sentence, _worth(data))
+        sentence = text("Which of the two is better is undecided: {} {}.", sentence, _worth(data))
     places = text("The rank set of {} is {} to {}.", named(best.model), str(best.rank_lower), str(best.rank_upper))
     method = text("Probability that the model is the strongest; rank sets hold for all models together with .95.")
     first, ends = probability(best.prob_best), f"for {best.model}, of {len(data.models)} models"

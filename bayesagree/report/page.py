@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bayesagree.report.comparisons import ComparisonReport
 
 TITLE = "How good are the models, when annotators disagree?"
-TITLE_WITHOUT_MODELS = "How far do annotators agree, and what stays open?"
+TITLE_WITHOUT_MODELS = "How far do annotators agree, and what is undecided?"
 
 
 def render(data: "ReportData | ComparisonReport", *, title: str | None = None) -> str:

@@ -81,7 +81,7 @@ def _choice(data: ReportData, scores: ModelScores) -> Iterator[Answer]:
         found = comparison.sel(model=best, other_model=rival)
         p, difference, lower, upper = (float(found[k]) for k in ("prob_better", "difference", "lower", "upper"))
         sentence = text("{} is better than {} with probability {}.", named(best), named(rival), probability(p))
-        sentences = [sentence if p >= DECIDED else text("Which of the two is better stays open: {}", sentence)]
+        sentences = [sentence if p >= DECIDED else text("Which of the two is better is undecided: {}", sentence)]
         sign, plug_in = _sign(comparison), scores.table["plug_in"].sel(metric=metric)
         first = str(plug_in["model"].values[int(np.argmax(sign * plug_in.values))])
         if float(plug_in.sel(model=first)) != float(plug_in.sel(model=best)):
@@ -117,7 +117,7 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
         question = "How good is {} against many annotators?"
         method = "Estimated from labels and predictions together."
         alone = scores.labels_only.sel(metric=metric, model=best).isel(reliability=0)
-        beside.append(("By the labels alone", *_value(alone, "score")))
+        beside.append(("From the labels alone", *_value(alone, "score")))
     else:
         question = f"How good is {{}}, given these {data.annotations.kind}?"
         method = f"The {scores.target}, under the {data.settings.record.title} model."
@@ -205,7 +205,7 @@ def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
         )
     if scores.labels_only is not None:
         yield text("The estimate is the score to expect if very many people had annotated each item.")
-        yield text("The score by the labels alone counts every doubt that they leave. More votes would remove it.")
+        yield text("With few votes, the score from the labels alone comes out too low.")
 
 
 def _gold(data: ReportData) -> Iterator[Markup]:
