@@ -228,3 +228,30 @@ def test_items_that_nobody_annotated_are_counted():
     votes, models = ba.Labels.from_long(VOTES[VOTES["item"] != "q0"]), ba.Predictions.from_labels(HARD)
     assert given_notes(votes, models, "error")[0].startswith("1 of 60 items have predictions and no annotations")
     assert given_notes(ba.Labels.from_long(VOTES), models, "error") == []
+
+
+REFUSED = {
+    "score(votes, models, 'accuracy')": "no unbiased form for votes: pass truth_is='sampled'",
+    "evaluate(votes, models, metrics=['acc'])": r"metric 'acc' is not known; did you mean 'accuracy'\?",
+    "evaluate(votes, models, prior=1.0)": "prior= is no argument of informed_dirichlet.*: name the posterior",
+    "evaluate(votes)": "pass the predictions of the models",
+}
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_a_refusal_names_the_way_out(call):
+    votes, models = ba.Labels.from_long(VOTES), ba.Predictions.from_labels(HARD)
+    with pytest.raises(ba.InputError, match=REFUSED[call]) as refused:
+        eval(f"ba.{call}", {"ba": ba, "votes": votes, "models": models})
+    assert "use one of accuracy" not in str(refused.value)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_sets_next_items_and_provenance(tmp_path):
+    scores = ba.Predictions.from_scores(PROBA, items=ITEMS)
+    sets = ba.conformalize(VOTES, PROBA.assign(item=ITEMS))
+    assert sets.predict_set(scores).sizes == {"model": 1, "item": 60, "category": 3}
+    first = ba.annotate_next(VOTES, HARD, n=3, plausibility="dirichlet", random_seed=1)
+    assert first["item"].isin(ITEMS).all()
+    assert ba.dawid_skene(VOTES, **SHORT).attrs["engine"] != "exact"  # false of chains
+    assert "4 annotators" in repr(ba.Labels.from_long(VOTES))
