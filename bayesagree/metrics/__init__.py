@@ -5,7 +5,7 @@
 - `values`, `hard_labels`, `curves`: the functions: what an item counts in a draw, scores of counts, scores of all items
   at once.
 - `_scorer`: all metrics of some models on blocks of draws; what the truth of a draw is.
-- `posterior_scores`: any metric against every draw of the truth, or in its unbiased form; the ceiling of a score.
+- `posterior_scores`: any metric against every draw of the truth, or in its unbiased form.
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.
 - `another_annotator`: one more annotator beside the models; sums of a block of draws with that line.
 - `votes_alone`: unbiased forms of metrics for few votes.

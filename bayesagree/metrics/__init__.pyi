@@ -1,7 +1,6 @@
 from .concordant_pairs import concordance
 from .hard_labels import hard_label_scores
 from .posterior_auc import auc_posterior
-from .posterior_scores import human_ceiling
 from .records import UserMetric
 from .sklearn_scorer import make_scorer
 from .uncertainty_adjusted import accuracy_given_risk, per_item, top_k_accuracy
@@ -13,7 +12,6 @@ __all__ = [
     "auc_posterior",
     "concordance",
     "hard_label_scores",
-    "human_ceiling",
     "per_item",
     "top_k_accuracy",
 ]

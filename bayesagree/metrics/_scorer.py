@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Advance, Floats, Places
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, one_of, positive_int, shorten
+from bayesagree.errors import InputError, as_python, one_of, shorten
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.item_weights import ItemWeights
 from bayesagree.inference.streams import BLOCK, Seed, block_generator, stream_apart
@@ -253,7 +253,7 @@ class GroupSums:
 
 
 def draws_for(
-    metric: Metric, truth: Truth, *, truth_is: TruthIs, threshold: float | None, thin: int, random_seed: Seed,
+    metric: Metric, truth: Truth, *, truth_is: TruthIs, threshold: float | None, random_seed: Seed,
     plausibility: bool = False, numeric: bool = False,
 ) -> TruthDraws:  # fmt: skip
     """Return the draws of a truth, as a metric reads them."""
@@ -264,7 +264,6 @@ def draws_for(
         draws = number_draws(truth, threshold)
     else:
         draws = truth_draws(truth, metric.depth, threshold=threshold, plausibility=full)
-    draws = thinned(draws, thin)
     return with_sampled_labels(draws, random_seed) if sampled else draws
 
 
@@ -304,20 +303,3 @@ def picked_labels(block: DrawBlock, root: np.random.SeedSequence) -> NDArray[Any
         cut[np.arange(shares.shape[1]) >= shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)[:, None]] = np.inf
         labels[:] = (at[:, None] < cut).argmax(axis=1)
     return out
-
-
-def thinned(draws: TruthDraws, thin: int) -> TruthDraws:
-    """Return every `thin`-th draw of each chain."""
-    if positive_int(thin, "thin") == 1:
-        return draws
-    kept = np.arange(draws.chains * draws.draws).reshape(draws.chains, -1)[:, ::thin]
-    read = draws.read
-
-    def some(items: slice) -> DrawBlock:
-        block, at = read(items), kept.ravel()
-        if block.number is not None:
-            block = block._replace(number=block.number[:, at], variance=np.asarray(block.variance)[:, at])
-        full = None if block.plausibility is None else np.ascontiguousarray(block.plausibility[:, at])
-        return block._replace(top_label=np.ascontiguousarray(block.top_label[:, at]), plausibility=full)
-
-    return replace(draws, draws=kept.shape[1], read=some)

@@ -17,18 +17,17 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, warn
+from bayesagree.errors import warn
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.streams import Seed
-from bayesagree.inference.top_labels import Truth, TruthDraws, of_items, point_estimate, states_order
+from bayesagree.inference.top_labels import Truth, TruthDraws, of_items, states_order
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, check_order, draws_for
-from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring, always
+from bayesagree.metrics.another_annotator import BlockScoring
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.metrics.votes_alone import vote_scores
-from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.votes import one_label_each
 
 SIDES = ("slice", "rest", "difference")
@@ -45,8 +44,6 @@ def score(
     missing: Missing = "error",
     by: ItemGroup | None = None,
     cluster: ItemGroup | None = None,
-    proxy: xr.DataArray | None = None,
-    thin: int = 1,
     random_seed: Seed = None,
     client: Any = None,
     progress: Advance | None = None,
@@ -65,8 +62,8 @@ def score(
     metric
         A name (`bayesagree.metrics.registry.METRICS` has all: ``"f1_macro"``, ``"recall[yes]"``, ``"roc_auc_ovo"``,
         ``"total_variation"``, ``"top_3_accuracy"``, ...; names and conventions are those of scikit-learn); a function
-        (true labels, predicted labels) -> float, such as those of `sklearn.metrics`, called for every draw; or a
-        `UserMetric`, which states what a function takes and whether higher is better.
+        (true labels, predicted labels) -> float, such as those of `sklearn.metrics`, called for every draw (take few);
+        or a `UserMetric`, which states what a function takes and whether higher is better.
     truth_is
         ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Ignored
         by metrics that compare whole distributions.
@@ -80,13 +77,6 @@ def score(
     cluster
         A cluster for each item, as in `by`. Items are then a sample of a larger population and whole clusters are
         weighted anew in every draw (Bayesian bootstrap; a function of the user's sees resampled clusters).
-    proxy
-        With `Labels` of some of the predicted items, chosen at random: a guess of the plausibilities of all items,
-        dims (item, category), such as the mean of models' probabilities; made without the votes that it is used with.
-        Items without votes then count too, and the score stays right on average however wrong the guess is
-        (prediction-powered inference [2]_, with the weight of least variance).
-    thin
-        Keep every `thin`-th draw of a chain: for slow functions.
     random_seed
         Of sampled truths and of the bootstrap.
     client
@@ -104,7 +94,7 @@ def score(
     ------
     InputError
         An unknown metric, predictions without the scores or probabilities that it needs, other items or labels than
-        those of the truth, votes for a metric that has no unbiased form, a proxy beside a posterior.
+        those of the truth, votes for a metric that has no unbiased form.
 
     Warns
     -----
@@ -114,13 +104,11 @@ def score(
 
     See Also
     --------
-    human_ceiling, make_scorer, top_k_accuracy, evaluate
+    make_scorer, top_k_accuracy, evaluate
 
     References
     ----------
     .. [1] D. Stutz et al., arXiv:2307.02191, section 2.4, uncertainty-adjusted metrics.
-    .. [2] A. N. Angelopoulos, J. C. Duchi, T. Zrnic, "PPI++: Efficient Prediction-Powered Inference" (2023),
-       https://arxiv.org/abs/2311.01453.
 
     Examples
     --------
@@ -130,7 +118,8 @@ def score(
     >>> truth = dirichlet(given.labels, random_seed=1)
     >>> score(truth, given.predictions, "f1_macro").mean(("chain", "draw")).values.round(2).tolist()
     [0.72, 0.73, 0.62]
-    >>> score(truth, given.predictions, hamming_loss, thin=100).mean(("chain", "draw")).values.round(1).tolist()
+    >>> few = dirichlet(given.labels, draws=10, random_seed=1)
+    >>> score(few, given.predictions, hamming_loss).mean(("chain", "draw")).values.round(1).tolist()
     [0.3, 0.3, 0.4]
     >>> drawn = score(given.labels, given.predictions, "agreement", random_seed=1)
     >>> drawn.mean(("chain", "draw")).values.round(2).tolist()
@@ -146,13 +135,11 @@ def score(
         truth, predictions = _of_items(truth, kept), kept
     if isinstance(truth, Labels):
         check_order([requested], truth.has_order, truth.categories.size)
-        values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, random_seed, proxy)
+        values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, random_seed)
         return _result(values, requested, predictions.models, (4, 1000), slices)
-    if proxy is not None:
-        raise InputError("proxy= goes with Labels as the truth; a posterior has plausibilities of all items already")
     if isinstance(truth, xr.DataArray):
         _warn_plug_in(requested)
-    how: Any = {"truth_is": truth_is, "threshold": threshold, "thin": thin, "random_seed": random_seed}
+    how: Any = {"truth_is": truth_is, "threshold": threshold, "random_seed": random_seed}
     draws = draws_for(requested, truth, **how, numeric=predictions.numbers is not None)
     check_order([requested], states_order(truth, draws.labels), draws.labels.size)
     given = predictions.aligned(draws.items, draws.labels)
@@ -165,70 +152,6 @@ def score(
     else:
         values = _of_sums(BlockScoring(scorer, slices, weights), draws, client, advance)
     return _result(values, requested, predictions.models, (draws.chains, draws.draws), slices)
-
-
-def human_ceiling(
-    truth: Truth,
-    metric: str,
-    *,
-    truth_is: TruthIs = "top",
-    cluster: ItemGroup | None = None,
-    thin: int = 1,
-    random_seed: Seed = None,
-    client: Any = None,
-) -> xr.DataArray:
-    """Score another annotator against every draw of the truth.
-
-    In each draw the annotator's label of an item is drawn from the plausibilities of that draw. For metrics that need
-    probabilities the label has probability one.
-
-    Parameters
-    ----------
-    truth
-        A posterior of plausibilities, or a point estimate (item, category).
-    metric
-        Name of a metric that a single label has a value of.
-    truth_is, cluster, thin, random_seed, client
-        As in `score`.
-
-    Returns
-    -------
-    DataArray
-        One value per draw, dims (chain, draw, model), the model being "another annotator": beside the scores of
-        models by `xarray.concat`.
-
-    Raises
-    ------
-    InputError
-        A metric of whole orders of labels or items, such as ``set_2_accuracy`` or ``roc_auc``.
-
-    See Also
-    --------
-    score, evaluate
-
-    References
-    ----------
-    .. [1] J. Baan et al., "Stop measuring calibration when humans disagree", EMNLP 2022, section 5,
-       doi:10.18653/v1/2022.emnlp-main.124.
-
-    Examples
-    --------
-    >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(random_seed=1)
-    >>> human_ceiling(dirichlet(given.labels, random_seed=1), "accuracy", random_seed=1).mean().round(2).item()
-    0.79
-    """
-    truth = as_truth(truth)
-    requested = Metric.named(metric)
-    draws = draws_for(
-        requested, truth, truth_is=truth_is, threshold=None, thin=thin, random_seed=random_seed, plausibility=True
-    )
-    annotator = AnotherAnnotator([requested], draws.labels, random_seed)
-    weights = _cluster_weights(cluster, draws, random_seed)
-    scorer = Scorer(always(0, draws.labels, draws.items.size), [requested])
-    how = BlockScoring(scorer, weights=weights, annotator=annotator)
-    values = _of_sums(how, draws, client)[-1:]
-    return _result(values, requested, np.array([ANOTHER_ANNOTATOR]), (draws.chains, draws.draws), None)
 
 
 def _cluster_weights(cluster: ItemGroup | None, draws: TruthDraws, random_seed: Seed) -> ItemWeights | None:
@@ -294,16 +217,11 @@ def _of_votes(
     by: Any,
     cluster: Any,
     random_seed: Seed,
-    proxy: xr.DataArray | None,
 ) -> tuple[Floats, ItemGroups | None]:
-    guess = None
-    if proxy is not None:
-        labels = on_items_of(labels, predictions)
-        guess = point_estimate(proxy, labels.items, labels.categories)
     slices = None if by is None else ItemGroups.of(by, labels.items, "by")
     clusters = None if cluster is None else ItemGroups.of(cluster, labels.items, "cluster")
     weights = ItemWeights(clusters, labels.items.size, 4000, random_seed)
-    return vote_scores(requested, labels, predictions, truth_is, slices, weights, guess), slices
+    return vote_scores(requested, labels, predictions, truth_is, slices, weights), slices
 
 
 def _result(

@@ -1,6 +1,6 @@
 """Scores under uncertain truth for scikit-learn: `cross_val_score`, `GridSearchCV` and their like."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -30,12 +30,12 @@ class Scorer:
         statistic: str,
         ci_prob: float,
         random_seed: np.random.SeedSequence,
-        options: Mapping[str, Any],
+        truth_is: TruthIs,
     ) -> None:
         self._metric, self._truth, self._labels = metric, truth, labels
         self._sign = 1.0 if Metric.of(metric).record.higher_is_better else -1.0
         self._quantile = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}.get(statistic)
-        self._seed, self._options = random_seed, options
+        self._seed, self._truth_is = random_seed, truth_is
         from sklearn.utils.metadata_routing import MetadataRequest  # scikit-learn takes a second to load
 
         self._request = MetadataRequest(owner=self)
@@ -58,7 +58,7 @@ class Scorer:
             given = Predictions.from_scores(table.fillna(0.0), items=items, probabilities=True)
         else:
             given = Predictions.from_labels(estimator.predict(X), items=items, labels=labels)
-        values = score(truth, given, self._metric, random_seed=self._seed, **self._options) * self._sign
+        values = score(truth, given, self._metric, random_seed=self._seed, truth_is=self._truth_is) * self._sign
         return float(values.mean() if self._quantile is None else values.quantile(self._quantile))
 
     def _known(self, X: Any, y: Any) -> tuple[Truth, list[Any], list[Any]]:
@@ -85,7 +85,6 @@ def make_scorer(
     truth_is: TruthIs = "top",
     statistic: Literal["mean", "lower", "upper"] = "mean",
     ci_prob: float = 0.95,
-    thin: int = 1,
     random_seed: Seed = None,
 ) -> Scorer:
     """Make a scorer for scikit-learn: an estimator's score against the draws of the truth of its test items.
@@ -105,7 +104,7 @@ def make_scorer(
         A posterior of plausibilities, or a point estimate (item, category). None: from the votes passed to the scorer.
     labels
         Without a `truth`: the label of each column of the votes.
-    truth_is, thin
+    truth_is
         As in `score`.
     statistic
         The number to return: the posterior mean, or an end of its interval. A score of which lower is better is
@@ -148,8 +147,7 @@ def make_scorer(
     one_of(statistic, "statistic", ("mean", "lower", "upper"))
     if (truth is None) == (labels is None):
         raise InputError("make_scorer takes a truth, or the labels of the votes that each call of the scorer gets")
-    options = {"truth_is": truth_is, "thin": thin}
-    return Scorer(metric, truth, labels, statistic, ci_prob, seed_sequence(random_seed), options)
+    return Scorer(metric, truth, labels, statistic, ci_prob, seed_sequence(random_seed), truth_is)
 
 
 def _items(X: Any, y: Any) -> list[Any]:

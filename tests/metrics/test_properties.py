@@ -61,7 +61,6 @@ def test_an_item_of_weight_two_is_two_items(pattern):
         how = {
             "truth_is": "top",
             "threshold": None,
-            "thin": 1,
             "random_seed": 1,
             "numeric": metric.record.needs == "numbers",
         }
