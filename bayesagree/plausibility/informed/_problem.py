@@ -12,6 +12,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.posterior import Drawer, Drawn, Request, label_dtype
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed import guards
+from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
 from bayesagree.plausibility.informed.family import Items, draw_items, prior_means
 from bayesagree.plausibility.informed.fit import Fit, Learner
@@ -52,9 +53,23 @@ class InformedProblem:
         return Covariates.of(self.predictions, self.exclude)
 
     @cached_property
+    def weighed(self) -> tuple[Floats, Items]:
+        """The weight of each annotator, and covariates and votes of all items, those that are about them."""
+        items = Items.of(self.covariates, self.labels.counts().astype(np.int64))
+        with one_blas_thread():
+            weight, counts = weights(self.labels, self.layout, items)
+        warn_of_careless(self.labels, weight)
+        return weight, items if (weight == 1).all() else items.with_counts(counts)
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each annotator, shape (annotator,)."""
+        return self.weighed[0]
+
+    @property
     def items(self) -> Items:
         """Covariates and votes of all items."""
-        return Items.of(self.covariates, self.labels.counts().astype(np.int64))
+        return self.weighed[1]
 
     @cached_property
     def layout(self) -> Any:

@@ -69,6 +69,11 @@ class OrderedProblem(InformedProblem):
         priors = np.array([(0.0, 1.0)] * models.size + [LEVEL] * labels.size + [STEP, CONCENTRATION])
         return OrderedLayout(np.array(names), *np.ascontiguousarray(priors.T))
 
+    @property
+    def weights(self) -> Floats:
+        """One of each annotator: all votes count."""
+        return np.ones(self.labels.annotators.size)
+
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """Votes, shape (item, label)."""

@@ -37,6 +37,7 @@ from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.independence import Guarded, Independence, independence
 from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.annotators import careful
 from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
 from bayesagree.plausibility.informed.gold import GoldTruth
 from bayesagree.plausibility.informed.model import Form, form_of, informed_dirichlet_model
@@ -81,7 +82,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
         """Return the posterior with its form; by default it learns nothing from models that depend on the votes."""
         if self.gold is not None:
             return replace(self, form=self.form_of(annotations))
-        return replace(self, form=self.form_of(annotations)).guarded(annotations, predictions)
+        return replace(self, form=self.form_of(annotations)).guarded(careful(annotations), predictions)
 
     def problem(self, annotations: Labels) -> InformedProblem:
         """Return votes and covariates on the items of the predictions."""
@@ -108,7 +109,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
         if self.gold is not None:
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
         labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
-        found = independence(labels, predictions)
+        found = independence(careful(labels), predictions)
         found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
         return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
 
@@ -131,7 +132,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
             "diagnostics": self.diagnostics(problem, request)
             | {
                 "held_out_log_score": (("prior",), np.array(problem.held_out(request.random_seed))),
-                "dependence_z": (("model",), independence(labels, problem.predictions).z),
+                "dependence_z": (("model",), independence(careful(labels), problem.predictions).z),
             },
             "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
         }
@@ -139,12 +140,14 @@ class InformedDirichlet(Guarded, ItemPosterior):
     def diagnostics(self, problem: InformedProblem, request: Request) -> dict[str, Any]:
         """Return R-hat and effective sample size of the parameters."""
         r_hat, ess = diagnostics(problem.drawn(request))
-        return {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)}
+        found = {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)}
+        return found | ({"annotator_weight": (("annotator",), problem.weights)} if problem.weights.size else {})
 
     def coords(self, problem: InformedProblem) -> dict[str, Any]:
         """Return the names of parameters, models and priors."""
         priors = np.array(["informed", "labels_alone"])
-        return {"parameter": problem.layout.names, "model": problem.predictions.models, "prior": priors}
+        names = {"parameter": problem.layout.names, "model": problem.predictions.models, "prior": priors}
+        return names | ({"annotator": problem.labels.annotators} if problem.weights.size else {})
 
     def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
         """Return labels on all items of the predictions, voted on or not."""
@@ -193,8 +196,9 @@ def informed_dirichlet(
     Parameters
     ----------
     labels
-        Single labels, of some or all items of the predictions. Annotators count as exchangeable within an item; an
-        annotator's repeated labels (``duplicates="keep"``) count once each.
+        Single labels, of some or all items of the predictions. Annotators count as exchangeable within an item, but for
+        answers of named ones that are habit or chance (module `annotators`); an annotator's repeated labels
+        (``duplicates="keep"``) count once each.
     predictions
         Models whose output tells what items look like: probabilities (each row sums to one), scores of any scale, or
         hard labels. A model that was trained on these very votes makes the posterior overconfident about it. Where a
@@ -236,7 +240,8 @@ def informed_dirichlet(
         or clear, and the ``estimate`` (mode) and ``sd`` (parameter) of the parameters that all items share. Group
         ``diagnostics``: ``r_hat`` and ``ess`` (parameter) of their chains; ``held_out_log_score`` (prior), the mean log
         probability of held-out votes with covariates and without; ``dependence_z`` (model), how far the votes for a
-        model's label are from votes that are independent of it. Group ``constant_data``: ``n_votes`` (item).
+        model's label are from votes that are independent of it; ``annotator_weight`` (annotator), the share of the
+        answers of each named annotator that are about the items. Group ``constant_data``: ``n_votes`` (item).
 
     Raises
     ------
@@ -248,7 +253,8 @@ def informed_dirichlet(
     Warns
     -----
     UserWarning
-        Models that are not independent of the votes. From 1000 draws a chain: parameters whose chains disagree.
+        Models that are not independent of the votes; annotators of a weight below .3.
+        From 1000 draws a chain: parameters whose chains disagree.
 
     See Also
     --------

@@ -1,0 +1,109 @@
+"""Whose votes are about the items: each named annotator has a share of answers that are habit or chance.
+
+An answer of annotator a to item i is about the item with probability w_a, and then a draw of its plausibilities with
+odds of the annotator's own, or else one by the annotator's own shares of the labels. Given the learnt prior the
+probability of an answer follows from the other answers to its item and the predictions, and w_a from its answers by EM,
+under a Beta prior. Answers that are drawn not to be about their items leave the votes, and the prior is learnt anew,
+until no weight moves. Weights that the answers do not ask for (`ASKED`) are one, so that careful annotators keep all of
+their votes, however their items divide them.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._types import Floats
+from bayesagree.annotations import Labels
+from bayesagree.errors import shorten, warn
+from bayesagree.inference.streams import one_blas_thread
+from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.informed.family import Items, kinds
+from bayesagree.plausibility.informed.fit import ENOUGH_TO_BEGIN, Learner
+from bayesagree.plausibility.informed.prior import Layout
+
+# Fewest answers that tell anything of an annotator; gain of log likelihood from which a weight is below one; prior of
+# 1 - w as answers (for, against); rounds of learning the prior, and of EM within each.
+FEWEST, ASKED, PRIOR, ROUNDS, STEPS = 15, 4.0, (0.0, 3.0), 5, 50
+# Weight below which an annotator is named.
+NAMED = 0.3
+
+
+def weights(labels: Labels, layout: Layout, items: Items) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the weight of each annotator, and the votes (item, label) that are about their items."""
+    rows = np.repeat(np.arange(labels.count.size), np.where(labels.annotator_index < 0, 0, labels.count))
+    item, who, label = (part[rows] for part in (labels.item_index, labels.annotator_index, labels.label_index))
+    size, n_labels = np.bincount(who, minlength=labels.annotators.size), items.counts.shape[1]
+    weight, counts = np.ones(size.size), items.counts
+    if (size >= FEWEST).sum() < 2:
+        return weight, counts
+    kept, rng, odds = np.ones(item.size, bool), np.random.default_rng(0), layout.mean[-1]
+    given = np.full((size.size, n_labels), 0.5)
+    np.add.at(given, (who, label), 1)
+    chance = (given / given.sum(axis=1, keepdims=True))[who, label]
+    for _ in range(ROUNDS):
+        mode = np.append(Learner(layout, items.with_counts(counts)).mode(odds, ENOUGH_TO_BEGIN).mode, odds)
+        others = counts[item]
+        others[np.arange(item.size), label] -= kept
+        about = _leaning(_answers(others, item, mode, layout, items), who, label, given)
+        is_about, new = np.ones(item.size), np.full(size.size, 0.9)
+        for _ in range(STEPS):
+            is_about = new[who] * about / (new[who] * about + (1 - new[who]) * chance)
+            new = (np.bincount(who, is_about, size.size) + PRIOR[1]) / (size + sum(PRIOR))
+        gain = np.bincount(who, np.log(new[who] + (1 - new[who]) * chance / about), size.size)
+        new = np.where((gain > ASKED) & (size >= FEWEST), new, 1.0)
+        kept = (new[who] == 1) | (rng.random(item.size) < is_about)
+        moved, weight, counts = np.abs(new - weight).max(), new, items.counts.copy()
+        np.subtract.at(counts, (item[~kept], label[~kept]), 1)
+        if moved < 0.05:
+            break
+    return weight, counts
+
+
+def _answers(others: NDArray[np.int64], item: NDArray[Any], mode: Floats, layout: Layout, items: Items) -> Floats:
+    """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
+    key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
+    rows, counts, odds = items.rows(item[first]), key[:, 1:], layout.mean[-1]
+    logs = [
+        kinds(mode[None], layout, rows.with_counts(counts + one)).log_likelihoods(odds)[0][:, 0]
+        for one in np.eye(counts.shape[1], dtype=np.int64)
+    ]
+    p = np.exp(np.stack(logs, axis=1) - np.max(logs, axis=0)[:, None])
+    return (p / p.sum(axis=1, keepdims=True))[row.ravel()]
+
+
+def _leaning(p: Floats, who: NDArray[Any], label: NDArray[Any], given: Floats) -> Floats:
+    """Return the probability of each answer where it is about the item, each annotator leaning to labels at will.
+
+    Who is strict, or calls little a fault, gives some labels more often than others do, and to the items that ask for
+    them: odds of labels that make an annotator's shares as expected are no carelessness.
+    """
+    lean, at = np.ones(given.shape), np.arange(who.size)
+    for _ in range(STEPS):
+        q = p * lean[who]
+        q /= q.sum(axis=1, keepdims=True)
+        expected = np.full(given.shape, 0.5)
+        np.add.at(expected, who, q)
+        lean *= given / expected
+    q = p * lean[who]
+    return q[at, label] / q.sum(axis=1)
+
+
+def careful(labels: Labels) -> Labels:
+    """Leave out annotators few of whose answers are about the items, as the other answers alone tell."""
+    n_items, n_labels = labels.items.size, labels.categories.size
+    nothing = Covariates(np.zeros((n_items, 0, n_labels), np.float32), np.zeros((n_items, 0), np.int32), ())
+    with one_blas_thread():
+        weight, _ = weights(labels, Layout(()), Items.of(nothing, labels.counts().astype(np.int64)))
+    low = np.append(weight < NAMED, False)  # the last place is that of unknown annotators, -1
+    return labels.select(~low[labels.annotator_index]) if low.any() else labels
+
+
+def warn_of_careless(labels: Labels, weight: Floats) -> None:
+    """Name the annotators few of whose answers are about the items."""
+    low = np.flatnonzero(weight < NAMED)
+    if low.size:
+        warn(
+            f"less than {NAMED:.0%} of the answers of annotators {shorten(labels.annotators[low])} are about the items "
+            "and count; the others are habit or chance. Look at these answers, or leave the annotators out"
+        )

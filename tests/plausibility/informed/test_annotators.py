@@ -1,0 +1,59 @@
+"""Answers at random are found and leave the votes; strict annotators and split items cost nobody a vote.
+
+Coverage with careless annotators is in benchmarks/informed_worlds.py.
+"""
+
+import numpy as np
+import pytest
+
+from bayesagree import Labels, Predictions
+from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.annotators import careful
+
+ITEMS = 300
+
+
+def labelled(rng, shares, per_item, n_annotators):
+    """Answers (item, annotator) of some annotators of each item, -1 where there is none, and their places."""
+    who = rng.random((ITEMS, n_annotators)).argsort(axis=1)[:, :per_item]
+    said = (rng.random((ITEMS, per_item, 1)) > shares.cumsum(axis=1)[:, None]).sum(axis=2)
+    matrix = np.full((ITEMS, n_annotators), -1)
+    np.put_along_axis(matrix, who, said, axis=1)
+    return matrix
+
+
+def problem(rng, matrix, best):
+    """Votes and a model that is right in .8."""
+    label = np.where(rng.random(ITEMS) < 0.8, best, rng.integers(0, 3, ITEMS))
+    named = Labels.from_matrix(np.where(matrix < 0, None, matrix.astype(object)), labels=range(3))
+    return named, Predictions.from_labels({"A": label}, labels=range(3))
+
+
+def test_answers_at_random_are_found_and_do_not_count():
+    rng = np.random.default_rng(1)
+    best = rng.integers(0, 3, ITEMS)
+    matrix = labelled(rng, np.where(np.eye(3)[best] > 0, 0.88, 0.06), 3, 12)
+    chance = np.arange(12) < 3
+    matrix = np.where((matrix >= 0) & chance, rng.integers(0, 3, matrix.shape), matrix)
+    labels, models = problem(rng, matrix, best)
+    found = InformedProblem.of(labels, models)
+    with pytest.warns(UserWarning, match="less than 30% of the answers of annotators 0, 1, 2 are about the items"):
+        assert (found.weights[chance] < 0.3).all()
+    assert (found.weights[~chance] == 1).all()
+    counts, left = labels.counts(), found.items.counts
+    assert careful(labels).annotator_index.min() == 3
+    assert (left <= counts).all()
+    assert left.sum() < counts.sum() - 0.5 * (matrix[:, chance] >= 0).sum()
+
+
+def test_split_items_and_strict_annotators_cost_nobody_a_vote():
+    """Odds of a label of one's own, ten to one here, are a view of the items, no carelessness."""
+    rng = np.random.default_rng(2)
+    shares = rng.dirichlet(np.full(3, 0.6), ITEMS)
+    matrix = labelled(rng, shares, 3, 10)
+    strict = shares * [10.0, 1.0, 1.0]
+    strict /= strict.sum(axis=1, keepdims=True)
+    own = (rng.random((ITEMS, 1)) > strict.cumsum(axis=1)).sum(axis=1)
+    matrix[:, 0] = np.where(matrix[:, 0] >= 0, own, -1)
+    found = InformedProblem.of(*problem(rng, matrix, shares.argmax(axis=1)))
+    assert (found.weights == 1).all()
