@@ -1,6 +1,6 @@
 """How often the gates `bayesagree check` pass, where the true difference of the two models on the items is known.
 
-    NUMBA_NUM_THREADS=1 uv run python benchmarks/gates.py [POSTERIOR ...]
+    NUMBA_NUM_THREADS=1 uv run python benchmarks/gates.py [POSTERIOR ... | looks RUNS]
 
 Simulated: plausibilities of three labels are Dirichlet(.3), three votes per item are drawn from them. The old model is
 right (names the most plausible label) on 80 % of the items; errors are more likely where the plausibilities are split.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions, evaluate
-from bayesagree.evaluation.gates import claim_of
+from bayesagree.evaluation.gates import claim_of, required_probability
 
 VOTES, LABELS, ACCURACY, CHANGED = 3, 3, 0.8, 0.1
 RUNS = 200
@@ -63,7 +63,24 @@ def row(plausibility: str, n_items: int, difference: float) -> dict[str, str | i
     return {"posterior": plausibility, "items": n_items, "true difference": difference, "runs": RUNS} | columns
 
 
+def looks(runs: int, number: int = 10, batch: int = 100) -> None:
+    """Print how often equal models pass at least once in several looks at a growing set of labels alone."""
+    passed = np.zeros((runs, number, 2), bool)
+    for run in range(runs):
+        labels, models = case(number * batch, 0.0, [5, run])
+        order = np.random.default_rng([6, run]).permutation(number * batch)
+        for look in range(number):
+            seen = labels.select(np.isin(labels.item_index, order[: (look + 1) * batch]))
+            tree = evaluate(seen, models.on_items(seen.items), plausibility="dirichlet", draws=250, random_seed=run)
+            for k, required in enumerate((0.95, required_probability(0.95, number))):
+                passed[run, look, k] = claim_of(tree, "new", "old", required, 0.0, "accuracy").supported
+    share = passed.any(axis=1).mean(axis=0)
+    print(f"equal models pass one of {number} looks: {share[0]:.3f}; with looks={number}: {share[1]:.3f}; {runs} runs")
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["looks"]:
+        return looks(int(sys.argv[2]))
     began = time.process_time()
     print("| posterior | items | true difference | runs | " + " | ".join(GATES) + " |")
     print("| --- " * (4 + len(GATES)) + "|")

@@ -16,6 +16,7 @@ def check(
     new: Annotated[str, Option(help="Name of the new model.")] = "new",
     old: Annotated[str, Option(help="Name of the model that it is compared with.")] = "old",
     probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
+    looks: Annotated[int, Option(min=1, help="How often this is checked while votes are added.")] = 1,
     not_worse: Annotated[float | None, Option(help="Claim: not worse by this; by default: better.")] = None,
     metric: Annotated[str, Option(help="Metric to compare by.")] = "accuracy",
     plausibility: _options.PlausibilityName = None,
@@ -28,7 +29,7 @@ def check(
 
     Example: bayesagree check labels.csv predictions.csv --new candidate --old deployed --not-worse .01
     """
-    from bayesagree.evaluation.gates import claim
+    from bayesagree.evaluation.gates import claim, required_probability
 
     truth, models = source.read(predictions, columns, needed=True)
     names = {str(name): name for name in models.models.tolist()}
@@ -40,6 +41,7 @@ def check(
     options = vars(sampling) | {"items": items, "missing": missing}
     options["plausibility"] = _options.name_or_trace(plausibility)
     margin = -not_worse if not_worse else 0.0
+    probability = required_probability(probability, looks)
     found = claim(truth, models, names[new], names[old], probability, margin, metric, **options)
     row = {"supported": found.supported, "claim_probability": found.found, "required": probability, "margin": margin}
     pairs = found.table.assign(ci_kind="hdi", ci_prob=0.95)

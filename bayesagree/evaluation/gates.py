@@ -4,17 +4,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 import xarray as xr
 
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import probability as checked_probability
 from bayesagree.evaluation.comparison import ModelScores, pairwise
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import ITEMS_ARE
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
+
+# Random walks by which the requirement of several looks is found.
+WALKS = 200_000
 
 
 class Claim(NamedTuple):
@@ -37,6 +42,7 @@ def assert_better(
     old: Any,
     *,
     probability: float = 0.95,
+    looks: int = 1,
     margin: float = 0.0,
     metric: str = "accuracy",
     random_seed: Seed = None,
@@ -55,6 +61,10 @@ def assert_better(
         Names of the models.
     probability
         Required probability of the claim.
+    looks
+        How often the claim will be checked while annotations are added, about as many each time. Two equal models
+        pass one check in twenty, but at least one of ten checks in one study of six; with ``looks=10`` in one of
+        twenty, because each check requires a larger probability (Pocock 1977).
     margin
         The new model must be better by more than this. Below 0: it may be worse by as much, so ``margin=-0.01`` claims
         "not worse by .01". In the units of the metric; an improvement is positive also where lower is better. A
@@ -73,6 +83,11 @@ def assert_better(
     --------
     compare : all pairs of models, as a table.
 
+    References
+    ----------
+    S. J. Pocock, "Group sequential methods in the design and analysis of clinical trials", Biometrika 64 (1977),
+    doi:10.1093/biomet/64.2.191: one boundary for all looks.
+
     Examples
     --------
     >>> from bayesagree import Labels, Predictions
@@ -85,9 +100,27 @@ def assert_better(
     ...     print(str(error).partition(" (")[0])
     old is not worse than new by .01 with probability 0.00, and 0.95 is required
     """
-    found = claim(annotations, predictions, new, old, probability, margin, metric, random_seed=random_seed, **options)
+    required = required_probability(probability, looks)
+    found = claim(annotations, predictions, new, old, required, margin, metric, random_seed=random_seed, **options)
     if not found.supported:
         raise AssertionError(f"{found.sentence}\n{found.table.to_string(index=False, float_format='{:.3f}'.format)}")
+
+
+def required_probability(probability: float, looks: int) -> float:
+    """Return what each of several looks requires, so that equal models pass any of them with 1 - probability.
+
+    Leads of equal models, in standard errors, are a random walk over the root of the time.
+
+    Examples
+    --------
+    >>> [round(required_probability(0.95, looks), 3) for looks in (1, 2, 10)]
+    [0.95, 0.97, 0.988]
+    """
+    if positive_int(looks, "looks") == 1:
+        return probability
+    steps = np.random.default_rng(0).standard_normal((WALKS, looks))
+    lead = (np.cumsum(steps, axis=1) / np.sqrt(np.arange(1, looks + 1))).max(axis=1)
+    return float(sp.special.ndtr(np.quantile(lead, checked_probability(probability, "probability"))))
 
 
 def claim(
@@ -131,8 +164,8 @@ def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin
     difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))
     supported = found >= probability
     sentence = (
-        f"{new} is {claimed} with probability {found:.2f}, {'as' if supported else 'and'} {probability:g} is required "
-        f"({metric} {ITEMS_ARE[settings_of(result)['items']]}: difference {difference:+.3f}, 95 % interval "
+        f"{new} is {claimed} with probability {found:.2f}, {'as' if supported else 'and'} {probability:.3g} is "
+        f"required ({metric} {ITEMS_ARE[settings_of(result)['items']]}: difference {difference:+.3f}, 95 % interval "
         f"{lower:.3f} to {upper:.3f})"
     )
     return Claim(supported, found, sentence, row)

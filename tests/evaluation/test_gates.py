@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from bayesagree import InputError, Labels, Predictions, assert_better, evaluate, pairwise
-from bayesagree.evaluation.gates import claim_of
+from bayesagree.evaluation.gates import claim_of, required_probability
 
 # Five kinds of items, eight times each, are no mixture of binomials.
 pytestmark = pytest.mark.filterwarnings("ignore:models .* not independent")
@@ -56,3 +57,13 @@ def test_margin_is_an_improvement_where_lower_is_better():
 def test_bad_input_is_refused(change, message):
     with pytest.raises(InputError, match=message):
         assert_better(LABELS, MODELS, **({"new": "new", "old": "old"} | change))
+
+
+@pytest.mark.parametrize("looks", [2, 5, 10])
+def test_equal_models_pass_any_of_several_looks_as_often_as_one(looks):
+    """By 40,000 studies of their own; Pocock's boundaries, one-sided at .05 with five looks, is 2.122."""
+    required = required_probability(0.95, looks)
+    walks = np.random.default_rng(7).standard_normal((40_000, looks)).cumsum(axis=1) / np.sqrt(np.arange(1, looks + 1))
+    assert (norm.cdf(walks) >= required).any(axis=1).mean() == pytest.approx(0.05, abs=0.005)
+    if looks == 5:
+        assert norm.ppf(required) == pytest.approx(2.122, abs=0.02)
