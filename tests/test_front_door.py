@@ -255,3 +255,20 @@ def test_sets_next_items_and_provenance(tmp_path):
     assert first["item"].isin(ITEMS).all()
     assert ba.dawid_skene(VOTES, **SHORT).attrs["engine"] != "exact"  # false of chains
     assert "4 annotators" in repr(ba.Labels.from_long(VOTES))
+
+
+@KINDS
+def test_items_without_scores_are_skipped_on_request(held, tmp_path):
+    """Tables of scores with a row missing, or NaN in it, were refused whatever `missing` said."""
+    rows = [("A", 1, 0.7, 0.3), ("A", 2, 0.2, 0.8), ("A", 3, 0.6, 0.4), ("B", 1, 0.9, 0.1), ("B", 3, np.nan, np.nan)]
+    table = held(pd.DataFrame(rows, columns=["model", "item", "no", "yes"]), tmp_path)
+    votes = ba.Labels.from_counts([[3, 0], [1, 2], [2, 2]], items=[1, 2, 3], labels=["no", "yes"])
+    how = {"plausibility": "dirichlet", "metrics": "brier", **SHORT}
+    with pytest.raises(ba.InputError, match=r"model 'B' has no prediction for 2 of 3 items: 2, 3; missing='skip'"):
+        ba.evaluate(votes, table, **how)
+    found = ba.evaluate(votes, table, missing="skip", **how)["posterior"]["brier"]
+    first = ba.Predictions.from_scores({"A": [[0.7, 0.3]], "B": [[0.9, 0.1]]}, items=[1], labels=["no", "yes"])
+    alone = ba.evaluate(votes.select(votes.item_index == 0), first, **how)["posterior"]["brier"]
+    assert found.mean().item() == pytest.approx(alone.mean().item(), abs=0.02)
+    with pytest.raises(ba.InputError, match="model 'B' has no prediction for 2 of 3 items"):
+        ba.conformalize(votes, table)

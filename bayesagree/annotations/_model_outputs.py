@@ -88,8 +88,13 @@ def require_once(cell: NDArray[np.int64], axes: tuple[NDArray[Any], ...]) -> Non
 def check_scores(
     scores: NDArray[Any], models: NDArray[Any], items: NDArray[Any], labels: NDArray[Any], probabilities: bool
 ) -> None:
-    """Refuse scores that are not finite, or are no probabilities where they are declared to be."""
-    bad = np.argwhere(~np.isfinite(scores))
+    """Refuse scores that are not finite, or are no probabilities where they are declared to be.
+
+    An item of which a model has no score at all is missing.
+    """
+    lacks = np.isnan(scores).all(axis=-1)
+    lacks &= ~lacks.all(axis=1, keepdims=True)  # a model without any score is none
+    bad = np.argwhere(~np.isfinite(scores) & ~lacks[:, :, None])
     if bad.size:
         m, i, k = bad[0]
         raise InputError(
@@ -98,7 +103,7 @@ def check_scores(
         )
     if probabilities:
         sums = scores.sum(axis=-1)
-        off = np.argwhere((np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0))
+        off = np.argwhere(((np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0)) & ~lacks)
         if off.size:
             m, i = off[0]
             raise InputError(
@@ -126,12 +131,14 @@ def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) 
 def full_table(
     cell: NDArray[Any], values: Floats, axes: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 ) -> NDArray[np.float64]:
-    """Return the scores (model, item, label) of the cells that rows name, each of them once and none left out."""
+    """Return the scores (model, item, label) of the cells that rows name, each once and no label left out."""
     require_once(cell, axes)
     models, items, known = axes
     array = np.full((models.size, items.size, known.size), np.nan)
     seen = np.zeros(array.size, bool)
     seen[cell] = True
+    seen = seen.reshape(array.shape)
+    seen |= ~seen.any(axis=-1, keepdims=True)  # an item that the model predicts nothing for
     if not seen.all():
         m, i, k = np.unravel_index(int(np.flatnonzero(~seen)[0]), array.shape)
         raise InputError(

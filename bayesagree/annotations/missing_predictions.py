@@ -40,7 +40,7 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
     """Return the predictions of the items to score, as `without_missing`."""
     one_of(missing, "missing", ("error", "wrong", "skip"))
     lacks = predictions.lacking()
-    if not lacks.any() or (missing == "wrong" and predictions.numbers is None):
+    if not lacks.any() or (missing == "wrong" and predictions.label_index is not None):
         return predictions
     if missing != "skip" or not may_skip:
         model = int(np.argmax(lacks.any(axis=1)))
@@ -48,7 +48,7 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
             f"model {as_python(predictions.models[model])!r} has no prediction for {lacks[model].sum()} of "
             f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; "
             f"{say('missing', 'skip')} scores the items that every model predicts, {say('missing', 'wrong')} counts a "
-            "missing label as wrong"
+            "missing label, but no missing score, as wrong"
         )
     kept = np.flatnonzero(~lacks.any(axis=0))
     if kept.size == 0:

@@ -38,7 +38,8 @@ class Predictions(Categorical, Displayed):
     models, items, categories
         Names on each axis.
     scores
-        Score of every label, higher is better, shape (model, item, category); None for hard labels.
+        Score of every label, higher is better, shape (model, item, category), NaN for an item that a model predicts
+        nothing for; None for hard labels.
     label_index
         Position of the predicted label, -1 where a model gave none, shape (model, item); None for scores.
     numbers, levels
@@ -310,7 +311,7 @@ class Predictions(Categorical, Displayed):
                 )
             return self.hard_labels()[:, :, None].astype(dtype)
         order = self.scores.argmax(-1, keepdims=True) if depth == 1 else np.argsort(-self.scores, kind="stable")
-        return order[:, :, :depth].astype(dtype)
+        return np.where(np.isnan(self.scores[:, :, :1]), -1, order[:, :, :depth]).astype(dtype)
 
 
 def _by_model(given: Any, name: str) -> Mapping[str, Any]:

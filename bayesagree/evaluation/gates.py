@@ -135,7 +135,7 @@ def claim(
 ) -> Claim:
     """Evaluate, and return what is found about the claim of `assert_better`."""
     annotations = as_annotations(annotations)
-    predictions = as_predictions(predictions, annotations)
+    predictions = as_predictions(predictions, annotations, may_lack=True)
     models = predictions.models.tolist()
     for name, role in ((new, "new"), (old, "old")):
         if name not in models:

@@ -170,7 +170,7 @@ def evaluate(
     """
     if not isinstance(annotations, Iterator):
         annotations = as_annotations(annotations)
-        predictions = as_predictions(predictions, annotations)
+        predictions = as_predictions(predictions, annotations, may_lack=True)
     if isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
     metrics = default_metrics(predictions) if metrics is None else metrics

@@ -131,7 +131,11 @@ def _of_one_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilit
 
 
 def _scores_by_label(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
-    return Predictions.from_scores(_wide_scores(table, columns, labels), probabilities=probabilities)
+    tables = _wide_scores(table, columns, labels)
+    if all(rows.index.is_unique for rows in tables.values()):
+        known = list(dict.fromkeys(item for rows in tables.values() for item in rows.index))
+        tables = {model: rows.reindex(known) for model, rows in tables.items()}
+    return Predictions.from_scores(tables, probabilities=probabilities)
 
 
 def _wide_scores(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:

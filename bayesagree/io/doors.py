@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bayesagree.annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
+from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.errors import InputError, require
 
 
@@ -46,7 +49,7 @@ def as_annotations(
     return given
 
 
-def as_predictions(given: Any, annotations: Any = None, name: str = "predictions") -> Any:
+def as_predictions(given: Any, annotations: Any = None, name: str = "predictions", *, may_lack: bool = False) -> Any:
     """Return predictions as they are, and those of a table or a file as `read_predictions` reads them.
 
     Parameters
@@ -58,6 +61,8 @@ def as_predictions(given: Any, annotations: Any = None, name: str = "predictions
         last.
     name
         Of the argument.
+    may_lack
+        Whether the caller knows what to do with items that a model has no scores for.
 
     Examples
     --------
@@ -72,6 +77,8 @@ def as_predictions(given: Any, annotations: Any = None, name: str = "predictions
         given = read_outputs(given, numbers=isinstance(annotations, Ratings), two=names)
     if given is not None:
         require(given, Predictions, name)
+        if not may_lack and given.scores is not None and np.isnan(given.scores).any():
+            scored_items(given, "error")  # refuses them
     return given
 
 

@@ -126,7 +126,7 @@ def score(
     [0.71, 0.73, 0.61]
     """
     truth = as_truth(truth)
-    predictions = as_predictions(predictions, truth)
+    predictions = as_predictions(predictions, truth, may_lack=True)
     if isinstance(truth, pd.Series):
         truth = one_label_each(truth, predictions.categories)
     requested = Metric.of(metric)

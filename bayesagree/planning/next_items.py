@@ -125,7 +125,7 @@ def annotate_next(
     2010, doi:10.1287/deca.1100.0190 (value per observation, where a single one has none).
     """
     annotations = as_annotations(annotations, (Labels, Comparisons))
-    predictions = as_predictions(predictions, annotations)
+    predictions = as_predictions(predictions, annotations, may_lack=True)
     kept = positive_int(n, "n")
     if isinstance(annotations, Comparisons):
         if goal not in (None, "decision", "metric"):
@@ -218,7 +218,7 @@ def value_of_votes(
     ['B', 'A']
     """
     annotations = as_annotations(annotations, (Labels, Comparisons))
-    predictions = as_predictions(predictions, annotations)
+    predictions = as_predictions(predictions, annotations, may_lack=True)
     if isinstance(annotations, Comparisons):
         return Pairs.of(annotations, models, prior, random_seed).value_of_comparisons()
     if predictions is None:

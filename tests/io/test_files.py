@@ -203,7 +203,6 @@ def test_a_column_of_labels_or_numbers_for_each_model(tmp_path: Path) -> None:
         ("item,x,y,text\np,a,b,one\nq,b,a,two\n", "column 'text' shares no value with 'x', 'y': drop it"),
         ("model,item,x\nA,p,1\nA,p,2\n", "item 'p' is listed twice"),
         ("model,item,x,y\nA,p,1,high\n", "model 'A', item 'p', label 'y': 'high' is not a number"),
-        ("model,item,x\nA,p,1\nB,q,1\n", "the items of model 'B' are not the same set: missing 'p'; unknown 'q'"),
         ("model,item,label,score\nA,p,x,\n", "read as scores, one a row: model 'A', item 'p', label 'x': score nan"),
         ("model,item,label\nA,p,x\nA,p,y\n", "read as hard labels: predictions for ('A', 'p') are given twice"),
     ],
