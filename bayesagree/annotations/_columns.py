@@ -180,7 +180,7 @@ def encode(
         codes, distinct = pd.factorize(values, use_na_sentinel=True)
     except TypeError:
         row = next(i for i, value in enumerate(values) if not isinstance(value, Hashable))
-        raise InputError(f"{place(row)}: {values[row]!r} is no name of a {role}; text and numbers are") from None
+        raise InputError(f"{place(row)}: {values[row]!r} is not a {role} name; use text or numbers") from None
     distinct = np.asarray(distinct)
     # True equals 1, so only the values themselves tell whether a column of objects mixes the two.
     kinds = _kinds(values if isinstance(values, np.ndarray) else distinct)

@@ -270,6 +270,6 @@ def _require_means(predictions: Predictions, metrics: Sequence[Metric]) -> None:
     means = Scorer(predictions, list(metrics)).means
     if (means < 0).any():
         raise InputError(
-            f"metric {metrics[int(np.argmin(means))].name!r} is no mean over items, so that batches do not add up to "
+            f"metric {metrics[int(np.argmin(means))].name!r} is not a mean over items, so batches do not add up to "
             "it; leave it out, or call evaluate() on all items"
         )

@@ -143,7 +143,7 @@ def evaluate(
     InputError
         Annotations of the wrong kind, unknown metrics, items or labels that do not match, missing predictions; a file
         of another run. Of
-        pairs: none at all, other models than in the first, a metric that is no mean over items, or an argument that
+        pairs: none at all, other models than in the first, a metric that is not a mean over items, or an argument that
         needs all items at once (``items=``, ``by=``, ``cluster=``).
     ConvergenceError
         Chains of Dawid-Skene that disagree, with the items and annotators that differ; ``allow_unmixed=True`` scores

@@ -231,7 +231,7 @@ def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, 
             return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
         if file.table is None:
             raise InputError(
-                f"{file.name} is of no known format; formats are {', '.join(formats())} and tables "
+                f"{file.name} has an unknown format; known are {', '.join(formats())} and tables "
                 f"({', '.join(spreadsheet.LAYOUTS)})"
             )
         found = spreadsheet.read(file, columns, wanted, layout)
@@ -242,7 +242,7 @@ def _require_own_names(columns: Columns, known: Format) -> None:
     """Refuse names of columns where the tool's reader takes none: they would be ignored."""
     for role, name in columns._asdict().items():
         if name != getattr(Columns(), role) and role not in known.names:
-            raise InputError(f"{say(role, name)} is not used: the tool says itself what is the {role}; leave it out")
+            raise InputError(f"{say(role, name)} is not used: the tool itself names the {role}; leave it out")
 
 
 @contextmanager

@@ -108,7 +108,7 @@ class Scorer:
         """Return the mean over draws of the first metric, a mean over items: shape (model, item)."""
         metric, drawn = self.metrics[0], Drawn(block, self.n_labels or 2)
         if not isinstance(metric.record.kind, Mean):
-            raise InputError(f"{metric.name} is no mean over items, so that an item has no value of it")
+            raise InputError(f"{metric.name} is not a mean over items, so single items have no value")
         numbered = () if metric.number is None else (metric.number,)
         given = (self.given.one(m, block.items) for m in range(self.n_models))
         return np.stack([metric.record.kind.value(drawn, one, *numbered).mean(axis=1) for one in given])

@@ -85,7 +85,7 @@ class MetricRecord:
     best
         The best value, where it is neither end of the range.
     undefined
-        When it does not exist, in words, for the warning that comes with NaN.
+        Condition under which the metric is undefined (used in the NaN warning).
     default, always_numbered
         Its number where the name has none, and whether its own name then shows it.
     number

@@ -93,7 +93,7 @@ class EvaluationSpecification:
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError, RecursionError) as error:
-            raise InputError(f"this is no specification: {error}") from error
+            raise InputError(f"this is not a specification: {error}") from error
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def test_the_first_batch_chooses_the_posterior_of_all(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metrics": ("f1_macro",)}, "'f1_macro' is no mean over items"),
+        ({"metrics": ("f1_macro",)}, "'f1_macro' is not a mean over items"),
         ({"metrics": ()}, "no metric"),
         ({"items": "bootstrap"}, "items= needs all items at once"),
         ({"by": [0] * 300}, "by= needs all items at once"),

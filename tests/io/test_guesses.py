@@ -175,7 +175,7 @@ def test_several_choices_are_no_repeats_and_names_of_fields_are_used(tmp_path):
         found = read_annotations(path, duplicates="last", item="comment", annotator="email")
     rows = [["c1", "7@x", "a"], ["c1", "8@x", "a"], ["c1", "8@x", "b"], ["c2", "7@x", "a"]]
     assert found.to_long().astype(str).to_numpy().tolist() == rows
-    with pytest.raises(InputError, match="label='answer' is not used: the tool says itself what is the label"):
+    with pytest.raises(InputError, match="label='answer' is not used: the tool itself names the label"):
         read_annotations(path, label="answer")
 
 

@@ -22,7 +22,7 @@ def read(file: File, question: str | None) -> Found:
     table: Any = file.table
     found = Found()
     if table is None:
-        raise InputError(f"{file.name} is no table; download the results of the batch as CSV")
+        raise InputError(f"{file.name} is not a table; download the results of the batch as CSV")
     rejected = table["AssignmentStatus"] == "Rejected"
     if rejected.any():
         found.left_out["rejected assignments"] = int(rejected.sum())

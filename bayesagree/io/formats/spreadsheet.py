@@ -45,7 +45,7 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
     found = Found()
     table: Any = file.table
     if table is None:
-        raise InputError(f"{file.name} is no table; layouts are for {', '.join(TABLES)}")
+        raise InputError(f"{file.name} is not a table; layouts are for {', '.join(TABLES)}")
     if table.shape[1] > MOST_COLUMNS:
         raise InputError(
             f"{file.name} has {table.shape[1]} columns, more than {MOST_COLUMNS}; write one row per annotation, with "

@@ -222,8 +222,8 @@ def dawid_skene(
 ) -> xr.DataTree:
     """Infer the true label of each item together with the confusion of each annotator.
 
-    Annotators err independently given the truth: where some copy others, it is too certain (claims .99 where .71 are
-    right), and `agreement_check` shows pairs that agree too often.
+    Annotators are taken to err independently given the truth. If some copy others, the posterior is too certain (.99
+    where .71 are right), and `agreement_check` shows pairs that agree too often.
 
     Parameters
     ----------
@@ -273,9 +273,9 @@ def dawid_skene(
         ``accuracy`` (chain, draw, annotator), the chance of a right answer to an item drawn by prevalence; and what
         the variant adds (``concentration``, ``crowd_confusion``, ``ambiguity`` = alpha; "ordered":
         ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator);
-        its confusion and accuracy compare with the label of a typical annotator). Where an item
-        has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
-        its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``
+        its confusion and accuracy compare with the label of a typical annotator). For
+        variants with a single true label, each draw is (almost) one-hot; the mean over draws is the posterior
+        probability. Group ``derived``: ``label_probability``
         (item, category), the same mean with less Monte-Carlo error. Group ``diagnostics``: ``r_hat`` and ``ess`` of
         prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items; ``item_r_hat`` (item)
         and ``annotator_r_hat`` (annotator) compare whole chains, and name who differs.
