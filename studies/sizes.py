@@ -175,8 +175,8 @@ def main(
     if not isinstance(ratings, Ratings):
         raise InputError("Phi is of ratings; give --scale LOWEST HIGHEST")
     parts = _options.numbers(shares, "--shares")
-    means = one_of(item_mean, "item_mean", ("hierarchical", "flat"))
-    kind = one_of(likelihood, "likelihood", ("averaged", "binned", "density", "squeezed"))
+    means: Any = one_of(item_mean, "item_mean", ("hierarchical", "flat"))
+    kind: Any = one_of(likelihood, "likelihood", ("averaged", "binned", "density", "squeezed"))
     with _output.progress("subsamples", len(parts) * repeats) as advance:
         found = agreement_by_size(
             ratings,

@@ -64,8 +64,8 @@ def bars(rows: Sequence[tuple[float, float, float]]) -> list[Markup]:
     span = max(high - low, 1e-9)
     drawn = []
     for row in rows:
-        x, *ends = (6 + 108 * (value - low) / span for value in row)
-        bar = _line("bar", *ends, 8) if np.isfinite(ends).all() else Markup("")
+        x, start, end = (6 + 108 * (value - low) / span for value in row)
+        bar = _line("bar", start, end, 8) if np.isfinite(start + end) else Markup("")
         dot = Markup('<circle class="reference" cx="{:.1f}" cy="8" r="4"/>').format(x)
         whole = Markup('<svg class="row" viewBox="0 0 120 16" aria-hidden="true">{}{}</svg>').format(bar, dot)
         drawn.append(whole if np.isfinite(row[0]) else Markup(""))
