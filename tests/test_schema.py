@@ -39,7 +39,7 @@ def test_groups_variables_and_dims(name: str) -> None:
     assert found == known[name]
     for group in ("posterior", "sample_stats"):
         assert all(dims[:2] == ["chain", "draw"] for dims in found.get(group, {}).values())
-    assert {"model", "engine", "sampler", "seed", "settings"} <= set(tree.attrs)
+    assert {"model", "inference", "sampler", "seed", "settings"} <= set(tree.attrs)
     first_numbers = next(k for k, line in enumerate(repr(tree).splitlines()) if "Data variables" in line)
     # Five attributes, of which the settings are one line, four titles, at most two lines of sizes, and the names.
     assert first_numbers <= 12 + len(tree["posterior"].coords)

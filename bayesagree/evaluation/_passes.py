@@ -17,7 +17,7 @@ from bayesagree.evaluation._results import PARTS, Results
 from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
 from bayesagree.inference.blocks import Schedule
-from bayesagree.inference.convergence import warn_not_converged
+from bayesagree.inference.convergence import warn_not_converged, warn_of_scores
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.posterior import Posterior, Request
@@ -115,7 +115,10 @@ class Evaluation:
         if "reliability" in posterior.arguments():
             settings["reliability"] = levels[0] if len(levels) == 1 else list(levels)
         settings |= {name: doubted for name in ("left_out", "unsure") if (doubted := getattr(fitted, name))}
-        engine = getattr(posterior, "engine", "exact")
+        engine = passes[0].engine
+        if engine != "exact":
+            drawn = [np.reshape(of[1], (*of[1].shape[:2], -1)) for of in groups["posterior"].values()]
+            warn_of_scores(np.concatenate(drawn, axis=2), f"raise draws={how.request.draws}")
         return result_tree(
             groups, coords, model=posterior.name, engine=engine, random_seed=how.request.random_seed, settings=settings
         )
@@ -238,8 +241,8 @@ class Evaluation:
             name: {str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs) for key, values in sum_}
             for name, sum_ in ((name, group.items()) for name, group in sums.items())
         }
-        coords = {dim: values.values for dim, values in made["posterior"].coords.items() if dim != "draw"}
-        how = {"model": made.attrs["model"], "engine": made.attrs["engine"], "random_seed": self.request.random_seed}
+        coords = {str(dim): values.values for dim, values in made["posterior"].coords.items() if dim != "draw"}
+        how = {"model": made.attrs["model"], "engine": made.attrs["sampler"], "random_seed": self.request.random_seed}
         return result_tree(named, coords, **how, settings=settings)
 
 

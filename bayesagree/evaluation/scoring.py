@@ -152,7 +152,8 @@ def evaluate(
     Warns
     -----
     UserWarning
-        Items whose chains disagree (Plackett-Luce); models that are not independent of the votes.
+        Items whose chains disagree (Plackett-Luce); models that are not independent of the votes. Scores of chains
+        that rest on fewer than 400 effective draws, or have an R-hat above 1.01.
 
     Examples
     --------

@@ -25,6 +25,8 @@ R_HAT_LIMIT = 1.1
 # different places.
 # The same for a single annotator or item of a model that joins all of them.
 R_HAT_LIMIT_OF_ONE = 1.5
+# Limits of the field for a number that is printed.
+SCORE_R_HAT, SCORE_ESS = 1.01, 400
 # Below a hundred draws R-hat is mostly noise: its own standard error exceeds what the limit allows.
 # Fewest draws per chain for which a joint model warns.
 ENOUGH_DRAWS = 100
@@ -130,6 +132,17 @@ def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
     r_hat, ess = (values.reshape(n_items, -1) for values in diagnostics(draws.reshape(*draws.shape[:2], -1)))
     # NaN is a parameter that does not move; chains that stand still at different places have an infinite R-hat.
     return {"r_hat": np.fmax.reduce(r_hat, axis=1), "ess": np.fmin.reduce(ess, axis=1)}
+
+
+def warn_of_scores(draws: Floats, way_out: str) -> None:
+    """Warn where numbers that are printed rest on chains that disagree or are short, draws (chain, draw, number)."""
+    r_hat, ess = diagnostics(draws)
+    known = np.isfinite(r_hat)
+    if known.any() and (r_hat[known].max() > SCORE_R_HAT or ess[known].min() < SCORE_ESS):
+        warn(
+            f"a score rests on {ess[known].min():.0f} effective draws, with an R-hat of up to {r_hat[known].max():.2f} "
+            f"(asked are {SCORE_ESS} and {SCORE_R_HAT}); {way_out}"
+        )
 
 
 def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str) -> None:

@@ -96,9 +96,12 @@ class Posterior(ABC):
         Whether the annotators of an item count as exchangeable.
     takes_predictions
         Whether it learns from the predictions that `evaluate` scores.
+    engine
+        Name of the fast engine; ``"exact"`` draws are independent.
     """
 
     name: ClassVar[str]
+    engine: ClassVar[str] = "exact"
     target: ClassVar[str] = OF_ANNOTATIONS
     exchangeable: ClassVar[bool] = True
     takes_predictions: ClassVar[bool] = False
@@ -202,13 +205,10 @@ class ItemPosterior(Posterior):
 
     Attributes
     ----------
-    engine
-        Name of the fast engine.
     recorded
         Variables of `model` that NUTS keeps; None for all.
     """
 
-    engine: ClassVar[str] = "exact"
     recorded: ClassVar[tuple[str, ...] | None] = None
 
     @abstractmethod

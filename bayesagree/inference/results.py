@@ -12,6 +12,16 @@ import xarray as xr
 
 from bayesagree.errors import InputError, SizeError
 
+# How each engine draws.
+INFERENCE = {
+    "exact": "independent draws of the exact posterior",
+    "slice": "elliptical slice sampling of the parameters, exact draws given them",
+    "hmc": "Hamiltonian Monte Carlo",
+    "gibbs": "Gibbs sampling",
+    "nuts": "No-U-Turn sampling",
+    "em": "maximum of the posterior by EM",
+    "trace": "draws that were given",
+}
 # Largest result that is kept in memory, 4 GiB.
 MAX_BYTES = 2**32
 
@@ -28,14 +38,14 @@ def result_tree(
 ) -> xr.DataTree:
     """Build a result from ``{group: {variable: (dims, values[, attrs])}}``; each group takes the coordinates it uses.
 
-    `model` names what was fitted, `engine` how, and `sampler` the program that drew. attrs hold strings and numbers
-    only (netCDF knows nothing else): settings and seed are JSON. The tree has them once, so that it prints its numbers
-    early; what ArviZ expects of a group is in each of draws.
+    `model` names what was fitted, `sampler` the program that drew, `engine` how (in words: ``attrs["inference"]``).
+    attrs hold strings and numbers only (netCDF knows nothing else): settings and seed are JSON. The tree has them once,
+    so that it prints its numbers early; what ArviZ expects of a group is in each of draws.
     """
     library = {"inference_library": "bayesagree", "inference_library_version": version("bayesagree")}
     attrs = {
         "model": model,
-        "engine": engine,
+        "inference": INFERENCE.get(engine, engine),
         "sampler": sampler or engine,
         "seed": json.dumps(int(random_seed) if isinstance(random_seed, int | np.integer) else None),
         "settings": json.dumps(settings, default=plain),

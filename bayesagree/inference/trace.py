@@ -25,6 +25,7 @@ class Trace(Posterior):
     threshold: float | None = None
     population: Population = None
     name = "trace"
+    engine = "trace"
     exchangeable = False
 
     @classmethod

@@ -52,7 +52,7 @@ def test_an_annotator_who_rates_wider_is_found():
     rng, spread = np.random.default_rng(2), np.array([-0.5, -0.5, -0.5, 1.5])
     ratings = rated(rng, rng.beta(2, 2, 60), np.zeros(4), spread, 0.7)
     tree = ba.common_agreement(ratings, annotator_effects="shift_and_spread", draws=300, chains=2, random_seed=1)
-    assert tree.attrs["engine"] == "nuts"
+    assert tree.attrs["inference"] == "No-U-Turn sampling"
     table = ba.agreement.annotator_levels(tree).set_index("annotator")
     assert table["spread"].idxmax() == 3
     assert table.loc[3, "spread_lower"] > 0

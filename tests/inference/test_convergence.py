@@ -1,9 +1,13 @@
 """R-hat and effective sample sizes of many parameters at once against ArviZ."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from bayesagree.inference.convergence import diagnostics, warn_not_converged, worst_of_items
+from bayesagree import evaluate
+from bayesagree.datasets.simulate import labelled_test_set
+from bayesagree.inference.convergence import diagnostics, warn_not_converged, warn_of_scores, worst_of_items
 
 RNG = np.random.default_rng(0)
 CHAINS = {
@@ -47,3 +51,23 @@ def test_the_worst_parameter_of_an_item_is_named():
     assert worst["r_hat"].argmax() == worst["ess"].argmin() == 1
     with pytest.warns(UserWarning, match=r"1 of 3 items have not converged .*: 'b'; wait"):
         warn_not_converged(np.array(["a", "b", "c"]), worst["r_hat"], "wait")
+
+
+@pytest.mark.parametrize("kind", ["few", "slow", "apart"])
+def test_scores_of_short_or_poor_chains_are_warned_of_and_of_good_ones_not(kind):
+    with pytest.warns(UserWarning, match=r"rests on \d+ effective draws, with an R-hat of up to .*; raise draws="):
+        warn_of_scores(CHAINS[kind], "raise draws=")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_scores(np.random.default_rng(5).normal(size=(4, 1000, 3)), "raise draws=")
+
+
+def test_evaluate_warns_of_few_draws_of_chains_and_says_how_they_were_made():
+    given = labelled_test_set(n_items=60, random_seed=1)
+    with pytest.warns(UserWarning, match="a score rests on .* effective draws.*raise draws=40"):
+        found = evaluate(given.labels, given.predictions, draws=40, random_seed=1)
+    assert found.attrs["inference"].startswith("elliptical slice")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=40, random_seed=1)
+    assert alone.attrs["inference"] == "independent draws of the exact posterior"

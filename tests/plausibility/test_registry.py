@@ -5,6 +5,7 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, evaluate
 from bayesagree.inference.posterior import Posterior, Request
+from bayesagree.inference.results import INFERENCE
 from bayesagree.plausibility import Dirichlet, PrIRN
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors, posterior_for
 
@@ -29,7 +30,8 @@ def test_results_name_their_model(record: PosteriorRecord) -> None:
     annotations = ANNOTATIONS[record.annotations]
     tree = specification(record).draw(annotations, Request(20, 2, 1))
     assert tree.attrs["model"] == record.name
-    assert tree.attrs["sampler"] == tree.attrs["engine"]
+    assert tree.attrs["sampler"] == specification(record).engine
+    assert tree.attrs["inference"] == INFERENCE[specification(record).engine]
     assert ("posterior_parameters" in tree) == (record.closed_form or record.takes_predictions)
     assert posterior_for(annotations, record.name) is record
     assert record in fitting_posteriors(annotations)
@@ -51,6 +53,6 @@ def test_objects_and_names_are_the_same_posterior() -> None:
     by_object = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(2.0, 0.5), **how)
     assert by_name.identical(by_object)
     both = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(prior=0.5), reliability=(1.0, 2.0), **how)
-    np.testing.assert_array_equal(both["posterior"]["accuracy"][:, :, 1:], by_name["posterior"]["accuracy"])
+    np.testing.assert_array_equal(both["posterior"]["accuracy"].sel(reliability=2.0), by_name["posterior"]["accuracy"])
     with pytest.raises(InputError, match="is for Rankings, and these are Labels"):
         evaluate(labels, PREDICTIONS, plausibility=PrIRN())

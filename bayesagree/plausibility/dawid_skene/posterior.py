@@ -84,6 +84,7 @@ class DawidSkene(Posterior):
     tolerance: float = 1e-10
     max_iterations: int = 1000
     name = "dawid_skene"
+    engine = "gibbs"
     exchangeable = False
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:

@@ -69,6 +69,7 @@ class GroupDirichlet(Posterior):
     states: Any = None
     group: int | None = None
     name = "group_dirichlet"
+    engine = "gibbs"
     target = TARGET
     exchangeable = False
 

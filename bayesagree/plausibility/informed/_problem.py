@@ -20,7 +20,7 @@ from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
 # A new set of parameters costs a hundred passes over all items, more than its draws of these.
 # Most consecutive draws of a chain that share their parameters.
-MOST_SHARED = 10
+MOST_SHARED = 5
 
 
 def draws_per_parameters(draws: int) -> int:
