@@ -8,7 +8,6 @@
 - `prior`: names, order and priors of the parameters.
 - `fit`: their mode and their draws; `sampler`: the chains.
 - `gold`: the true label of items, learnt from items whose label is known.
-- `guards`: whether predictions help to predict held-out votes, and whether chains agree.
 - `model`: the same posterior in PyMC.
 """
 

@@ -5,13 +5,15 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import shorten, warn
+from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.inference.posterior import Drawer, Drawn, Request, label_dtype
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
-from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
 from bayesagree.plausibility.informed.family import Items, draw_items, prior_means
@@ -26,6 +28,20 @@ MOST_SHARED = 5
 def draws_per_parameters(draws: int) -> int:
     """Return how many consecutive draws of a chain share one draw of the parameters; it divides `draws`."""
     return next(d for d in range(MOST_SHARED, 0, -1) if draws % d == 0)
+
+
+def warn_of_chains(names: NDArray[np.str_], draws: Floats) -> None:
+    """Warn where chains of the parameters disagree, draws (chain, draw, parameter); short ones say nothing of that."""
+    if draws.shape[0] < 2 or draws.shape[1] < ENOUGH_DRAWS:
+        return
+    r_hat, _ = diagnostics(draws)
+    bad = np.flatnonzero(r_hat > R_HAT_LIMIT)
+    if bad.size:
+        warn(
+            f"chains of {bad.size} of {names.size} parameters disagree (r_hat up to {r_hat[bad].max():.2f}, limit "
+            f"{R_HAT_LIMIT}): {shorten(names[bad])}; raise draws=. Two kinds of items fit these votes about equally "
+            "well, and scores may move by a third of their sd from one seed to another"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,17 +111,12 @@ class InformedProblem:
         if key not in self._drawn:
             sets = request.draws // draws_per_parameters(request.draws)
             self._drawn[key] = self.parameters(sets, request.chains, request.random_seed)
-            guards.warn_of_chains(self.layout.names, self._drawn[key])
+            warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 
     def prior_means(self, theta: Floats | None = None) -> Floats:
         """Return the mean of every item before its own votes, (item, category), by default at the parameters' mode."""
         return prior_means(self.fit.mode if theta is None else theta, self.layout, self.items)
-
-    def held_out(self, random_seed: Seed) -> guards.HeldOut:
-        """Mean log score of votes that were held out."""
-        rng, layout = np.random.default_rng(stream_apart(random_seed, "held-out votes")), self.layout
-        return guards.held_out_log_scores(self.items, layout, rng)
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws a block of items given draws of the parameters."""

@@ -24,7 +24,6 @@ from bayesagree._types import Floats, Rng
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.posterior import Drawer, Drawn, Request
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
-from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Covariates, excluded_names
 from bayesagree.plausibility.informed.family import log_rising, pick, shares, softmax
@@ -116,10 +115,6 @@ class OrderedProblem(InformedProblem):
         theta = self.fit.mode if theta is None else theta
         log_weight, shape = place_weights(theta[None], self.x, np.zeros_like(self.counts))
         return np.exp(log_weight[..., 0]) @ (shape / shape.sum(axis=1, keepdims=True))[..., 0]
-
-    def held_out(self, random_seed: Seed) -> guards.HeldOut:
-        """Return NaN: nothing is held out."""
-        return guards.HeldOut(np.nan, np.nan)
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws a block of items given draws of the parameters."""
