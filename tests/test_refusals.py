@@ -58,7 +58,7 @@ REFUSED = {
     "judges: rates that are words": (lambda: ba.judges.estimators.saving_bound(np.array(["a"]), 0.8, 0.8), r"lie in \[0, 1\]"),
     "auc: scores of no model": (lambda: ba.metrics.concordance(np.empty((0, 2)), [0, 1]), r"scores have shape \(0, 2\)"),
     "auc: no such method": (lambda: ba.auc(VOTES, SOFT, method="no"), "method='no' is not one of"),
-    "auc: counts have no annotators": (lambda: ba.auc(NOBODY, SOFT, method="sgt"), "need to know who gave each label"),
+    "auc: counts have no annotators": (lambda: ba.auc(NOBODY, SOFT, method="sgt"), "needs to know who gave each label"),
     "top k beyond the labels": (lambda: ba.metrics.top_k_accuracy(drawn(), SOFT, k=3), "labels"),
     "calibrate: no gold": (lambda: ba.calibrate(drawn(), {}), "gold is empty"),
     "crowd: no such variant": (lambda: ba.dawid_skene(VOTES, variant="no"), "variant='no' is not one of"),

@@ -1,7 +1,7 @@
 """Scores under uncertain truth for scikit-learn: `cross_val_score`, `GridSearchCV` and their like."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.inference.top_labels import Truth, labels_of, of_items
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.posterior_scores import score
-from bayesagree.metrics.registry import AnyMetric, Metric
+from bayesagree.metrics.registry import AnyMetric
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 
@@ -27,18 +27,14 @@ class Scorer:
         metric: AnyMetric,
         truth: Truth | None,
         labels: Sequence[Any] | None,
-        statistic: str,
-        ci_prob: float,
-        random_seed: np.random.SeedSequence,
         truth_is: TruthIs,
+        random_seed: np.random.SeedSequence,
     ) -> None:
-        self._metric, self._truth, self._labels = metric, truth, labels
-        self._sign = 1.0 if Metric.of(metric).record.higher_is_better else -1.0
-        self._quantile = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}.get(statistic)
-        self._seed, self._truth_is = random_seed, truth_is
         from sklearn.utils.metadata_routing import MetadataRequest  # scikit-learn takes a second to load
 
-        self._request = MetadataRequest(owner=self)
+        self._metric, self._truth, self._labels = metric, truth, labels
+        self._truth_is: TruthIs = truth_is
+        self._seed, self._request = random_seed, MetadataRequest(owner=self)
 
     def set_score_request(self, *, votes: bool | str | None) -> Self:
         """Request the votes, or metadata of another name, from functions such as `cross_validate`."""
@@ -58,8 +54,8 @@ class Scorer:
             given = Predictions.from_scores(table.fillna(0.0), items=items, probabilities=True)
         else:
             given = Predictions.from_labels(estimator.predict(X), items=items, labels=labels)
-        values = score(truth, given, self._metric, random_seed=self._seed, truth_is=self._truth_is) * self._sign
-        return float(values.mean() if self._quantile is None else values.quantile(self._quantile))
+        values = score(truth, given, self._metric, random_seed=self._seed, truth_is=self._truth_is)
+        return float(values.mean() if values.attrs["higher_is_better"] else -values.mean())
 
     def _known(self, X: Any, y: Any) -> tuple[Truth, list[Any], list[Any]]:
         if self._truth is None:
@@ -83,8 +79,6 @@ def make_scorer(
     *,
     labels: Sequence[Any] | None = None,
     truth_is: TruthIs = "top",
-    statistic: Literal["mean", "lower", "upper"] = "mean",
-    ci_prob: float = 0.95,
     random_seed: Seed = None,
 ) -> Scorer:
     """Make a scorer for scikit-learn: an estimator's score against the draws of the truth of its test items.
@@ -106,24 +100,20 @@ def make_scorer(
         Without a `truth`: the label of each column of the votes.
     truth_is
         As in `score`.
-    statistic
-        The number to return: the posterior mean, or an end of its interval. A score of which lower is better is
-        returned with its sign turned round, as scikit-learn expects.
-    ci_prob
-        Probability of that interval (equal tails).
     random_seed
         Of sampled truths: all candidates of a scorer see the same ones.
 
     Returns
     -------
     Scorer
-        ``scorer(estimator, X, y) -> float``. The estimator's ``predict_proba`` counts where it has one, else its
+        ``scorer(estimator, X, y) -> float``, the posterior mean; of a score of which lower is better its negative, as
+        scikit-learn expects. The estimator's ``predict_proba`` counts where it has one, else its
         ``predict``.
 
     Raises
     ------
     InputError
-        Items without names, or that the truth does not have; neither truth nor labels, or both; an unknown statistic.
+        Items without names, or that the truth does not have; neither truth nor labels, or both.
 
     See Also
     --------
@@ -144,10 +134,9 @@ def make_scorer(
     >>> bool(cross_val_score(LogisticRegression(), X, majority, scoring=scorer, cv=3).mean() > 0.7)
     True
     """
-    one_of(statistic, "statistic", ("mean", "lower", "upper"))
     if (truth is None) == (labels is None):
         raise InputError("make_scorer takes a truth, or the labels of the votes that each call of the scorer gets")
-    return Scorer(metric, truth, labels, statistic, ci_prob, seed_sequence(random_seed), truth_is)
+    return Scorer(metric, truth, labels, truth_is, seed_sequence(random_seed))
 
 
 def _items(X: Any, y: Any) -> list[Any]:

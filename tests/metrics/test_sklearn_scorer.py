@@ -31,8 +31,6 @@ def test_it_is_the_mean_of_the_score(case):
     for metric, sign in (("accuracy", 1), ("log_loss", -1), ("total_variation", -1)):
         expected = sign * score(truth, given, metric).mean().item()
         assert make_scorer(metric, truth)(model, x, majority) == pytest.approx(expected)
-    low = make_scorer("accuracy", truth, statistic="lower")(model, x, majority)
-    assert low < make_scorer("accuracy", truth)(model, x, majority)
     best = dirichlet(
         Labels.from_counts([[1, 2]], items=["i1"], labels=["no", "yes"]), draws=9, top_labels=1, random_seed=1
     )
@@ -55,8 +53,8 @@ def test_refused(case):
         make_scorer("accuracy", truth)(model, x.to_numpy(), majority.to_numpy())
     with pytest.raises(InputError, match="has no items 'other'"):
         make_scorer("accuracy", truth)(model, x.set_index(pd.Index(["other", *x.index[1:]])))
-    with pytest.raises(InputError, match="statistic"):
-        make_scorer("accuracy", truth, statistic="median")
+    with pytest.raises(InputError, match="takes a truth, or the labels"):
+        make_scorer("accuracy")
 
 
 def test_votes_follow_the_folds(case):
