@@ -76,7 +76,7 @@ class Drawn:
     def cells(self) -> list[Places]:
         """Where the best labels of each draw stand in a table (item, label), for each rank: shape (item, sample)."""
         row = self.n_labels * np.arange(len(self.label))[:, None]
-        return [row + self.block.top_label[:, :, rank] for rank in range(self.block.top_label.shape[2])]
+        return [row + label for label in np.moveaxis(self.block.top_label, 2, 0)]
 
     @cached_property
     def shares(self) -> Floats:
@@ -123,6 +123,11 @@ def looked_up(drawn: Drawn, tables: Iterable[NDArray[Any]]) -> list[NDArray[Any]
     return [table.take(cell, mode="clip") for table, cell in zip(tables, drawn.cells)]
 
 
+def nothing(k: int) -> np.integer:
+    """Return a zero whose type holds the sum of k places, two times."""
+    return np.int16(0) if k <= 100 else np.int32(0)
+
+
 def overlap(drawn: Drawn, given: Given, k: int) -> Floats:
     """Share of the k labels that both lists have."""
     both: Any = sum(looked_up(drawn, [places(drawn, given, k) < k] * k), start=np.int16(0))
@@ -148,18 +153,21 @@ def kendall(drawn: Drawn, given: Given, k: int) -> Floats:
     """
     table = places(drawn, given, k)
     at = looked_up(drawn, [table] * k)
-    alone: Any = sum(looked_up(drawn, [table == k] * k), start=np.int32(0))
-    crossed: Any = sum((at[higher] > at[rank] for rank in range(k) for higher in range(rank)), start=np.int32(0))
-    shared = k - alone
-    above: Any = sum(at, start=np.int32(0)) - k * alone - shared * (shared - 1) // 2
-    return 1 - (crossed + above + alone * alone + alone * (alone - 1) / 2) / kendall_distance(k, drawn.n_labels)
+    zero = nothing(k)
+    alone: Any = sum((place == k for place in at), start=zero)
+    crossed: Any = sum((at[higher] > at[rank] for rank in range(k) for higher in range(rank)), start=zero)
+    # Beside the sum of places: how far labels of the model's list alone stand above others, and pairs of one list only.
+    n = np.arange(k + 1)
+    rest = n * n + n * (n - 1) / 2 - k * n - (k - n) * (k - n - 1) / 2
+    score = 1 - rest / kendall_distance(k, drawn.n_labels)
+    return score.take(alone, mode="clip") - sum(at, start=crossed) / kendall_distance(k, drawn.n_labels)
 
 
 def footrule(drawn: Drawn, given: Given, k: int) -> Floats:
     """One minus the places that labels have moved, over the most that there can be; no place counts as place k."""
     table = places(drawn, given, k)
     moves = looked_up(drawn, [np.abs(table - rank) - (k - table) for rank in range(k)])
-    moved: Any = sum(moves, start=np.int32(0))
+    moved: Any = sum(moves, start=nothing(k))
     return 1 - (moved + k * (k + 1) // 2) / footrule_distance(k, drawn.n_labels)
 
 
