@@ -114,7 +114,7 @@ def required_probability(probability: float, looks: int) -> float:
     Examples
     --------
     >>> [round(required_probability(0.95, looks), 3) for looks in (1, 2, 10)]
-    [0.95, 0.97, 0.988]
+    [0.95, 0.969, 0.989]
     """
     if positive_int(looks, "looks") == 1:
         return probability

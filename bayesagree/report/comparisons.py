@@ -102,7 +102,7 @@ def comparison_report(
     >>> from bayesagree import davidson
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AABAA") * 6})
     >>> games = Comparisons.from_long(table)
-    >>> comparison_report(games, davidson(games, draws=100, chains=2, random_seed=1)).models["model"].tolist()
+    >>> comparison_report(games, davidson(games, draws=300, chains=2, random_seed=1)).models["model"].tolist()
     ['A', 'B', 'C']
     """
     names = result["components"].to_dataset()["model"].values.tolist() if "components" in result else None
