@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 from bayesagree import Comparisons, davidson
-from bayesagree.evaluation.tiers import rank_probabilities, rank_sets
 from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.tiers import rank_probabilities, rank_sets
 
 RESULT = Path(__file__).parent / "results" / "comparisons.md"
 ROUNDS = 200

@@ -27,7 +27,7 @@ import pandas as pd
 
 import bayesagree as ba
 from bayesagree._types import Floats
-from bayesagree.evaluation.tiers import places, rank_probabilities, rank_sets, standing
+from bayesagree.inference.tiers import places, rank_probabilities, rank_sets, standing
 
 SIZES = (3, 8, 20, 60)
 SPREADS: dict[str, Callable[[np.random.Generator, int], Floats]] = {

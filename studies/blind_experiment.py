@@ -24,10 +24,10 @@ from bayesagree.blind.scores import (
 )
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, probability, shorten
-from bayesagree.evaluation.tiers import rank_probabilities
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.inference.tiers import rank_probabilities
 from bayesagree.metrics.hard_labels import confusion_counts, positive_index
 from studies.paired_tests import (
     Multiplicity,

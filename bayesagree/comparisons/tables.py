@@ -9,9 +9,9 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.errors import InputError
-from bayesagree.evaluation.tiers import rank_probabilities, standing
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import require_from
+from bayesagree.inference.tiers import rank_probabilities, standing
 
 type Scale = Literal["strength", "win_rate", "arena"]
 

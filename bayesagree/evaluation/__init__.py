@@ -2,7 +2,6 @@
 
 - `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
 - `comparison`: a table of models, best first; probabilities that one is better; practical equivalence.
-- `tiers`: places and tiers that hold for all models together.
 - `gold`: items whose label is known, and whether gold contradicts the annotators.
 - `humans`: every annotator scored against the truth without that annotator's votes.
 - `gates`: a claim that must hold, for continuous integration.

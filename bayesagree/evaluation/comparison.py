@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.errors import InputError, shorten
-from bayesagree.evaluation.tiers import rank_probabilities, standing
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import settings_of
+from bayesagree.inference.tiers import rank_probabilities, standing
 from bayesagree.metrics.registry import full_name
 
 PAIR = ("model", "other_model")
@@ -109,7 +109,7 @@ def compare(
             with probability `ci_prob`.
         ``tier``
             Neighbours whose order is open share a tier: that of all tiers holds with probability `ci_prob`. Scores are
-            shrunk towards each other first (`bayesagree.evaluation.tiers`), so that equal models share a tier.
+            shrunk towards each other first (`bayesagree.inference.tiers`), so that equal models share a tier.
         ``difference, difference_lower, difference_upper``
             Score less that of the best model, mean and HDI.
         ``prob_better``

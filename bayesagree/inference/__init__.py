@@ -11,4 +11,5 @@
 - `nuts`, `open_model`, `kernel_ops`, `random_draws`, `predictive`: PyMC models, opened, sampled and replicated.
 - `beta`, `kernel_draws`, `dirichlet_argmax`, `hamiltonian`, `vectors`: numerical kernels.
 - `intervals`, `multisets`: highest density intervals, equal items.
+- `tiers`: places and tiers that hold for all models together.
 """

@@ -6,7 +6,7 @@ import pytest
 from bayesagree import Comparisons, davidson, pairwise
 from bayesagree.comparisons import effect_table, preference_table
 from bayesagree.evaluation.comparison import practical_equivalence
-from bayesagree.evaluation.tiers import rank_probabilities, rank_sets
+from bayesagree.inference.tiers import rank_probabilities, rank_sets
 from bayesagree.plots import plot_rank_probability, plot_scores
 from tests.comparisons.test_davidson import crowd, food
 

@@ -12,8 +12,8 @@ from bayesagree import (
     score,
     simulate,
 )
-from bayesagree.evaluation.tiers import rank_probabilities
 from bayesagree.inference.intervals import hdi
+from bayesagree.inference.tiers import rank_probabilities
 from bayesagree.metrics import top_k_accuracy
 
 

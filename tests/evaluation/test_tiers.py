@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from bayesagree import InputError, compare, pairwise
-from bayesagree.evaluation.tiers import joint_rank_sets, places, shrunk, standing, surely_better
+from bayesagree.inference.tiers import joint_rank_sets, places, shrunk, standing, surely_better
 
 SEEDS = st.integers(0, 10_000)
 
