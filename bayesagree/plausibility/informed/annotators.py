@@ -8,6 +8,7 @@ until no weight moves. Weights that the answers do not ask for (`ASKED`) are one
 their votes, however their items divide them.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,9 @@ def careful(labels: Labels) -> Labels:
     with one_blas_thread():
         weight, _ = weights(labels, Layout(()), Items.of(nothing, labels.counts().astype(np.int64)))
     low = np.append(weight < NAMED, False)  # the last place is that of unknown annotators, -1
-    return labels.select(~low[labels.annotator_index]) if low.any() else labels
+    kept = ~low[labels.annotator_index]  # items stay, also where they lose all votes
+    rows = {name: getattr(labels, name)[kept] for name in ("item_index", "annotator_index", *labels.value_fields)}
+    return replace(labels, **rows) if low.any() else labels
 
 
 def warn_of_careless(labels: Labels, weight: Floats) -> None:

@@ -35,6 +35,7 @@ def test_answers_at_random_are_found_and_do_not_count():
     matrix = labelled(rng, np.where(np.eye(3)[best] > 0, 0.88, 0.06), 3, 12)
     chance = np.arange(12) < 3
     matrix = np.where((matrix >= 0) & chance, rng.integers(0, 3, matrix.shape), matrix)
+    matrix[0, 3:] = -1  # an item that only they have
     labels, models = problem(rng, matrix, best)
     found = InformedProblem.of(labels, models)
     with pytest.warns(UserWarning, match="less than 30% of the answers of annotators 0, 1, 2 are about the items"):
@@ -42,6 +43,7 @@ def test_answers_at_random_are_found_and_do_not_count():
     assert (found.weights[~chance] == 1).all()
     counts, left = labels.counts(), found.items.counts
     assert careful(labels).annotator_index.min() == 3
+    assert (careful(labels).items == labels.items).all()
     assert (left <= counts).all()
     assert left.sum() < counts.sum() - 0.5 * (matrix[:, chance] >= 0).sum()
 
