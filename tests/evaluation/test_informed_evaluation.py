@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet
+from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.results import settings_of
 from bayesagree.metrics import top_k_accuracy
@@ -78,6 +78,7 @@ def test_the_default_falls_back_to_labels_alone_with_the_reason(test_set, items,
     chosen = evaluate(labels, models, **options, **SHORT)
     assert settings_of(chosen)["plausibility"] == "dirichlet"
     assert reason in settings_of(chosen)["choice"]
+    assert (compare(chosen)["warning"].str.startswith("20 items: by their annotations alone")).all()
     named = evaluate(labels, models, plausibility="dirichlet", **options, **SHORT)
     xr.testing.assert_equal(chosen["posterior"].to_dataset(), named["posterior"].to_dataset())
 
