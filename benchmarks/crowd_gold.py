@@ -36,7 +36,7 @@ SPLITS, MIXED = 20, 1.05
 RUN: Any = {"draws": 150, "chains": 2, "random_seed": 1, "top_labels": 1, "confusion": False}
 METHODS = (
     "auto", "vote share", "crowd-kit EM", "EM", "full", "one_coin", "class_conditional", "hierarchical",
-    "mixed_membership",
+    "mixed_membership", "mixed_one_coin",
 )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def _default(frame: pd.DataFrame) -> str:
     vote = frame[frame["method"] == "vote share"].set_index("set")
     rivals = frame[frame["method"].isin(["vote share", *VARIANTS])]
     best = rivals.loc[rivals.groupby("set")["log_score"].idxmax()].set_index("set")
-    weights = [name for name in ("mixed_membership", "accurate_annotators", "votes") if name in auto]
+    weights = [name for name in ("mixed_membership", "accurate_annotators", "mixed_one_coin", "votes") if name in auto]
     table = auto[["mean_accuracy", "gap", "log_score", "r_hat", *weights]].fillna(0.0)
     error = np.sqrt(auto["mean_accuracy"] * (1 - auto["mean_accuracy"]) / auto["n_gold"])
     table = table.assign(

@@ -123,6 +123,7 @@ def evaluate(
         also ``prior_share``, the mean weight of the prior in an item at the first reliability. From .09 on, which is
         ten votes per item, the score from annotations alone is likely far from the score against a well-annotated
         truth. `evaluate` does not warn, since the score is correct for its target; the command line and the report do.
+        ``"dawid_skene"`` too scores from annotations alone: items that they leave open count against every model.
         Of pairs ``annotation_certainty`` is the mean over items.
 
         With ``"informed_dirichlet"`` group ``posterior`` scores the models under the posterior that all of them inform,
