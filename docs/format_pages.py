@@ -32,6 +32,7 @@ EXPORTED = {
     "wide": "A row per item, a column per annotator; empty cells are missing.",
     "counts": "A row per item, a column per label: how many annotators chose it. Who they were is not known.",
     "lists": "A row per item, its annotations as a list in a cell; annotators, where known, as a list beside it.",
+    "places": "A row per ranking: columns that end in 1, 2, ... hold its labels, best first; `A / B` is a tie.",
 }
 """How a file comes about."""
 
@@ -202,6 +203,11 @@ EXAMPLES = {
         'content = [{"id": "p1", "annotations": ["cat", "dog"], "annotators": ["ann", "bob"]},\n'
         '           {"id": "p2", "annotations": ["dog"], "annotators": ["bob"]}]',
         _LINES,
+    ),
+    "places": (
+        "findings.csv",
+        'content = "item,annotator,diagnosis 1,diagnosis 2\\nc1,ann,eczema,tinea / psoriasis\\nc1,bob,tinea,eczema\\n"',
+        _TEXT,
     ),
 }
 """Name of a file, its content, and how it is written: the smallest file of the format."""

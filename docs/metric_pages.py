@@ -144,7 +144,7 @@ truth = rng.dirichlet(np.full({n_labels}, 0.3), 60)
 votes = ba.Labels.from_counts(rng.multinomial(5, truth){stated})
 guess = rng.dirichlet(np.ones({n_labels}), 60)
 models = ba.Predictions.from_scores({{"good": 0.8 * truth + 0.2 * guess, "poor": 0.4 * truth + 0.6 * guess}})
-posterior = ba.dirichlet(votes, draws=100, seed=1)
+posterior = ba.dirichlet(votes, draws=100, random_seed=1)
 ba.score(posterior, models, "{name}").mean(("chain", "draw")).to_series().round(3)"""
 
 
@@ -158,7 +158,7 @@ truth = rng.uniform(2, 4, 60)
 ratings = ba.Ratings.from_matrix(truth[:, None] + rng.uniform(-1, 1, (60, 5)), scale=(1, 5))
 noise = rng.normal(size=(60, 40))
 models = ba.Predictions.from_numbers({{"good": truth[:, None] + 0.5 * noise, "poor": 3 + noise}})
-posterior = ba.informed_normal(ratings, models, draws=100, seed=1)
+posterior = ba.informed_normal(ratings, models, draws=100, random_seed=1)
 ba.score(posterior, models, "{name}").mean(("chain", "draw")).to_series().round(3)"""
 
 
