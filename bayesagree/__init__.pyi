@@ -46,6 +46,7 @@ from .plausibility.dirichlet.posterior import dirichlet
 from .plausibility.group_dirichlet.posterior import group_dirichlet
 from .plausibility.informed import informed_dirichlet
 from .plausibility.informed_normal import informed_normal
+from .plausibility.informed_plackett_luce.posterior import informed_plackett_luce
 from .plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from .plausibility.plackett_luce.posterior import plackett_luce
 from .plausibility.prirn.posterior import prirn
@@ -74,6 +75,7 @@ __all__ = [
     "dirichlet",
     "informed_dirichlet",
     "informed_normal",
+    "informed_plackett_luce",
     "prirn",
     "plackett_luce",
     "normal_inverse_gamma",

@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import bayesagree as ba
+from bayesagree.plausibility.informed_plackett_luce._problem import Tilt, log_weight, prior_of
 
 LABELS = ba.Labels.from_matrix([["no", "no", "yes"], ["yes", "perhaps", None], ["yes", "yes", "yes"]])
 RATINGS = ba.Ratings.from_matrix([[1, 2, 2], [4, 5, 3], [3, 3, 5]], scale=(1, 5))
@@ -125,17 +126,40 @@ def orders(ranking: list[list[int]]) -> list[tuple[int, ...]]:
     return [tuple(itertools.chain(*parts)) for parts in itertools.product(*map(itertools.permutations, blocks))]
 
 
-@pytest.mark.parametrize("shape", [None, 0.7])
-def test_plackett_luce(shape):
-    """Gamma worths, and the sum over the complete orders that each ranking allows."""
-    theirs, at = at_random_points(ba.plausibility.PlackettLuce(shape=shape).model(RANKINGS), ["worth"])
-    worths = at["worth"].reshape(20, 2, 3)
-    ours = stats.gamma(1 / 3 if shape is None else shape).logpdf(worths).sum(axis=(1, 2))
+def of_rankings(worths: Any, shape: float) -> Any:
+    """Return the log density of gamma worths (point, item, label) and of `BLOCKS`, summed over complete orders."""
+    ours = stats.gamma(shape).logpdf(worths).sum(axis=(1, 2))
     for item, rankings in enumerate(BLOCKS):
         for ranking in rankings:
             placed = worths[:, item][:, np.array(orders(ranking))]
             left = placed[..., ::-1].cumsum(axis=-1)[..., ::-1]
             ours = ours + np.log((placed / left).prod(axis=-1).sum(axis=-1))
+    return ours
+
+
+@pytest.mark.parametrize("shape", [None, 0.7])
+def test_plackett_luce(shape):
+    """Gamma worths, and the sum over the complete orders that each ranking allows."""
+    theirs, at = at_random_points(ba.plausibility.PlackettLuce(shape=shape).model(RANKINGS), ["worth"])
+    require_one_constant(of_rankings(at["worth"].reshape(20, 2, 3), 1 / 3 if shape is None else shape), theirs)
+
+
+def test_informed_plackett_luce():
+    """Rankings alone, times the weight that the engine gives a draw, over its constant."""
+    given = ba.Predictions.from_scores({"A": [[0.5, 0.3, 0.2], [0.1, 0.6, 0.3]]}, labels=[0, 1, 2])
+    posterior = ba.plausibility.InformedPlackettLuce(given)
+    problem = posterior.problem(RANKINGS)
+    theirs, at = at_random_points(posterior.model(RANKINGS), ["worth", "parameters"])
+    worths = at["worth"].reshape(20, 2, 3)
+    share, (mean, sd) = worths / worths.sum(axis=2, keepdims=True), prior_of(3, 1)
+    ours = of_rankings(worths, problem.shape) + stats.norm(mean, sd).logpdf(at["parameters"]).sum(axis=1)
+    for k, theta in enumerate(at["parameters"]):
+        tilt = Tilt.of(theta, problem.said, 3)
+        label = problem.said.label
+        log = np.log(np.take_along_axis(np.column_stack([share[k], np.ones(2)]), label, 1))[:, None]
+        hit = label == share[k].argmax(axis=1)[:, None]
+        place = np.where(hit.any(axis=1), hit.argmax(axis=1), label.shape[1])[:, None]
+        ours[k] += log_weight(tilt, log, place).sum() - tilt.log_constant(problem.shape, 3).sum()
     require_one_constant(ours, theirs)
 
 

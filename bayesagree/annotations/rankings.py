@@ -24,7 +24,7 @@ from bayesagree.annotations._display import names
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, say, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,6 +299,38 @@ class Rankings(Categorical, Container):
             named, block = self.categories[self.label_index[entries]].tolist(), self.block[entries]
             found.append([[n for n, b in zip(named, block) if b == level] for level in range(block[-1] + 1)])
         return found
+
+
+def who_competed(rankings: Rankings) -> tuple[str, bool]:
+    """Say in one sentence whether a label that a ranking does not name was beaten, and whether that is doubtful.
+
+    Doubtful: some rankings of an item name most of the labels, others fewer and not the same.
+
+    Examples
+    --------
+    >>> who_competed(Rankings.from_blocks([[[["a"], ["b"]]]], labels="abc"))[0]
+    'All 3 labels compete in every ranking: one that a ranking does not name was beaten by those it names.'
+    """
+    n = rankings.categories.size
+    if rankings.offered is not None:
+        return (
+            "Rankings say what was on offer: a label that one does not name was beaten if it was offered.",
+            False,
+        )
+    said = f"All {n} labels compete in every ranking: one that a ranking does not name was beaten by those it names"
+    size = np.diff(rankings.start)
+    least, most = np.full((2, rankings.items.size), n)
+    np.minimum.at(least, rankings.item_index, size)
+    most[:] = 0
+    np.maximum.at(most, rankings.item_index, size)
+    odd = np.flatnonzero((least < most) & (2 * most > n))
+    if odd.size == 0:
+        return f"{said}.", False
+    i = odd[np.argmax((most - least)[odd])]
+    return (
+        f"{said}; rankings of item {as_python(rankings.items[i])!r} name {least[i]} to {most[i]} labels: if the others "
+        f"were not on offer, say what was by {say('offered')}"
+    ), True
 
 
 # Any of the three containers.

@@ -66,7 +66,7 @@ def evaluate(
         ratings the labels are "below" and "at_or_above" the threshold.
     plausibility
         ``"auto"``: for labels ``"informed_dirichlet"``, which estimates the score against many annotators, and
-        ``"dirichlet"`` where there is too little to learn from; for rankings ``"plackett_luce"``; for ratings
+        ``"dirichlet"`` where there is too little to learn from; for rankings ``"informed_plackett_luce"``; for ratings
         ``"informed_normal"`` or ``"normal_inverse_gamma"`` (the settings hold the reason, ``choice``; of batches the
         first decides). Also by name ``"dawid_skene"`` and ``"prirn"``; an object such as ``Dirichlet(prior=1.0)``
         (`bayesagree.plausibility`); or draws of a model of one's own, on the same items.

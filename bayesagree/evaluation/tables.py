@@ -26,6 +26,7 @@ import xarray as xr
 from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare, pairwise
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
@@ -187,10 +188,7 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
     """
     notes = []
     if isinstance(annotations, Rankings) and predictions is not None:
-        notes.append(
-            "Scores are conditional on these rankings alone and do not estimate the score against many annotators: "
-            "those of a model that is better than the rankings come out too low."
-        )
+        notes.append(who_competed(annotations)[0])
     if np.bincount(annotations.item_index, getattr(annotations, "count", None)).max(initial=0) == 1:
         notes.append("No item has two annotations: how far annotators disagree is not known from them.")
     if predictions is None:

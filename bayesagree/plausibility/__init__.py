@@ -7,6 +7,7 @@
 - `plackett_luce`: partial rankings with ties.
 - `normal_inverse_gamma`: ratings.
 - `informed_normal`: ratings together with the numbers that models predict.
+- `informed_plackett_luce`: rankings together with the predictions of models.
 - `dawid_skene`: labels of known annotators, whose confusion matrices are learned.
 - `group_dirichlet`: labels of groups of annotators, pooled as far as the groups agree.
 - `calibration`: label probabilities recalibrated against a small gold set.

@@ -5,6 +5,7 @@ from .dirichlet.posterior import Dirichlet
 from .group_dirichlet.posterior import GroupDirichlet, GroupDirichletPrior
 from .informed import InformedDirichlet, InformedPrior
 from .informed_normal import InformedNormal, InformedNormalPrior
+from .informed_plackett_luce.posterior import InformedPlackettLuce
 from .normal_inverse_gamma.posterior import NormalInverseGamma
 from .normal_inverse_gamma.prior import NormalInverseGammaPrior
 from .plackett_luce.likelihood import plackett_luce_log_likelihood
@@ -22,6 +23,7 @@ __all__ = [
     "InformedDirichlet",
     "InformedNormal",
     "InformedNormalPrior",
+    "InformedPlackettLuce",
     "InformedPrior",
     "NormalInverseGamma",
     "NormalInverseGammaPrior",

@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Predictions, Rankings, Ratings
+from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import InputError, shorten
 from bayesagree.inference.posterior import Posterior
 from bayesagree.inference.predictive import HeldOutRecord, PredictiveRecord
@@ -26,6 +27,7 @@ from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.group_dirichlet.posterior import GroupDirichlet
 from bayesagree.plausibility.informed.posterior import InformedDirichlet
 from bayesagree.plausibility.informed_normal.posterior import InformedNormal
+from bayesagree.plausibility.informed_plackett_luce.posterior import InformedPlackettLuce
 from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 from bayesagree.plausibility.plackett_luce import predictive as plackett_luce_predictive
@@ -173,6 +175,13 @@ _RECORDS = (
         held_out=prirn_predictive.HELD_OUT,
     ),
     PosteriorRecord(
+        InformedPlackettLuce(),
+        title="informed Plackett-Luce",
+        annotations=Rankings,
+        sentence="a posterior that learns from rankings and predictions together what the truth of items looks like",
+        reference=ANGELOPOULOS,
+    ),
+    PosteriorRecord(
         NormalInverseGamma(),
         title="normal-inverse-gamma",
         annotations=Ratings,
@@ -230,12 +239,14 @@ class Choice(NamedTuple):
 
 
 INFORMED = f"Votes and predictions together estimate the score against many annotators ({InformedDirichlet.name})."
-RANKINGS = (
-    f"Rankings determine the truth ({PlackettLuce.name}): all labels compete, and one that a ranking leaves out has "
-    "lost to those it names."
+RANKINGS = f"Rankings alone determine the truth ({PlackettLuce.name})."
+INFORMED_RANKINGS = (
+    f"Rankings and predictions together estimate the score against many readers ({InformedPlackettLuce.name})."
 )
 # Annotated items from which predictions inform the truth: of fewer the prior of a dozen parameters decides.
 FEWEST_ITEMS = 30
+# The same of ranked items, whose prior carries more: of fewer nothing is learnt that the prior does not say.
+FEWEST_RANKED = 5
 
 
 def default_posterior(
@@ -275,7 +286,11 @@ def default_posterior(
         _refuse_options_of(first, name, set(given) - {"threshold", "exclude", "annotator_effects"})
         return Choice(name, f"Ratings and predictions together estimate the score against many annotators ({name}).")
     if isinstance(annotations, Rankings):
-        return Choice(first, RANKINGS)
+        informed_rankings = InformedPlackettLuce.name
+        if predictions is None or annotations.offered is not None or n_items < FEWEST_RANKED:
+            return Choice(first, f"{RANKINGS} {who_competed(annotations)[0]}")
+        _refuse_options_of(first, informed_rankings, set(given) - set(InformedPlackettLuce.arguments()))
+        return Choice(informed_rankings, f"{INFORMED_RANKINGS} {who_competed(annotations)[0]}")
     if not isinstance(annotations, Labels):
         return Choice(first, f"{first} is the default for {type(annotations).__name__.lower()}.")
     informed = POSTERIORS["informed_dirichlet"].specification

@@ -60,19 +60,31 @@ def plackett_luce_model(
     >>> [v.name for v in plackett_luce_model(rankings).free_RVs]
     ['worth']
     """
+    positive(exponent, "exponent")
+    problem = Problem.of(rankings, reliability, shape, unranked)
+    if exponent != 1 and problem.split > 0 and (problem.n_labels - np.diff(problem.races.slot_start) > 0).any():
+        raise InputError(
+            f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
+            "pass unranked='lumped'"
+        )
+    return races_model(rankings, problem, reliability, exponent, worth)
+
+
+def races_model(
+    rankings: Rankings,
+    problem: Problem,
+    reliability: int = 1,
+    exponent: float = 1.0,
+    worth: Callable[[Any, Any, Any], Any] | None = None,
+) -> "pm.Model":
+    """Build the model of `plackett_luce_model` from rankings that are read."""
     import pymc as pm
     import pytensor.tensor as pt
 
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
-    positive(exponent, "exponent")
-    problem, labels = Problem.of(rankings, reliability, shape, unranked), with_pseudo_label(rankings.categories)
-    races, items, n_labels = problem.races, rankings.items, rankings.categories.size
-    if exponent != 1 and problem.split > 0 and (n_labels + 1 - np.diff(races.slot_start) > 1).any():
-        raise InputError(
-            f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
-            "pass unranked='lumped'"
-        )
+    labels, races, items = with_pseudo_label(rankings.categories), problem.races, rankings.items
+    n_labels = rankings.categories.size
     # Items name different numbers of labels: one flat vector of worths has no padding that NUTS would sample.
     present = np.flatnonzero(problem.shape > 0)
     item_of_slot, label_of_slot = races.item[present], races.label[present]

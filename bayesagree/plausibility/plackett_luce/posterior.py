@@ -23,7 +23,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
-from bayesagree.annotations.rankings import ChoiceSets
+from bayesagree.annotations.rankings import ChoiceSets, who_competed
 from bayesagree.errors import as_python, positive_int, warn
 from bayesagree.inference.blocks import LOCAL, Schedule, Stream, by_chain
 from bayesagree.inference.nuts import Sampler
@@ -67,7 +67,8 @@ class PlackettLuce(ItemPosterior):
 
     def settings(self, annotations: Rankings) -> dict[str, Any]:
         """Return the arguments of the model, and the length of a chain."""
-        return vars(self) | {"shape": worth_shape(annotations.categories.size, self.shape, self.unranked)}
+        shape = worth_shape(annotations.categories.size, self.shape, self.unranked)
+        return vars(self) | {"shape": shape, "competing": who_competed(annotations)[0]}
 
     def categories(self, annotations: Rankings) -> NDArray[Any]:
         """Return the labels, and for ``unranked="lumped"`` the pseudo-label at their end."""
@@ -192,7 +193,8 @@ def plackett_luce(
     -----
     UserWarning
         Names the items whose chains disagree; rankings of a few labels each, that look like comparisons of few among
-        many, without `offered`; an item with labels that none of its rankings was offered.
+        many, without `offered`, or of an item that name most labels here and fewer there; an item with labels that
+        none of its rankings was offered.
 
     References
     ----------
@@ -228,6 +230,9 @@ def _warn_of_choice_sets(rankings: Rankings) -> None:
     if rankings.offered is not None:
         _warn_of_labels_never_offered(rankings, rankings.offered)
         return
+    said, doubtful = who_competed(rankings)
+    if doubtful:
+        warn(said)
     size = np.diff(rankings.start)
     if not 1 < size[0] < rankings.categories.size:
         return

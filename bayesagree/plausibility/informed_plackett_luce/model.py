@@ -1,0 +1,34 @@
+"""The informed posterior of rankings as a PyMC model."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt, prior_of
+from bayesagree.plausibility.plackett_luce.model import races_model
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def informed_model(problem: InformedRankings) -> "pm.Model":
+    """Build `informed_plackett_luce` in PyMC: the model of rankings alone, and what the predictions add to it.
+
+    The sum over labels that neither readers nor models name is never the best label.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    said, n_labels = problem.said, problem.alone.n_labels
+    (alike, times), here = said.kinds(n_labels), said.label < n_labels
+    with races_model(problem.rankings, problem.alone) as model:
+        model.add_coord("parameter", NAMES)
+        theta: Any = pm.Normal("parameters", *prior_of(n_labels, problem.n_models), dims="parameter")
+        plausibility: Any = model["plausibility"]
+        share = plausibility[np.arange(len(here))[:, None], said.label]
+        readers, best = Tilt.of(theta, said, n_labels, pt)
+        is_best: Any = pt.eq(pt.argmax(plausibility[:, :n_labels], axis=1)[:, None], said.label)
+        added: Any = (readers * pt.log(pt.where(here, share, 1.0)) + best * is_best).sum()
+        constant: Any = Tilt.of(theta, alike, n_labels, pt).log_constant(problem.shape, n_labels, pt)
+        pm.Potential("predictions", added - (times * constant).sum())
+    return model

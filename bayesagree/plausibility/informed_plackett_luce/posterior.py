@@ -1,0 +1,238 @@
+"""Plausibilities as they would look if many readers had ranked: rankings and predictions in one posterior.
+
+Few rankings leave open which label is best, so that its prior counts; and the prior of every item is averaged into a
+score. Here it is learnt. The models' predictions, in a regression that readers' first choices teach, order up to three
+likely labels y_1, y_2, y_3 of each item. With theta the plausibilities, Dirichlet(a, ..., a) without predictions,
+
+    p(theta | predictions)  ~  Dirichlet(theta; a + r_1 at y_1, a + r_2 at y_2, a + r_3 at y_3) exp(w_best),
+
+best the place of the largest plausibility among the three (w = 0 elsewhere): the predictions count as r further readers
+of a label, and know beyond that which label is best. log r_d and w_d depend on how many models put the label first, and
+of the first on how sure the models are. A model that finds the best label as often on open items as on clear ones has
+r = 0; a model that is one more noisy reader has w = 0. The constant is exact, and learnt with normal priors.
+
+Given the parameters items are independent, and their posterior is that of rankings alone (`plackett_luce`, whose Gibbs
+sampler draws it) with bounded weights theta_y1^r_1 theta_y2^r_2 theta_y3^r_3 exp(w_best). Parameters are drawn from a t
+distribution around their mode and weighted, then the draws of each item.
+
+Source: Stutz et al., appendix B.4, for the likelihood; Angelopoulos et al. (2023) for predictions in the place of gold.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.annotations import Rankings
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.group_scores import beside_annotations_only
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
+from bayesagree.inference.results import fingerprint
+from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations, as_predictions
+from bayesagree.plausibility.independence import Guarded, Independence, independence
+from bayesagree.plausibility.informed.covariates import Excluded
+from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt, log_weight
+from bayesagree.plausibility.informed_plackett_luce.model import informed_model
+from bayesagree.plausibility.plackett_luce._sampler import Run
+from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+# Draws of the parameters that draws of items share.
+SHARED = 100
+
+
+@dataclass(frozen=True)
+class InformedPlackettLuce(Guarded, ItemPosterior):
+    """Specification of the posterior of `informed_plackett_luce`, whose arguments it holds.
+
+    `evaluate` gives it the predictions that it scores; `found` says whether they are independent of the rankings.
+    """
+
+    predictions: Predictions | None = None
+    exclude: Excluded = None
+    shape: float | None = None
+    tune: int = 200
+    found: Independence | None = None
+    name = "informed_plackett_luce"
+    engine = "gibbs, weighted"
+    target = "score against a well-annotated truth (estimate)"
+    takes_predictions = True
+
+    def __post_init__(self) -> None:
+        positive_int(self.tune, "tune")
+
+    @property
+    def given(self) -> Predictions:
+        """The predictions, which only `evaluate` may leave out."""
+        if self.predictions is None:
+            raise InputError("informed_plackett_luce learns from predictions; give them as predictions=")
+        return self.predictions
+
+    def problem(self, annotations: Rankings) -> InformedRankings:
+        """Return rankings and what the models say of their items."""
+        return InformedRankings.of(annotations, self.given, self.exclude, self.shape)
+
+    def settings(self, annotations: Rankings) -> dict[str, Any]:
+        """Return the arguments of the model."""
+        return {
+            "predictions": fingerprint(self.given),
+            "target": self.target,
+            "exclude": self.exclude,
+            "tune": self.tune,
+        }
+
+    def model(self, annotations: Rankings) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        return informed_model(self.problem(annotations))
+
+    def draw(self, annotations: Rankings, request: Request) -> xr.DataTree:
+        """Draw a result; warn of models that depend on the rankings."""
+        found = independence(annotations, self.given.aligned(annotations.items, annotations.categories))
+        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
+        return super().draw(annotations, request)
+
+    def fitted(self, annotations: Rankings, predictions: Predictions, request: Request) -> Posterior:
+        """Return the posterior; by default it learns nothing from models that depend on the rankings."""
+        return self.guarded(annotations, predictions)
+
+    def drawer(self, problem: InformedRankings, request: Request) -> Drawer:
+        """Return the function that draws a block of items under rankings alone, and of these by their weights."""
+        run, samples, depth = Run(request.chains, self.tune, request.draws, 1), request.samples, request.top_labels
+        thetas, alone = problem.parameters(request)[0][:SHARED], problem.alone
+        tilts = [Tilt.of(theta, problem.said, alone.n_labels) for theta in thetas]
+        which = np.arange(samples) * len(thetas) // samples
+
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            theta = alone.draw(items, run, rng)
+            worst = alone.diagnostics(items, theta)
+            values = alone.reduce(items, theta, depth, rng)
+            best = values[:, :, 0] if depth else values.argmax(axis=2)
+            log, place = problem.features(items, theta.reshape(samples, -1), best)
+            here = [Tilt(tilt.readers[items], tilt.best[items]) for tilt in tilts]
+            for i, one in enumerate(values):
+                own = Tilt(*(np.stack(part) for part in zip(*((t.readers[i], t.best[i]) for t in here))))
+                weight = log_weight(own, log[i][None], np.broadcast_to(place[i], (len(here), samples)))
+                mass = np.exp(weight - weight.max(axis=1, keepdims=True), dtype=np.float64).cumsum(axis=1)
+                mass = mass / mass[:, -1:] + np.arange(len(here))[:, None]
+                one[:] = one[
+                    np.minimum(mass.ravel().searchsorted(which + rng.random(samples)) - which * samples, samples - 1)
+                ]
+            return Drawn(items, {request.variable: values}, worst)
+
+        return draw
+
+    def groups(self, problem: InformedRankings, request: Request) -> Groups:
+        """Return the parameters that all items share."""
+        thetas, effective = problem.parameters(request)
+        summary = {"estimate": thetas.mean(axis=0), "sd": thetas.std(axis=0)}
+        number = np.bincount(problem.rankings.item_index, minlength=problem.rankings.items.size)
+        return {
+            "posterior_parameters": {name: (("parameter",), values) for name, values in summary.items()},
+            "diagnostics": {"effective_parameters": ((), effective)},
+            "constant_data": {"n_rankings": (("item",), number), "shape": ((), problem.shape)},
+        }
+
+    def coords(self, problem: InformedRankings) -> dict[str, Any]:
+        """Return the names of the parameters."""
+        return {"parameter": NAMES}
+
+    def prepare(self, annotations: Rankings, predictions: Predictions) -> tuple[Rankings, Predictions]:
+        """Return rankings and predictions on the same items and labels."""
+        if self.predictions is not None:
+            raise InputError(
+                "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
+                "predictions= score the result of informed_plackett_luce with a metric"
+            )
+        return super().prepare(annotations, predictions)
+
+    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
+        """Return the posteriors that all models inform, and from rankings alone."""
+        informed = replace(self, predictions=predictions)
+        return [informed, PlackettLuce(), *informed.without_unsure()]
+
+    def results(self, groups: Groups) -> Groups:
+        """Return the scores under the informed posterior, and those of rankings alone."""
+        return beside_annotations_only(groups)
+
+    def advice(self, request: Request) -> str:
+        """Return the way out where chains disagree."""
+        return f"raise tune={self.tune} or draws={request.draws}"
+
+
+def informed_plackett_luce(
+    rankings: Rankings,
+    predictions: Predictions,
+    *,
+    exclude: Excluded = None,
+    shape: float | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    tune: int = 200,
+    random_seed: Seed = None,
+    top_labels: int | None = None,
+    client: Any = None,
+) -> xr.DataTree:
+    """Plausibilities of each item, as rankings and predictions together make them: an estimate of many readers' shares.
+
+    Parameters
+    ----------
+    rankings
+        Partial rankings with ties, all labels on offer; annotators count as exchangeable within an item.
+    predictions
+        Models whose output tells what items look like, on the same items and labels. A model that was trained on these
+        very rankings makes the posterior overconfident about it.
+    exclude
+        Names of models that are not independent of these rankings: the truth does not learn from them.
+    shape
+        Shape of the worths' gamma prior without predictions, by default the one under which readers' first choices are
+        most probable.
+    draws, chains, tune, random_seed, top_labels, client
+        As in `plackett_luce`; up to a hundred draws of the parameters are shared by the draws of items.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior`` as `plackett_luce`. Group ``posterior_parameters``: ``estimate`` and ``sd`` (parameter): log
+        of the readers that each likely label counts as, log weight of being best, and what agreement and confidence of
+        the models add. Group ``diagnostics``: ``r_hat`` and ``ess`` (item), ``effective_parameters``. Group
+        ``constant_data``: ``n_rankings`` (item), ``shape``.
+
+    Raises
+    ------
+    InputError
+        Other items or labels, rankings with `offered`, an unknown model in `exclude`.
+
+    Warns
+    -----
+    UserWarning
+        Models that are not independent of the rankings; items whose chains disagree.
+
+    See Also
+    --------
+    plackett_luce : the same from rankings alone; it shows what these rankings prove.
+
+    References
+    ----------
+    D. Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix B.4.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> theta = rng.dirichlet(np.full(5, 0.3), 60)
+    >>> order = (rng.standard_exponential((60, 3, 5)) / theta[:, None]).argsort(axis=2)[:, :, :2]
+    >>> readers = Rankings.from_blocks(np.expand_dims(order, 3).tolist(), labels=5)
+    >>> model = Predictions.from_scores({"A": theta + rng.normal(0, 0.1, theta.shape)}, labels=range(5))
+    >>> tree = informed_plackett_luce(readers, model, draws=250, random_seed=1)
+    >>> tree["posterior"]["plausibility"].dims
+    ('chain', 'draw', 'item', 'category')
+    """
+    rankings = as_annotations(rankings, (Rankings,), "rankings")
+    specification = InformedPlackettLuce(as_predictions(predictions), exclude, shape, tune)
+    request = Request(draws=draws, chains=chains, random_seed=random_seed, top_labels=top_labels, client=client)
+    return specification.draw(rankings, request)

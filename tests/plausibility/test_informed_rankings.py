@@ -1,0 +1,132 @@
+"""The informed posterior of rankings: against a plain twin, quadrature, other engines and planted defects."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayesagree as ba
+from bayesagree.errors import InputError
+from bayesagree.inference.results import settings_of
+from bayesagree.plausibility import InformedPlackettLuce
+from bayesagree.plausibility.informed_plackett_luce._problem import DEPTH, Said, Tilt, common_shape
+from bayesagree.plausibility.registry import default_posterior
+
+MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_plackett_luce.json").read_text())
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*all rankings name 2 of 6 labels", "ignore:.*not converged")
+
+
+def readers_and_model(n: int = 60, n_labels: int = 6, right: float = 0.85, seed: int = 1):
+    """Readers who name two of the labels, and a model that names the best label in some items, any in the others."""
+    rng = np.random.default_rng(seed)
+    theta = rng.dirichlet(np.full(n_labels, 0.2), n)
+    order = (rng.standard_exponential((n, 4, n_labels)) / np.maximum(theta[:, None], 1e-300)).argsort(axis=2)[:, :, :2]
+    truth = theta.argmax(axis=1)
+    said = np.where(rng.random(n) < right, truth, rng.integers(0, n_labels, n))
+    rankings = ba.Rankings.from_blocks(np.expand_dims(order, 3).tolist(), labels=n_labels)
+    return (
+        rankings,
+        ba.Predictions.from_labels({"m": said.tolist()}, labels=list(range(n_labels))),
+        (said == truth).mean(),
+    )
+
+
+def test_reference_posterior() -> None:
+    data, expected = MODEL["data"], MODEL["posterior"]
+    rankings = ba.Rankings.from_blocks(data["rankings"], labels=3)
+    models = ba.Predictions.from_labels({"m": data["predictions"]}, labels=[0, 1, 2])
+    found = [
+        ba.informed_plackett_luce(rankings, models, shape=data["shape"], draws=500, random_seed=seed)
+        for seed in range(6)
+    ]
+    for name in ("plausibility", "best"):
+        of_seed = []
+        for tree in found:
+            draws = tree["posterior"]["plausibility"].values.reshape(-1, len(data["rankings"]), 3)
+            of_seed.append(
+                (draws if name == "plausibility" else draws.argmax(-1)[..., None] == np.arange(3)).mean(axis=0)
+            )
+        # Six runs tell their own error: a t distribution of five degrees of freedom.
+        error = np.std(of_seed, axis=0, ddof=1) / np.sqrt(6) + np.array(expected[name]["error"])
+        assert (np.abs(np.mean(of_seed, axis=0) - expected[name]["mean"]) < 6 * error).all()
+
+
+@pytest.mark.parametrize("n_labels", [3, 8, 60])
+def test_the_constant_is_the_mean_weight_of_the_prior(n_labels: int) -> None:
+    """Draws of the symmetric Dirichlet distribution, weighted: the constant makes their mean weight one."""
+    rng, shape, n = np.random.default_rng(n_labels), 0.3, 200_000
+    label = np.minimum(np.arange(DEPTH), n_labels)[None]
+    said = Said(label, np.zeros((1, DEPTH)), np.array([1.0]))
+    tilt = Tilt.of(
+        np.concatenate([rng.normal(0, 0.7, DEPTH), rng.normal(1, 1, DEPTH), [0, 0, 0.3, 0.5]]), said, n_labels
+    )
+    theta = rng.dirichlet(np.full(n_labels, shape), n)
+    best = np.append(tilt.best[0], 0.0)[np.minimum(theta.argmax(axis=1), DEPTH)]
+    log = np.log(np.maximum(theta[:, : min(DEPTH, n_labels)], 1e-300))
+    weight = np.exp(log @ tilt.readers[0, : log.shape[1]] + best - tilt.log_constant(shape, n_labels)[0])
+    assert abs(weight.mean() - 1) < 5 * weight.std() / np.sqrt(n)
+
+
+def test_a_model_that_says_nothing_changes_nothing() -> None:
+    rankings, _, _ = readers_and_model()
+    coin = ba.Predictions.from_labels({"coin": (np.arange(60) % 6).tolist()}, labels=list(range(6)))
+    how = {"draws": 500, "random_seed": 1}
+    informed = ba.informed_plackett_luce(rankings, coin, **how)["posterior"]["plausibility"].mean(("chain", "draw"))
+    alone = ba.plackett_luce(rankings, shape=common_shape(rankings), **how)["posterior"]["plausibility"]
+    assert np.abs(informed - alone.mean(("chain", "draw"))).mean() < 0.02
+
+
+def test_default_is_near_the_truth_where_rankings_alone_are_not() -> None:
+    error, alone, held = [], [], 0
+    for seed in range(3):
+        rankings, models, truth = readers_and_model(seed=seed)
+        tree = ba.evaluate(rankings, models, metrics="accuracy", draws=250, random_seed=seed)
+        assert "informed_plackett_luce" in str(tree.attrs["settings"])
+        score = tree["posterior"]["accuracy"].values.ravel()
+        held += np.quantile(score, 0.025) <= truth <= np.quantile(score, 0.975)
+        error.append(score.mean() - truth)
+        alone.append(float(tree["annotations_only"]["accuracy"].mean()) - truth)
+    assert held >= 2
+    assert abs(np.mean(error)) < 0.06 < 0.1 < -np.mean(alone)
+
+
+def test_a_reader_among_the_models_is_left_out() -> None:
+    rng = np.random.default_rng(4)
+    rankings, models, _ = readers_and_model(n=300, seed=4)
+    first = rankings.label_index[rankings.start[:-1]].reshape(300, 4)[:, 0]
+    both = ba.Predictions.from_labels(
+        {"m": models.hard_labels()[0].tolist(), "reader": first.tolist()}, labels=list(range(6))
+    )
+    with pytest.warns(UserWarning, match="'reader' are not independent of these annotations"):
+        tree = ba.evaluate(rankings, both, metrics="accuracy", draws=100, random_seed=int(rng.integers(9)))
+    assert settings_of(tree)["left_out"] == ["reader"]
+
+
+def test_what_it_does_not_take() -> None:
+    rankings, models, _ = readers_and_model(n=6)
+    chosen = ba.Rankings.from_blocks([[[["a"], ["b"]]]], labels=["a", "b"], offered=[[["a", "b"]]])
+    one = ba.Predictions.from_labels({"m": ["a"]}, labels=["a", "b"])
+    with pytest.raises(InputError, match="all labels as on offer"):
+        ba.informed_plackett_luce(chosen, one)
+    with pytest.raises(InputError, match="give them as predictions"):
+        InformedPlackettLuce().draw(rankings, None)
+    assert default_posterior(rankings, models).name == "informed_plackett_luce"
+    assert default_posterior(rankings).name == "plackett_luce"
+    with pytest.raises(InputError, match="reliability= is no argument of informed_plackett_luce"):
+        default_posterior(rankings, models, {"reliability": 3})
+
+
+RACES = [[list("acbde")]] * 3 + [[list("abdce")]] + [[list("bcde")]] * 3 + [[list("be")]] * 2 + [[list("badec")]]
+
+
+def test_races_without_offers_are_warned_of() -> None:
+    """A public case: of five, some races had two, four or five; by maximum likelihood a is first, .815."""
+    races = [[[[name] for name in order] for [order] in RACES]]
+    with pytest.warns(UserWarning, match=r"rankings of item 0 name 2 to 5 labels.*offered="):
+        ba.plackett_luce(ba.Rankings.from_blocks(races, labels="abcde"), draws=100, random_seed=1)
+    offered = ba.Rankings.from_blocks(races, labels="abcde", offered=[[order for [order] in RACES]])
+    mean = ba.plackett_luce(offered, draws=500, random_seed=1)["posterior"]["plausibility"].mean(("chain", "draw"))
+    assert mean.values[0].argmax() == 0
+    assert mean.values[0, 0] > 0.6
