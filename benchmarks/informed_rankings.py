@@ -93,7 +93,7 @@ def rows(sets: int) -> Iterator[str]:
         for seed in range(sets):
             rankings, models, true = draw(world, seed)
             tree = ba.evaluate(rankings, models, metrics=METRICS, draws=250, random_seed=seed)
-            found = np.stack([tree["posterior"][name].values.reshape(-1, world.models) for name in METRICS])
+            found = np.stack([np.asarray(tree["posterior"][name]).reshape(-1, world.models) for name in METRICS])
             low, high = np.quantile(found, [0.025, 0.975], axis=1)
             held.append(((low <= true) & (true <= high)).mean(axis=1))
             bias.append((found.mean(axis=1) - true).mean(axis=1))
@@ -119,7 +119,7 @@ def dermatology() -> list[str]:
         )
         cells = []
         for m in range(data.predictions.models.size):
-            one = [tree["posterior"][metric].values.reshape(400, -1)[:, m] for metric in METRICS]
+            one = [np.asarray(tree["posterior"][metric]).reshape(400, -1)[:, m] for metric in METRICS]
             ends = [np.quantile(v, [0.025, 0.975]) for v in one]
             cells.append(", ".join(f"{v.mean():.3f} [{low:.3f}, {high:.3f}]" for v, (low, high) in zip(one, ends)))
         lines.append(f"| {name} | {' | '.join(cells)} |")

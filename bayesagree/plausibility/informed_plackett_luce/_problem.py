@@ -39,8 +39,8 @@ class Said(NamedTuple):
     """
 
     label: Integers
-    first: Floats
-    sure: Floats
+    first: NDArray[Any]
+    sure: NDArray[Any]
 
     @classmethod
     def of(cls, rankings: Rankings, predictions: Predictions, exclude: Excluded) -> Self:

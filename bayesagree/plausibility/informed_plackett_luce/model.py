@@ -27,7 +27,8 @@ def informed_model(problem: InformedRankings) -> "pm.Model":
         plausibility: Any = model["plausibility"]
         share = plausibility[np.arange(len(here))[:, None], said.label]
         readers, best = Tilt.of(theta, said, n_labels, pt)
-        is_best: Any = pt.eq(pt.argmax(plausibility[:, :n_labels], axis=1)[:, None], said.label)
+        top: Any = pt.argmax(plausibility[:, :n_labels], axis=1)
+        is_best: Any = pt.eq(top[:, None], said.label)
         added: Any = (readers * pt.log(pt.where(here, share, 1.0)) + best * is_best).sum()
         constant: Any = Tilt.of(theta, alike, n_labels, pt).log_constant(problem.shape, n_labels, pt)
         pm.Potential("predictions", added - (times * constant).sum())

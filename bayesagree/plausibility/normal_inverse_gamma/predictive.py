@@ -1,6 +1,6 @@
 """Predictive checks of the normal-inverse-gamma posterior: every rating is normal around the mean of its item."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import scipy as sp
@@ -40,7 +40,7 @@ def _item_log_likelihood(
 ) -> Pointwise:
     """Marginal density of each item's ratings, shape (1, item): the ratio of the constants of posterior and prior."""
     model = NormalInverseGamma(prior=_prior(settings))
-    prior, after = model.prior_of(ratings), model.problem(ratings)
+    prior, after = model.prior_of(ratings), cast(dict[str, Any], model.problem(ratings))
     n = np.bincount(ratings.item_index, minlength=ratings.items.size)
     log_p = sp.special.gammaln(after["shape"]) - sp.special.gammaln(prior.shape)
     log_p += prior.shape * np.log(prior.scale) - after["shape"] * np.log(after["scale"])

@@ -52,8 +52,8 @@ class Races(NamedTuple):
             at = slice(rankings.start[rows.start], rankings.start[rows.stop])
             known = [rankings.label_index[at]] if choice is None else [choice[r] for r in rows]
             if in_play is not None:
-                known.append(np.flatnonzero(in_play[i]))
-            here = np.append(np.unique(np.concatenate(known)), n_labels).astype(np.int64)
+                known.append(np.flatnonzero(in_play[i]).astype(np.int32))
+            here = np.append(np.unique(np.concatenate(known)).astype(np.int64), n_labels)
             counts, rank_sum = np.zeros((2, here.size), np.int64)
             distinct = sorted(_distinct(rankings, here, rows).items())
             for (order, block), number in distinct:

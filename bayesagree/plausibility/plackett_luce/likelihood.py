@@ -7,10 +7,12 @@ terms; the tests compare with it.
 """
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy as sp
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Rankings
@@ -76,7 +78,7 @@ def rankings_log_probability(log_worth: Floats, ranks: Integers) -> tuple[Floats
     return value, gradient
 
 
-def partial_log_probability(named: Floats, rest: Floats, start: Integers, block: Integers) -> Floats:
+def partial_log_probability(named: Floats, rest: Floats, start: Integers, block: NDArray[Any]) -> Floats:
     """Return log probabilities of rankings, shape (sample, ranking).
 
     Ranking r is about the worths ``named[:, start[r]:start[r + 1]]``, in the blocks of the same entries, and ``rest``,
