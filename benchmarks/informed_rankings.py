@@ -139,14 +139,13 @@ def main() -> None:
         "",
         "| world | held, top 1 | top 3 | bias, top 1 | top 3 | width, top 1 | top 3 | alone, top 1 | top 3 |",
         "| --- |" + " --- |" * 8,
-        *rows(sets),
-        "",
-        "## Dermatology",
-        "",
-        *(dermatology() if "BAYESAGREE_DATA" in os.environ else ["Not run: `BAYESAGREE_DATA` is not set."]),
-        "",
     ]
-    RESULT.write_text("\n".join(lines))
+    for row in rows(sets):
+        lines.append(row)
+        RESULT.write_text("\n".join([*lines, ""]))
+    if "BAYESAGREE_DATA" in os.environ:
+        lines += ["", "## Dermatology", "", *dermatology()]
+    RESULT.write_text("\n".join([*lines, ""]))
 
 
 if __name__ == "__main__":
