@@ -18,7 +18,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
+from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_draws, scores_of, winners
 from bayesagree.conformal.calibration import EVERYONE, check_coverage, conformalize
 from bayesagree.conformal.sets import groups_of
 from bayesagree.errors import InputError, positive_int, probability, shorten
@@ -252,12 +252,10 @@ def _aligned(sets: xr.DataArray, items: NDArray[Any], categories: NDArray[Any]) 
 
 def _mass_coverage(truth: Truth, sets: NDArray[np.bool_], mass: float) -> Floats:
     """Return the share of draws in which a set holds the mass, shape (model, item)."""
-    draws = plausibility_of(truth)
     parts = []
-    for block in draws.blocks:
-        values = draws.read(block)
-        held = np.stack([np.einsum("sik,ik->si", values, one[block].astype(np.float64)) for one in sets])
-        parts.append((held >= mass - ROUNDING).mean(axis=1))
+    for block in plausibility_draws(truth).blocks:
+        held = np.einsum("isk,mik->mis", np.asarray(block.plausibility), sets[:, block.items].astype(np.float64))
+        parts.append((held >= mass - ROUNDING).mean(axis=2))
     return np.concatenate(parts, axis=1)
 
 

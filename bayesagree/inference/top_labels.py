@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations._container import are_numbers
-from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.inference.blocks import DrawBlock, Schedule, Stream, best_labels
@@ -155,15 +154,13 @@ def labels_of(tree: xr.DataTree) -> NDArray[Any]:
     raise InputError("the result does not name its labels")
 
 
-def point_estimate(
-    estimate: xr.DataArray, items: NDArray[Any] | None = None, categories: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
-    """Return the plausibilities of a point estimate, shape (item, category), of items and labels in an order.
+def point_estimate(estimate: xr.DataArray) -> NDArray[np.float64]:
+    """Return the plausibilities of a point estimate, shape (item, category).
 
     Raises
     ------
     InputError
-        Other dims, an item without plausibilities, other items or labels than the wanted ones.
+        Other dims, an item without plausibilities.
     """
     if set(estimate.dims) != {"item", "category"}:
         raise InputError(f"a point estimate has dims (item, category), not {estimate.dims}")
@@ -174,10 +171,6 @@ def point_estimate(
             f"item {as_python(open_items[0])!r} has no plausibility ({open_items.size} such items, excluded ties?); "
             "drop them from the estimate and from the predictions"
         )
-    if items is not None:
-        values = values[positions(items, np.asarray(estimate["item"]), "the point estimate", "item")]
-    if categories is not None:
-        values = values[:, positions(categories, np.asarray(estimate["category"]), "the point estimate", "label")]
     return values
 
 

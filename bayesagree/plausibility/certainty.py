@@ -10,7 +10,7 @@ arXiv:2307.02191, section 2.3 (annotation certainty) and appendix D (annotator a
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy as sp
@@ -18,15 +18,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, one_of, positive_int, require, shorten
+from bayesagree.errors import InputError, positive_int, require, shorten
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.results import concentration_of, parameters_of
 from bayesagree.inference.streams import item_blocks, map_blocks
 from bayesagree.inference.top_labels import plausibility_block, share_of_most_frequent_set, truth_draws
-
-type TruthIs = Literal["top", "mass"]
 
 
 @each_group
@@ -174,9 +172,7 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
     return _array("plausibility_entropy", entropy, item=_items(truth))
 
 
-def risk_certainty(
-    truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
-) -> xr.DataArray:
+def risk_certainty(truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None) -> xr.DataArray:
     """Compute the probability of the most probable risk level of each item.
 
     Parameters
@@ -187,9 +183,6 @@ def risk_certainty(
         For ratings: the labels are then "below" and "at_or_above".
     risk
         Label to ordinal level, such as 0 low, 1 medium, 2 high; every label needs one.
-    truth_is
-        ``"top"``: the level of the most plausible label. ``"mass"``: the level with the largest plausibility in
-        all.
 
     Returns
     -------
@@ -199,7 +192,7 @@ def risk_certainty(
     Raises
     ------
     InputError
-        A label without a level; ``truth_is="mass"`` where neither plausibilities nor a closed form were kept.
+        A label without a level.
 
     See Also
     --------
@@ -215,12 +208,10 @@ def risk_certainty(
     >>> risk_certainty(tree, {0: 0, 1: 1, 2: 1}).values.round(1).tolist()
     [0.8, 0.8]
     """
-    return level_probability(truth, risk, truth_is=truth_is, threshold=threshold).max("level").rename("risk_certainty")
+    return level_probability(truth, risk, threshold=threshold).max("level").rename("risk_certainty")
 
 
-def expected_risk(
-    truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
-) -> xr.DataArray:
+def expected_risk(truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None) -> xr.DataArray:
     """Compute the expected risk level of each item, in units of the levels.
 
     Parameters
@@ -231,8 +222,6 @@ def expected_risk(
         For ratings: the labels are then "below" and "at_or_above".
     risk
         Label to ordinal level, such as 0 low, 1 medium, 2 high; every label needs one.
-    truth_is
-        ``"top"``: E[risk of the most plausible label]. ``"mass"``: E[sum of plausibility times risk].
 
     Returns
     -------
@@ -242,7 +231,7 @@ def expected_risk(
     Raises
     ------
     InputError
-        A label without a level; ``truth_is="mass"`` where neither plausibilities nor a closed form were kept.
+        A label without a level.
 
     See Also
     --------
@@ -251,43 +240,22 @@ def expected_risk(
     Examples
     --------
     >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, random_seed=1)
-    >>> expected_risk(tree, {0: 0, 1: 1, 2: 1}, truth_is="mass").values.round(2).tolist()
-    [0.43, 0.71]
+    >>> expected_risk(tree, {0: 0, 1: 1, 2: 1}).values.round(1).tolist()
+    [0.2, 0.8]
     """
-    if truth_is != "mass":
-        probability = level_probability(truth, risk, truth_is=truth_is, threshold=threshold)
-        return (probability * probability["level"]).sum("level").rename("expected_risk")
-    levels = _levels(risk, truth, threshold)
-    if "plausibility" in truth["posterior"].data_vars:
-        mass = _by_item(truth, "the mass of a level", lambda values: values.mean(axis=(0, 1)) @ levels)
-        return _array("expected_risk", mass, item=_items(truth))
-    shape = _concentration(truth)
-    return ((shape / shape.sum("category")) @ shape["category"].copy(data=levels)).rename("expected_risk")
+    probability = level_probability(truth, risk, threshold=threshold)
+    return (probability * probability["level"]).sum("level").rename("expected_risk")
 
 
-def level_probability(
-    truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
-) -> xr.DataArray:
+def level_probability(truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None) -> xr.DataArray:
     """Compute the probability of each risk level (item, level); see `risk_certainty`."""
-    one_of(truth_is, "truth_is", ("top", "mass"))
-    levels, level_of = np.unique(_levels(risk, truth, threshold), return_inverse=True)
-    of_level = np.eye(levels.size)[level_of]
-    if truth_is == "top":
-        certainty = label_certainty(truth, threshold=threshold)
-        items, probability = certainty["item"].values, certainty.values @ of_level
-    elif "plausibility" in truth["posterior"].data_vars:
-        items = _items(truth)
-
-        def share(values: NDArray[np.float64]) -> NDArray[np.float64]:
-            top = (values @ of_level).argmax(axis=-1)
-            return np.stack([(top == level).mean(axis=(0, 1)) for level in range(levels.size)], axis=1)
-
-        probability = _by_item(truth, "the mass of a level", share)
-    else:
-        # Sums of the parts of a Dirichlet vector are again Dirichlet: no draws are needed.
-        shape = _concentration(truth)
-        items, probability = shape["item"].values, argmax_probabilities(shape.values @ of_level)
-    return _array("level_probability", probability, item=items, level=levels)
+    certainty = label_certainty(truth, threshold=threshold)
+    labels = certainty["category"].values.tolist()
+    if missing := [label for label in labels if label not in risk]:
+        raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
+    levels, level_of = np.unique([float(risk[label]) for label in labels], return_inverse=True)
+    values = certainty.values @ np.eye(levels.size)[level_of]
+    return _array("level_probability", values, item=certainty["item"].values, level=levels)
 
 
 def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.DataArray:
@@ -307,8 +275,7 @@ def _concentration(truth: xr.DataTree) -> xr.DataArray:
     found = concentration_of(truth)
     if found is None:
         closed = "only dirichlet, prirn and normal_inverse_gamma do"
-        way = "use exact=False, and keep full plausibilities (no top_labels) where mass is requested"
-        raise InputError(f"this posterior has no closed form ({closed}); {way}")
+        raise InputError(f"this posterior has no closed form ({closed}); use exact=False")
     return found
 
 
@@ -324,13 +291,6 @@ def _by_item(truth: xr.DataTree, purpose: str, work: Callable[[Any], Any]) -> ND
 
 def _items(truth: xr.DataTree) -> NDArray[Any]:
     return np.asarray(truth["posterior"]["item"])
-
-
-def _levels(risk: Mapping[Any, float], truth: xr.DataTree, threshold: float | None) -> NDArray[np.float64]:
-    labels = truth_draws(truth, 1, threshold=threshold).labels.tolist()
-    if missing := [label for label in labels if label not in risk]:
-        raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
-    return np.asarray([float(risk[label]) for label in labels])
 
 
 def _array(name: str, values: NDArray[Any], **coords: NDArray[Any]) -> xr.DataArray:

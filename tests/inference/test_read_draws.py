@@ -64,5 +64,4 @@ def test_a_point_estimate_names_the_first_item_that_has_none():
     estimate = xr.DataArray(values, {"item": list("wxyz"), "category": ["no", "yes"]}, ("item", "category"))
     with pytest.raises(InputError, match=r"item 'x' has no plausibility \(2 such items"):
         point_estimate(estimate)
-    found = point_estimate(estimate[[0, 2]], np.array(["y", "w"]), np.array(["yes", "no"]))
-    np.testing.assert_array_equal(found, [[0.4, 0.6], [0.8, 0.2]])
+    np.testing.assert_array_equal(point_estimate(estimate[[0, 2]].T), [[0.2, 0.8], [0.6, 0.4]])

@@ -95,22 +95,8 @@ def test_risk_by_hand():
     tree = tree_of([[0.4, 0.3, 0.3], [0.2, 0.5, 0.3], [0.45, 0.25, 0.3], [0.1, 0.2, 0.7]])
     risk = {0: 0, 1: 2, 2: 2}
     np.testing.assert_allclose(level_probability(tree, risk).values, [[0.5, 0.5]])
-    np.testing.assert_allclose(level_probability(tree, risk, truth_is="mass").values, [[0.0, 1.0]])
     assert risk_certainty(tree, risk).item() == 0.5
-    assert risk_certainty(tree, risk, truth_is="mass").item() == 1.0
     assert expected_risk(tree, risk).item() == pytest.approx(1.0)
-    assert expected_risk(tree, risk, truth_is="mass").item() == pytest.approx(2 * (1 - 0.2875))
-
-
-def test_risk_mass_without_draws_is_exact():
-    labels = Labels.from_counts([[3, 1, 0, 2], [1, 1, 1, 1]])
-    risk = {0: 0, 1: 1, 2: 1, 3: 2}
-    full = dirichlet(labels, draws=20_000, chains=1, random_seed=3)
-    kept = dirichlet(labels, draws=1, chains=1, random_seed=3, top_labels=1)
-    drawn, exact = (level_probability(t, risk, truth_is="mass").values for t in (full, kept))
-    assert (np.abs(drawn - exact) < 4.5 * np.sqrt(exact * (1 - exact) / 20_000)).all()
-    gap = np.abs(expected_risk(full, risk, truth_is="mass") - expected_risk(kept, risk, truth_is="mass"))
-    assert (gap < 0.05).all()
 
 
 def plain_agreement(case, n_labels):
