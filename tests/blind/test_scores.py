@@ -9,12 +9,7 @@ from sklearn.naive_bayes import CategoricalNB
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.combiners import _naive_bayes, one_hot
-from bayesagree.blind.scores import (
-    BLIND,
-    METHODS,
-    blind_posterior,
-    blind_scores,
-)
+from bayesagree.blind.scores import BLIND, METHODS, blind_posterior, blind_scores
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores

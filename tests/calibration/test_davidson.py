@@ -12,11 +12,7 @@ DRAWS, THIN = 29, 20
 MODELS, ANNOTATORS, ITEMS, GAMES = 4, 3, 6, 60
 COMMON = {"ties": "common", "order": "common", "discrimination": None}
 BY_ANNOTATOR = {"ties": "annotator", "order": "annotator", "discrimination": "annotator"}
-VARIANTS = {
-    "common": COMMON,
-    "annotators": BY_ANNOTATOR,
-    "items": COMMON | {"item_effects": True},
-}
+VARIANTS = {"common": COMMON, "annotators": BY_ANNOTATOR, "items": COMMON | {"item_effects": True}}
 SIZES = [
     (20, "common", 1),
     (20, "annotators", 2),

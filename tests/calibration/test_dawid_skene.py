@@ -9,13 +9,7 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
-THIN = {
-    "full": 6,
-    "one_coin": 6,
-    "class_conditional": 6,
-    "hierarchical": 10,
-    "mixed_membership": 30,
-}
+THIN = {"full": 6, "one_coin": 6, "class_conditional": 6, "hierarchical": 10, "mixed_membership": 30}
 PRIOR = DawidSkenePrior()
 
 

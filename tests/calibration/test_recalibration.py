@@ -9,12 +9,7 @@ from scipy import special
 
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.errors import InputError
-from bayesagree.plausibility.calibration import (
-    calibrate,
-    calibration_scores,
-    draw_parameters,
-    label_probability,
-)
+from bayesagree.plausibility.calibration import calibrate, calibration_scores, draw_parameters, label_probability
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 

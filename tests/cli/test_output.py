@@ -59,10 +59,7 @@ def test_progress_shows_the_time_left_on_stderr_alone(screen, capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["evaluate labels.csv models.csv --reliability 1,2", "report labels.csv models.csv"],
-)
+@pytest.mark.parametrize("words", ["evaluate labels.csv models.csv --reliability 1,2", "report labels.csv models.csv"])
 def test_progress_ends_with_a_full_bar(run, monkeypatch, tmp_path, words):
     bars = []
 

@@ -124,8 +124,7 @@ def llmfao(public_data):
 
 
 @pytest.mark.parametrize(
-    ("order", "height", "nu", "gamma"),
-    [(False, -8995.839704, 1.479708, 0.0), (True, -8981.583189, 1.484334, 0.15968)],
+    ("order", "height", "nu", "gamma"), [(False, -8995.839704, 1.479708, 0.0), (True, -8981.583189, 1.484334, 0.15968)]
 )
 def test_maximum_likelihood_of_llmfao(public_data, order, height, nu, gamma):
     found = maximum(llmfao(public_data), order=order)
@@ -160,10 +159,7 @@ def test_win_probabilities(food_posterior):
     assert win[0, 4] == pytest.approx((weights[0] + nu / 2) / sum(weights))
 
 
-FORMS = [
-    Form("annotator", "annotator", "annotator", item_effects=True),
-    Form("common", None, None, item_effects=False),
-]
+FORMS = [Form("annotator", "annotator", "annotator", item_effects=True), Form("common", None, None, item_effects=False)]
 
 
 @pytest.mark.parametrize("form", FORMS)

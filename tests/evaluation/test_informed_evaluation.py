@@ -66,12 +66,7 @@ def test_the_share_of_the_prior_is_in_the_settings(counts, options, share):
     assert settings_of(tree)["prior_share"] == pytest.approx(share)
 
 
-@pytest.mark.parametrize(
-    ("items", "options", "reason"),
-    [
-        (20, {}, "20 annotated items are too few"),
-    ],
-)
+@pytest.mark.parametrize(("items", "options", "reason"), [(20, {}, "20 annotated items are too few")])
 def test_the_default_falls_back_to_labels_alone_with_the_reason(test_set, items, options, reason):
     labels = test_set.labels.select(test_set.labels.item_index < items)
     models = test_set.predictions.on_items(labels.items)

@@ -10,13 +10,7 @@ import pytest
 
 from bayesagree.errors import warn
 from bayesagree.inference.results import fingerprint
-from bayesagree.inference.streams import (
-    PURPOSES,
-    block_generator,
-    map_blocks,
-    seed_sequence,
-    stream_apart,
-)
+from bayesagree.inference.streams import PURPOSES, block_generator, map_blocks, seed_sequence, stream_apart
 
 
 def test_no_two_streams_of_a_seed_coincide():

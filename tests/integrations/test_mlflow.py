@@ -90,10 +90,7 @@ def test_replaced_and_failed_assessments_are_counted(mlflow, traces):
     (given,) = frame["assessments"]
     extra = [given[0] | {"valid": False}, given[0] | {"feedback": {"value": None, "error": {"error_code": "Timeout"}}}]
     found = read_assessments(frame.assign(assessments=[[*given, *extra]]), name="safe")
-    assert found.left_out == {
-        "assessments that a later one replaced": 1,
-        "assessments that ended in an error": 1,
-    }
+    assert found.left_out == {"assessments that a later one replaced": 1, "assessments that ended in an error": 1}
 
 
 def test_result_is_logged_with_intervals_table_and_report(mlflow, store, tmp_path):

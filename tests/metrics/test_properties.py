@@ -58,12 +58,7 @@ def test_an_item_of_weight_two_is_two_items(pattern):
     times = np.random.default_rng(4).integers(1, 4, every.size)
 
     def block(items):
-        how = {
-            "truth_is": "top",
-            "threshold": None,
-            "random_seed": 1,
-            "numeric": metric.record.needs == "numbers",
-        }
+        how = {"truth_is": "top", "threshold": None, "random_seed": 1, "numeric": metric.record.needs == "numbers"}
         return draws_for(metric, picked(case.truth, items), **how).read(slice(0, items.size))
 
     scorer = Scorer(predicted(case, every, [0, 1]), [metric])

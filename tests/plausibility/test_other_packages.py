@@ -6,13 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesagree import (
-    Labels,
-    Predictions,
-    alternative_annotator_test,
-    dawid_skene,
-    krippendorff_alpha,
-)
+from bayesagree import Labels, Predictions, alternative_annotator_test, dawid_skene, krippendorff_alpha
 from bayesagree.judges import prediction_powered_mean
 from bayesagree.plausibility.votes import shared_wins
 

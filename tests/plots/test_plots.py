@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 from bayesagree import (
     Annotators,
@@ -75,11 +74,6 @@ def test_rows_stand_best_first_with_the_plug_in_metric_beside(given):
     np.testing.assert_allclose(crosses.get_xdata(), plug_in.sel(model=names).values.ravel())
 
 
-def test_histograms_hold_every_draw(tree):
-    (panel,) = drawn(plots.plot_score_draws(tree, metric="accuracy", reliability=1.0))
-    assert sum(patch.get_height() for patch in panel.containers[0]) == 200
-
-
 def test_places_are_written_best_model_first(tree):
     comparison = pairwise(tree, "accuracy", reliability=1.0)
     panel, _ = drawn(plots.plot_rank_probability(comparison))
@@ -126,24 +120,6 @@ def test_certainty_is_sorted_by_itself_or_by_one_curve(posterior, given):
     np.testing.assert_array_equal(panel.lines[1].get_ydata(), high.values[np.argsort(low.values, kind="stable")])
     with pytest.raises(InputError, match="there is no curve 'x'; there is low"):
         plots.plot_certainty({"low": low}, order="x")
-
-
-def test_designs_have_a_line_for_each_number_of_items():
-    names = {"width": [[0.4, 0.3], [0.2, 0.15]], "width_lower": [[0.38, 0.28], [0.19, 0.14]]}
-    names["width_upper"] = [[0.42, 0.32], [0.21, 0.16]]
-    data = {name: (("items", "annotators"), values) for name, values in names.items()}
-    designs = xr.Dataset(data, {"items": [50, 200], "annotators": [3, 5]}, {"metric": "fleiss_kappa", "target": 0.25})
-    (panel,) = drawn(plots.plot_designs(designs, today=(3, 0.5)))
-    assert panel.containers[1].lines[0].get_ydata().tolist() == [0.2, 0.15]
-    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["today", "wanted", "50 items", "200 items"]
-
-
-def test_the_fewest_votes_that_are_enough_are_marked():
-    votes = pd.DataFrame({"votes": [0, 1, 2, 3], "prob_right": [0.7, 0.85, 0.95, 0.97]})
-    votes.attrs["models"] = ["A", "B"]
-    panel = plots.plot_value_of_votes(votes, enough=0.95)
-    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["2 votes"]
-    assert plots.plot_value_of_votes(votes, enough=0.99).get_legend() is None
 
 
 def test_groups_quality_and_shares():

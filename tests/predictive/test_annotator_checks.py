@@ -10,12 +10,7 @@ import xarray as xr
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
-from bayesagree.predictive.annotator_checks import (
-    agreement_check,
-    annotator_table,
-    crowd_checks,
-    label_switching,
-)
+from bayesagree.predictive.annotator_checks import agreement_check, annotator_table, crowd_checks, label_switching
 
 CAREFUL = np.full((3, 3), 0.05) + 0.85 * np.eye(3)
 LIAR = np.full((3, 3), 0.475) - 0.425 * np.eye(3)

@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 from _report import first_screen, said, sentence
 
-from bayesagree import (
-    Predictions,
-    agreement_table,
-    compare,
-    evaluate,
-    informed_dirichlet,
-    pairwise,
-)
+from bayesagree import Predictions, agreement_table, compare, evaluate, informed_dirichlet, pairwise
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.planning import value_of_votes

@@ -36,11 +36,7 @@ def votes(*rows):
 
 @pytest.mark.parametrize(
     ("row", "uqs", "wqs", "aqs"),
-    [
-        (["a"] * 4, 1, [1] * 4, [1]),
-        ([0, 1, 2], 0, [0] * 3, [SMALL] * 3),
-        (["a", "a", "a", "b"], 1, [1, 1, 1, 0], None),
-    ],
+    [(["a"] * 4, 1, [1] * 4, [1]), ([0, 1, 2], 0, [0] * 3, [SMALL] * 3), (["a", "a", "a", "b"], 1, [1, 1, 1, 0], None)],
     ids=["everybody agrees", "everybody differs", "one differs"],
 )
 def test_extremes_of_one_item(row, uqs, wqs, aqs):

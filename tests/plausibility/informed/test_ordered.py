@@ -10,12 +10,7 @@ from scipy.stats import dirichlet_multinomial, kstest, norm
 
 from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree.inference.posterior import Request
-from bayesagree.plausibility.informed.ordered import (
-    GRID,
-    OrderedProblem,
-    draw_ordered,
-    place_weights,
-)
+from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem, draw_ordered, place_weights
 
 RNG = np.random.default_rng(1)
 COUNTS = np.array([[3, 1, 0, 0], [0, 0, 2, 1], [1, 0, 0, 2], [0, 4, 0, 0]])

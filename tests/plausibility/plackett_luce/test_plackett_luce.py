@@ -155,11 +155,7 @@ def test_arrivals_of_a_tied_block_equal_rejection_from_the_race(size: int) -> No
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.floats(-690, 690), min_size=2, max_size=100),
-    st.floats(-690, 690),
-    st.integers(0, 100),
-)
+@given(st.lists(st.floats(-690, 690), min_size=2, max_size=100), st.floats(-690, 690), st.integers(0, 100))
 def test_tied_blocks_are_stable_from_1e_minus_300_to_1e300(
     log_worth: list[float], log_remaining: float, random_seed: int
 ) -> None:
