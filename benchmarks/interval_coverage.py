@@ -137,19 +137,6 @@ def rounds(n: int, same: bool, rng: np.random.Generator) -> pd.DataFrame:
     return ba.agreement_difference(*sides, random_seed=rng).set_index("coefficient").loc[COEFFICIENTS]
 
 
-def detail(n: int, by: Any, rng: np.random.Generator) -> pd.DataFrame:
-    """Return `agreement_table` by pair, annotator or category of three annotators, right with .9, .75 and .6."""
-    truth = (rng.random((n, 1)) < 0.6).astype(int)
-    answers = np.where(rng.random((n, 3)) < [0.9, 0.75, 0.6], truth, 1 - truth)
-    return ba.agreement_table(ba.Labels.from_matrix(answers, labels=[0, 1]), by=by, random_seed=rng)
-
-
-def details(n: int, by: Any, true: NDArray[Any], rng: np.random.Generator) -> Held:
-    """Return the intervals of `detail`."""
-    found = detail(n, by, rng)
-    return list(zip(found["lower"].tolist(), true.tolist(), found["upper"].tolist()))
-
-
 def changes(n: int, same: bool, true: NDArray[Any], rng: np.random.Generator) -> Held:
     """`agreement_difference` of three coefficients."""
     found = rounds(n, same, rng)
@@ -226,10 +213,6 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
         yield "predictive.annotator_table", f"{world} hierarchical", partial(skill, n, "hierarchical", None)
         told = f"{world} full, prior of accuracy .7"
         yield "predictive.annotator_table", told, partial(skill, n, "full", DawidSkenePrior(accuracy=0.7))
-    for by in ("pair", "annotator", "category"):
-        true = np.asarray(detail(40_000, by, rng)["estimate"])
-        for n in (20, 50, 200):
-            yield f"agreement_table by {by}", f"{n} items", lambda r, n=n, by=by, true=true: details(n, by, true, r)
 
 
 def main(sets: int, only: str) -> None:

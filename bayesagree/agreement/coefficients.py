@@ -38,7 +38,7 @@ from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import ItemGroup
-from bayesagree.errors import InputError, one_of, shorten, warn
+from bayesagree.errors import InputError, one_of, probability, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 
@@ -160,6 +160,7 @@ def agreement_table(
     0.28
     """
     annotations = as_annotations(annotations, (Labels, Ratings, Rankings, Comparisons))
+    probability(ci_prob, "ci_prob")
     if isinstance(annotations, Comparisons):
         annotations = annotations.to_labels()
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]

@@ -27,6 +27,7 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
+from bayesagree.errors import probability
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 
@@ -91,6 +92,7 @@ def agreement_difference(
     0.4
     """
     annotations, other = (as_annotations(side, (Labels, Ratings)) for side in (annotations, other))
+    probability(ci_prob, "ci_prob")
     sides = items_of(annotations), items_of(other)
     common_level = annotations.level if annotations.level == other.level else "nominal"
     kind = weights_for(level or common_level, weights)
