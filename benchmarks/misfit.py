@@ -85,9 +85,12 @@ def fitted(agrees, group, random_seed):
     model = Predictions.from_labels({"A": ["yes"] * len(agrees)}, labels=["no", "yes"])
     counts = group_counts(labels, model, Groups.by_features(labels, people, ["g"]))
     tree = group_posterior(labels, model, people, by=["g"], draws=250, random_seed=random_seed)
-    drawn = with_posterior_predictive(tree, counts, random_seed=random_seed)
-    replicates = drawn["posterior_predictive"].to_dataset()["agree"].values.reshape(1000, -1) / counts.total[0]
-    performance = tree["posterior"].to_dataset()["performance"].values.reshape(1000, -1)
+    posterior = tree["posterior"].to_dataset().isel(model=0)
+    performance = posterior["performance"].values.reshape(1000, -1)
+    phi = posterior["within_spread"].values.reshape(1000, 1) ** -2.0 - 1
+    mean = np.clip(performance[:, counts.group], 1e-12, 1 - 1e-12)
+    rng = np.random.default_rng(random_seed)
+    replicates = rng.binomial(counts.total[0], rng.beta(mean * phi, (1 - mean) * phi)) / counts.total[0]
     return performance, counts.agree[0] / counts.total[0], replicates, counts.group
 
 

@@ -43,7 +43,7 @@ REFUSED = {
     "draws: labels deeper than kept": (lambda: ba.annotation_certainty(top(), k=2), "only 1 were kept|top_labels=2"),
     "conformal: coverage of one": (lambda: ba.conformalize(VOTES, SOFT, coverage=1.0), "coverage"),
     "conformal: unknown method": (lambda: ba.conformalize(VOTES, SOFT, method="no"), "method='no' is not one of"),
-    "conformal: posterior of ratings": (lambda: ba.conformalize(ba.normal_inverse_gamma(RATED, draws=5, random_seed=1), SOFT), "take a posterior of labels or rankings"),
+    "conformal: posterior of ratings": (lambda: ba.conformalize(ba.normal_inverse_gamma(RATED, draws=5, random_seed=1), SOFT), "draw the posterior of labels or rankings"),
     "conformal: hard labels": (lambda: ba.conformalize(VOTES, HARD), "score|hard"),
     "judges: raw rate of no share": (lambda: ba.judges.rogan_gladen(raw_rate=1.5, **RATE), r"raw_rate=1\.5 is not between 0 and 1"),
     "judges: sensitivity of no share": (lambda: ba.judges.rogan_gladen(raw_rate=0.5, **RATE | {"sensitivity": 1.5}), r"sensitivity=1\.5 is not between"),

@@ -4,7 +4,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -62,29 +62,6 @@ class PredictiveRecord:
     item_log_likelihood: Callable[[Any, xr.Dataset, Settings, int, Seed], Pointwise]
     log_prior: Callable[[Any, xr.Dataset, Settings], Draws] = lambda annotations, posterior, settings: {}
     to_scale: Callable[[Any, Draws], Draws] = lambda annotations, drawn: drawn
-
-
-class Checks(NamedTuple):
-    """Annotations, their log likelihood (sample, annotation), and a function that draws replicates of them."""
-
-    observed: Observed
-    log_likelihood: NDArray[np.float64]
-    replicate: Callable[[np.random.Generator], NDArray[Any]]
-
-
-@runtime_checkable
-class GroupData(Protocol):
-    """What a posterior of groups was made from: models of groups are above the checks, so their data bring them.
-
-    There is one posterior for every system that is evaluated; it is drawn here and not by PyMC, whose compilation takes
-    seconds for what are two calls of NumPy.
-    """
-
-    posterior_name: str
-
-    def checks(self, posterior: xr.Dataset, which: int) -> Checks:
-        """Return the checks of one system, its position given, annotator by annotator given the mean of the group."""
-        ...
 
 
 class HeldOutScores(NamedTuple):

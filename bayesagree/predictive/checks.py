@@ -10,10 +10,9 @@ and units: ``label_index``, the position of a category, or ``rating`` in units o
 
 The log likelihood is that of all annotations of an item with the item's own parameters integrated out: leaving out
 single annotations where an item has three to five of them is unreliable. Shared parameters stay: Phi and the prior of
-the item means, prevalence and confusion, the mean and spread of a group.
+the item means, prevalence and confusion.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,13 +21,11 @@ import xarray as xr
 from bayesagree.agreement.predictive import PREDICTIVE as COMMON_AGREEMENT
 from bayesagree.annotations import Annotations, Ratings
 from bayesagree.errors import InputError, positive_int
-from bayesagree.inference.predictive import Checks, GroupData, PredictiveRecord, Settings, prior_draws, replicate
+from bayesagree.inference.predictive import PredictiveRecord, Settings, prior_draws, replicate
 from bayesagree.inference.results import check_size, result_tree, settings_of
-from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.registry import POSTERIORS
-
-type Observed = Annotations | GroupData
 
 
 class _Checked(NamedTuple):
@@ -42,14 +39,12 @@ _MODELS = {
     **{name: _Checked(r.annotations, r.predictive) for name, r in POSTERIORS.items() if r.predictive},
     "common_agreement": _Checked(Ratings, COMMON_AGREEMENT),
 }
-_OF_GROUPS = {"group_performance": "subjective.group_model.group_counts"}
 
 
 def with_log_likelihood(
     result: xr.DataTree,
-    annotations: Observed,
+    annotations: Annotations,
     *,
-    model: str | None = None,
     draws: int = 250,
     random_seed: Seed = None,
 ) -> xr.DataTree:
@@ -58,12 +53,9 @@ def with_log_likelihood(
     Parameters
     ----------
     result
-        Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene`, `common_agreement`
-        or `group_posterior`.
+        Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene` or `common_agreement`.
     annotations
-        What the result was made from; for `group_posterior` its `bayesagree.subjective.group_model.group_counts`.
-    model
-        Which model's performance, for results of groups with several.
+        What the result was made from.
     draws
         Draws per chain (of 4) for Plackett-Luce, whose item likelihood is itself an average over draws.
     random_seed
@@ -73,12 +65,11 @@ def with_log_likelihood(
     -------
     DataTree
         The result with group ``log_likelihood``: ``annotations`` (chain, draw, item), all annotations of the item, the
-        item's own parameters integrated out (for groups: ``agree``, annotator by annotator given the mean
-        of the group, which a group of one or two rests on: mind the Pareto k). Where items share no
-        parameter (dirichlet, normal_inverse_gamma, plackett_luce) it is the same for every draw: its sum is the log
-        marginal likelihood, leaving an item out tells of the prior alone, and `arviz.loo` refuses it. For
-        common_agreement and dawid_skene also group ``log_prior``, on scales on which no prior is flat: precision p
-        (exponential), logit m (logistic), t (Lomax); Dirichlet and Beta densities; log-normals of the logarithm.
+        item's own parameters integrated out. Where items share no parameter (dirichlet, normal_inverse_gamma,
+        plackett_luce) it is the same for every draw: its sum is the log marginal likelihood, leaving an item out tells
+        of the prior alone, and `arviz.loo` refuses it. For common_agreement and dawid_skene also group ``log_prior``,
+        on scales on which no prior is flat: precision p (exponential), logit m (logistic), t (Lomax); Dirichlet and
+        Beta densities; log-normals of the logarithm.
 
     Raises
     ------
@@ -96,14 +87,9 @@ def with_log_likelihood(
     >>> dict(tree["log_likelihood"].sizes), sorted(tree["log_prior"].data_vars)
     ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
     """
-    if not isinstance(annotations, GroupData):
-        annotations = as_annotations(annotations)
+    annotations = as_annotations(annotations)
     posterior = result["posterior"].to_dataset()
     sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
-    if (one := _group_checks(result, annotations, model)) is not None:
-        return _with(
-            result, log_likelihood=_by_draw(one.observed.name, one.observed.dim, one.log_likelihood, posterior)
-        )
     record, settings = _record(result, annotations)
     if settings.get("reliability", 1) != 1:
         raise InputError(
@@ -124,16 +110,15 @@ def with_log_likelihood(
 
 def with_posterior_predictive(
     result: xr.DataTree,
-    annotations: Observed,
+    annotations: Annotations,
     *,
-    model: str | None = None,
     random_seed: Seed = None,
 ) -> xr.DataTree:
     """Add replicated annotations: the same annotators annotate the same items again, once for every draw.
 
     Parameters
     ----------
-    result, annotations, model
+    result, annotations
         As `with_log_likelihood`; the reliability may be any, for annotators are drawn from the plausibilities.
     random_seed
         Same seed, same replicates.
@@ -143,7 +128,7 @@ def with_posterior_predictive(
     DataTree
         The result with groups ``posterior_predictive`` and ``observed_data``, one-dimensional: ``label_index``
         (annotation) for labels; for rankings ``label_index`` (entry), block by block and sorted inside a block, blocks
-        of the observed sizes; ``rating`` (annotation); ``agree`` (annotator).
+        of the observed sizes; ``rating`` (annotation).
 
     Raises
     ------
@@ -160,25 +145,16 @@ def with_posterior_predictive(
     >>> dict(tree["posterior_predictive"].sizes)
     {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
-    if not isinstance(annotations, GroupData):
-        annotations = as_annotations(annotations)
+    annotations = as_annotations(annotations)
     posterior = result["posterior"].to_dataset()
     sizes = {dim: posterior.sizes[dim] for dim in ("chain", "draw")}
-    if (one := _group_checks(result, annotations, model)) is not None:
-        observed = one.observed
-        draw = partial(one.replicate, np.random.default_rng(seed_sequence(random_seed)))
-    else:
-        record, settings = _record(result, annotations)
-        observed = record.observed(annotations)
-
-        def draw() -> Any:
-            graph = record.model(annotations, settings)
-            drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, random_seed)
-            return record.to_scale(annotations, {observed.name: drawn})[observed.name]
-
+    record, settings = _record(result, annotations)
+    observed = record.observed(annotations)
     # PyMC keeps each replicate, stacks them, and its stack is reshaped and stored.
     check_size(sizes | {observed.dim: np.size(observed.values)}, 4 * 8, "use fewer draws")
-    drawn = draw()
+    graph = record.model(annotations, settings)
+    drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, random_seed)
+    drawn = record.to_scale(annotations, {observed.name: drawn})[observed.name]
     return _with(
         result,
         posterior_predictive=_by_draw(observed.name, observed.dim, drawn, posterior),
@@ -234,24 +210,7 @@ def prior_predictive(
     return result_tree(groups, coords, model=plausibility, engine="prior", random_seed=random_seed, settings=settings)
 
 
-def _group_checks(result: xr.DataTree, annotations: Observed, model: str | None) -> Checks | None:
-    """Return the checks of one system of a posterior of groups, the only one where none is named; None for others."""
-    name = str(result.attrs.get("model", ""))
-    if name not in _OF_GROUPS:
-        return None
-    if not isinstance(annotations, GroupData) or annotations.posterior_name != name:
-        raise InputError(f"{name} needs the result of {_OF_GROUPS[name]}, got {type(annotations).__name__}")
-    posterior = result["posterior"].to_dataset()
-    names = posterior["model"].values.astype(str).tolist()
-    if model is None and len(names) > 1:
-        raise InputError(f"name one of the models with model=: {', '.join(names)}")
-    if model is not None and model not in names:
-        raise InputError(f"model={model!r} is not one of {', '.join(names)}")
-    which = 0 if model is None else names.index(model)
-    return annotations.checks(posterior.isel(model=which), which)
-
-
-def _record(result: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecord, Settings]:
+def _record(result: xr.DataTree, annotations: Annotations) -> tuple[PredictiveRecord, Settings]:
     """Return the functions of the model of a result, and its settings."""
     name, settings = str(result.attrs.get("model", "")), settings_of(result)
     if name in POSTERIORS and name not in _MODELS:
@@ -260,14 +219,14 @@ def _record(result: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecor
             "use a posterior with one, or reliability_curve for its predictions"
         )
     if name not in _MODELS or "certainty" in result:  # of evaluate
-        raise InputError(f"this is no result of {', '.join([*_MODELS, *_OF_GROUPS])}")
+        raise InputError(f"this is no result of {', '.join(_MODELS)}")
     record = _of(name, annotations)
     if settings.get("n_gold"):
         raise InputError("predictive checks are for results without gold; fit without it")
     return record, settings
 
 
-def _of(name: str, annotations: Observed) -> PredictiveRecord:
+def _of(name: str, annotations: Annotations) -> PredictiveRecord:
     expected, record = _MODELS[name]
     if not isinstance(annotations, expected):
         raise InputError(f"{name} takes {expected.__name__}, got {type(annotations).__name__}")

@@ -33,7 +33,7 @@ from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.intervals import hdi
-from bayesagree.inference.predictive import Checks, Observed, draws_of
+from bayesagree.inference.predictive import draws_of
 from bayesagree.inference.results import require_from, result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions, is_data
@@ -90,20 +90,6 @@ class GroupCounts(NamedTuple):
     group: NDArray[np.int64]
     agree: NDArray[np.int64]
     total: NDArray[np.int64]
-    posterior_name: str = "group_performance"
-
-    def checks(self, posterior: xr.Dataset, which: int) -> Checks:
-        """Return likelihood and replicates of a model's agreements, beta-binomial around the mean of the group."""
-        kept, drawn = self.total[which] > 0, draws_of(posterior, "performance", "within_spread")
-        agree, total = self.agree[which, kept], self.total[which, kept]
-        # Floats end where a spread of 1 has its two camps.
-        mean = np.clip(drawn["performance"][:, self.group[kept]], 1e-12, 1 - 1e-12)
-        phi = drawn["within_spread"][:, None] ** -2.0 - 1
-        a, b = np.maximum(mean * phi, 1e-300), np.maximum((1 - mean) * phi, 1e-300)
-        log_choose = -np.log(total + 1.0) - sp.special.betaln(agree + 1, total - agree + 1)
-        log_likelihood = log_choose + sp.special.betaln(agree + a, total - agree + b) - sp.special.betaln(a, b)
-        observed = Observed("agree", "annotator", agree)
-        return Checks(observed, log_likelihood, lambda rng: rng.binomial(total, rng.beta(a, b)))
 
 
 def group_posterior(

@@ -19,16 +19,11 @@ from bayesagree import (
 )
 from bayesagree.plausibility import DawidSkenePrior, NormalInverseGammaPrior
 from bayesagree.predictive.checks import prior_predictive, with_log_likelihood, with_posterior_predictive
-from bayesagree.subjective.group_model import GroupCounts
 
 CROWD = Labels.from_matrix(
     [["a", "b", "a"], ["b", "b", None], ["c", "a", "a"], [None, "c", "c"]], items=list("wxyz"), annotators=list("123")
 )
 RATED = Ratings.from_matrix([[4, 4, 5], [1, 2, 1], [3, 5, 4], [2, np.nan, 2]], scale=(1, 5), step=1)
-COUNTS = GroupCounts(
-    np.array(["A", "B"]), np.array(["f", "m"]), np.array([0, 0, 1, 1, 1]),
-    np.array([[3, 5, 1, 0, 4], [1, 1, 2, 2, 9]]), np.array([[4, 5, 6, 0, 8], [4, 5, 6, 7, 9]]),
-)  # fmt: skip
 
 
 def log_likelihood(tree, annotations, **options):
@@ -127,43 +122,6 @@ def test_crowd_item_is_the_sum_over_its_truth_or_readings(variant):
         else:
             total = sum(pi[k] * np.prod(theta[who, k, said]) for k in range(3))
         assert float(found.isel(chain=0, draw=draw, item=i)) == pytest.approx(np.log(total), abs=1e-5)
-
-
-def group_tree():
-    from bayesagree.inference.results import result_tree
-
-    rng = np.random.default_rng(1)
-    dims = ("chain", "draw", "model")
-    drawn = {
-        "performance": ((*dims, "group"), rng.random((2, 50, 2, 2))),
-        "within_spread": (dims, rng.random((2, 50, 2))),
-    }
-    coords = {"model": COUNTS.models, "group": COUNTS.groups}
-    return result_tree(
-        {"posterior": drawn},
-        coords,
-        model="group_performance",
-        engine="exact",
-        random_seed=1,
-        settings={"metric": "accuracy"},
-    )
-
-
-@pytest.mark.filterwarnings("ignore:Estimated shape parameter of Pareto")
-def test_group_annotator_is_beta_binomial():
-    tree = group_tree()
-    found = with_log_likelihood(tree, COUNTS, model="A")["log_likelihood"]["agree"].values[1, 7]
-    mean = tree["posterior"]["performance"].values[1, 7, 0][[0, 0, 1, 1]]
-    phi = tree["posterior"]["within_spread"].values[1, 7, 0] ** -2 - 1
-    expected = stats.betabinom([4, 5, 6, 8], mean * phi, (1 - mean) * phi).logpmf([3, 5, 1, 4])
-    assert found == pytest.approx(expected)
-    assert with_posterior_predictive(tree, COUNTS, model="B", random_seed=1)["posterior_predictive"]["agree"].shape == (
-        2,
-        50,
-        5,
-    )
-    with pytest.raises(InputError, match="name one of the models"):
-        with_log_likelihood(tree, COUNTS)
 
 
 def test_log_prior_is_the_density_of_the_prior(capfd):
