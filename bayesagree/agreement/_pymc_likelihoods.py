@@ -17,7 +17,6 @@ from bayesagree.errors import InputError
 from bayesagree.inference.beta import SMALLEST, of_shapes, tails_with_slopes
 from bayesagree.inference.kernel_ops import KernelOp
 from bayesagree.inference.random_draws import draw_beta
-from bayesagree.inference.vectors import copy_to
 
 
 @numba.njit(cache=True, nogil=True)
@@ -39,7 +38,9 @@ def bins_log_probability(value, alpha, beta, edges):
             continue
         for e in (value[i], value[i] + 1):
             if computed[e] != first:
-                copy_to(tails[e], tails_with_slopes(a, b, edges[e], shared))
+                found = tails_with_slopes(a, b, edges[e], shared)
+                for k in range(4):
+                    tails[e, k] = found[k]
                 computed[e] = first
         low, high = tails[value[i]], tails[value[i] + 1]
         # From the smaller tail, so that a bin far out keeps its digits.

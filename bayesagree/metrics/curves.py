@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Places
 from bayesagree.inference.item_weights import ItemWeights
 from bayesagree.inference.streams import map_blocks
-from bayesagree.inference.vectors import copy_to
 from bayesagree.metrics.values import Given, correlation
 
 NO_WEIGHTS = np.empty((0, 0))
@@ -150,7 +149,8 @@ def pair_wins(truth, order, step_ends, label, weights, wins):
     for at in range(order.size):
         row = truth[order[at]]
         if weights.size:
-            copy_to(weight, weights[order[at]])
+            for s in range(n_samples):
+                weight[s] = weights[order[at], s]
         if not (alone and step_ends[at]):
             for s in range(n_samples):
                 step[row[s], s] += weight[s]
