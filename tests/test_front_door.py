@@ -253,7 +253,7 @@ def test_sets_next_items_and_provenance(tmp_path):
     assert sets.predict_set(scores).sizes == {"model": 1, "item": 60, "category": 3}
     first = ba.annotate_next(VOTES, HARD, n=3, plausibility="dirichlet", random_seed=1)
     assert first["item"].isin(ITEMS).all()
-    assert ba.dawid_skene(VOTES, **SHORT).attrs["engine"] != "exact"  # false of chains
+    assert ba.dawid_skene(VOTES, **SHORT).attrs["inference"] != "exact"  # false of chains
     assert "4 annotators" in repr(ba.Labels.from_long(VOTES))
 
 

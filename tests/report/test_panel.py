@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from _report import first_screen, said, sentence
 
-from bayesagree import Predictions, agreement_table, compare, evaluate, informed_dirichlet, pairwise
+from bayesagree import Predictions, agreement_table, compare, evaluate, pairwise
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.planning import value_of_votes
-from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render
@@ -78,8 +77,7 @@ def asked():
     chance = found["rank_probability"].sel(rank=1)
     best, second, third = (str(found["model"].values[k]) for k in np.argsort(-chance.values))
     pair = found.sel(model=best, other_model=second)
-    truth = informed_dirichlet(labels, models, top_labels=1, **how)
-    n_open = int((label_certainty(truth).max("category") < OPEN).sum())
+    n_open = int((tree["certainty"]["annotation_certainty"] < OPEN).sum())
     table = agreement_table(labels, random_seed=1).set_index("coefficient")
     worth = value_of_votes(labels, models, random_seed=how["random_seed"])
     ranked = compare(tree.sel(model=models.models), METRIC)

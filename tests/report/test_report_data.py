@@ -131,6 +131,7 @@ def unequal():
     return votes, people, Predictions.from_labels({"ones": [1] * 40}, labels=[0, 1])
 
 
+@pytest.mark.filterwarnings("ignore:.* votes per group and item:UserWarning")
 def test_groups_name_whom_a_model_serves_worst(unequal):
     votes, people, model = unequal
     groups = Groups.by_features(votes, people, ["gender"])
