@@ -18,6 +18,7 @@ import numpy as np
 
 import bayesagree as ba
 from bayesagree.datasets import load
+from bayesagree.datasets.simulate import noisy_models
 
 RESULT = Path(__file__).parent / "results" / "informed_rankings.md"
 METRICS = ["accuracy", "top_3_accuracy"]
@@ -109,16 +110,22 @@ def rows(sets: int) -> Iterator[str]:
 
 
 def dermatology() -> list[str]:
-    """Score the models of the dermatology data under each posterior of rankings."""
-    data: Any = load("derm-ddx")
-    lines = ["| posterior | " + " | ".join(f"{m}, top 1, top 3" for m in map(str, data.predictions.models)) + " |"]
-    lines.append("| --- |" + " --- |" * data.predictions.models.size)
+    """Score noisy copies of half of the readers of each case against the other half, under each posterior."""
+    data: Any = load("derm-ddx").annotations
+    cases = [data.of_item(i) for i in np.flatnonzero(np.bincount(data.item_index) >= 4)[:500]]
+    labels = data.categories.tolist()
+    halves = [ba.Rankings.from_blocks([one[half::2] for one in cases], labels=labels) for half in (0, 1)]
+    models, rankings = noisy_models(halves[0], n_models=3, random_seed=1), halves[1]
+    lines = [
+        f"{len(cases)} cases of four readers or more; models are noisy copies of every other reader, the others rank.",
+        "",
+        "| posterior | " + " | ".join(f"{m}, top 1, top 3" for m in map(str, models.models)) + " |",
+        "| --- |" + " --- |" * models.models.size,
+    ]
     for name in ("informed_plackett_luce", "plackett_luce", "prirn"):
-        tree = ba.evaluate(
-            data.annotations, data.predictions, plausibility=name, metrics=METRICS, draws=100, random_seed=1
-        )
+        tree = ba.evaluate(rankings, models, plausibility=name, metrics=METRICS, draws=100, random_seed=1)
         cells = []
-        for m in range(data.predictions.models.size):
+        for m in range(models.models.size):
             one = [np.asarray(tree["posterior"][metric]).reshape(400, -1)[:, m] for metric in METRICS]
             ends = [np.quantile(v, [0.025, 0.975]) for v in one]
             cells.append(", ".join(f"{v.mean():.3f} [{low:.3f}, {high:.3f}]" for v, (low, high) in zip(one, ends)))

@@ -36,6 +36,7 @@ TREE = [
                 [
                     ("more annotators, more certainty", "plackett_luce"),
                     ("more annotators, same certainty", "prirn"),
+                    ("with predictions of models", "informed_plackett_luce"),
                 ],
             ),
             ("a number on a bounded scale", "normal_inverse_gamma, informed_normal"),
