@@ -140,7 +140,8 @@ def common_agreement(
     interval = {"ci_kind": "hdi", "ci_prob": ci_prob}
     settings = {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood} | interval
     settings |= {"annotator_effects": annotator_effects, "prior": asdict(prior)}
-    options = {"model": "common_agreement", "engine": engine, "random_seed": random_seed, "settings": settings}
+    drawn = "importance" if engine == "exact" else engine
+    options = {"model": "common_agreement", "engine": drawn, "random_seed": random_seed, "settings": settings}
     request = Request(shape, ci_prob, keep_item_means, options, sampler)
     if engine == "nuts":
         given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}

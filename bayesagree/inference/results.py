@@ -15,6 +15,7 @@ from bayesagree.errors import InputError, SizeError
 # How each engine draws.
 INFERENCE = {
     "exact": "independent draws of the exact posterior",
+    "importance": "adaptive importance sampling",
     "slice": "elliptical slice sampling of the parameters, exact draws given them",
     "hmc": "Hamiltonian Monte Carlo",
     "gibbs": "Gibbs sampling",

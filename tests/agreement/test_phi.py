@@ -26,6 +26,7 @@ def test_draws_follow_the_exact_posterior():
     assert abs(draws.mean() - float(exact["mean"])) < 4.5 * float(exact["sd"]) / np.sqrt(draws.size)
     again = common_agreement(problem.ratings, draws=2000, chains=2, random_seed=3)
     np.testing.assert_array_equal(draws, again["posterior"]["phi"].values.ravel())
+    assert tree.attrs["inference"] == "adaptive importance sampling"
 
 
 def test_known_truth_tells_agreement_around_it_from_agreement_elsewhere():
