@@ -224,10 +224,9 @@ def informed_dirichlet(
         .4 to .55, and both come out too large, by up to .006 and .013. The votes do not show it.
     form
         ``"nominal"``, or ``"ordered"``: neighbouring labels are likely together, and a model has one parameter (module
-        `ordered`; its parameters are drawn by Metropolis and Hastings, and nothing is held out). By default ordered
-        where three labels or more are stated to have an order and no prior is given. Where an item's labels are nearly
-        equally frequent, it makes the mean absolute error of ordered labels too small: its intervals then hold the
-        truth in .75 to .88 (seven classes of jokes).
+        `ordered`; the votes of all annotators count). By default ordered where three labels or more are stated to have
+        an order and no prior is given. Where an item's labels are nearly equally frequent, it makes the mean absolute
+        error of ordered labels too small: its intervals then hold the truth in .75 to .88 (seven classes of jokes).
     draws, chains
         chains x draws draws of all items. Up to five consecutive draws of a chain share one draw of the
         parameters.
