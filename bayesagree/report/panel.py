@@ -170,7 +170,7 @@ def agreement_answer(data: Any) -> Iterator[Answer]:
 def _open(data: ReportData) -> Answer:
     """Write how many items the annotations leave open, and whether more votes would change the choice of model."""
     n, size = int((data.certainty.isel(reliability=0) < OPEN).sum()), data.certainty.sizes["item"]
-    sentence = f"For {count(n)} of {count(size)} items, more annotations could still change the answer."
+    sentence = "More annotations could still change the answer for these items."
     decided = f"On every item one label is the most plausible with probability {OPEN} or more."
     sentences = [text(sentence if n else decided)]
     if data.further_votes is not None:
