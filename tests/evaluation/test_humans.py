@@ -21,7 +21,8 @@ def case():
 def test_scores_of_annotators_hold_what_is_true(case):
     best, votes, models = case
     labels = Labels.from_matrix(votes, annotators=["ann", "bob", "guess"])
-    table = human_baseline(labels, models, draws=100, chains=2, random_seed=1)
+    with pytest.warns(UserWarning, match="annotators 'guess' are about the items"):
+        table = human_baseline(labels, models, draws=100, chains=2, random_seed=1)
     right = dict(zip(labels.annotators, (votes == best[:, None]).mean(axis=0)))
     right |= {"model": (models.hard_labels()[0] == best).mean(), "a person": (votes == best[:, None]).mean()}
     assert table.index[0] == "a person" and table.index[-2:].tolist() == ["guess", "model"]
