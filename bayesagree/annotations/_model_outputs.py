@@ -102,15 +102,22 @@ def check_scores(
             f"{scores[m, i, k]} is not finite ({len(bad)} such scores in all)"
         )
     if probabilities:
-        sums = scores.sum(axis=-1)
-        off = np.argwhere(((np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0)) & ~lacks)
-        if off.size:
-            m, i = off[0]
-            raise InputError(
-                f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: the scores are declared probabilities "
-                f"but sum to {sums[m, i]:g} or are negative ({len(off)} such items in all); normalise them or pass "
-                "probabilities=False"
-            )
+        why = "they are declared probabilities"
+        require_probabilities(scores, models, items, why, "normalise them or pass probabilities=False")
+
+
+def require_probabilities(
+    scores: NDArray[Any], models: NDArray[Any], items: NDArray[Any], why: str, way_out: str
+) -> None:
+    """Refuse scores (model, item, label) that are negative or do not sum to one within 1e-3; missing ones pass."""
+    sums = scores.sum(axis=-1)
+    off = np.argwhere((np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0))
+    if off.size:
+        m, i = off[0]
+        raise InputError(
+            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: scores sum to {sums[m, i]:g} or are "
+            f"negative ({len(off)} such items in all), and {why}; {way_out}"
+        )
 
 
 def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> Places:

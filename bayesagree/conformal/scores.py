@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree.annotations._model_outputs import require_probabilities
 from bayesagree.errors import InputError, as_python, positive, positive_int
 
 type ScoreArray = NDArray[np.floating[Any]]
@@ -155,7 +156,8 @@ def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: ND
         if score not in SCORES:
             raise InputError(f"score={score!r} is not one of {', '.join(map(repr, SCORES))}; or pass a function")
         if score in _OF_PROBABILITIES:
-            require_probabilities(scores, models, items, f"score={score!r}")
+            why = f"score={score!r} compares probabilities between items"
+            require_probabilities(scores, models, items, why, "apply a softmax, or pass score='margin' or a function")
         if score == "probability":
             return scores
     function = SCORES[score] if isinstance(score, str) else score
@@ -168,15 +170,3 @@ def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: ND
                 f"the {one.shape} scores (item, category)"
             )
     return np.stack(found)
-
-
-def require_probabilities(scores: ScoreArray, models: NDArray[Any], items: NDArray[Any], reason: str) -> None:
-    """Refuse scores that are not probabilities: they cannot be compared between items."""
-    off = np.abs(scores @ np.ones(scores.shape[2], scores.dtype) - 1) > 1e-3  # as `Predictions.from_scores` has it
-    if scores.min() < 0 or off.any():
-        m, i = np.argwhere(off | (scores.min(axis=2) < 0))[0]
-        raise InputError(
-            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: scores sum to {scores[m, i].sum():g} or "
-            f"are negative, and {reason} compares probabilities between items; apply a softmax, or pass "
-            "score='margin' or a function"
-        )

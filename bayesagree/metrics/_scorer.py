@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Advance, Floats, Places
+from bayesagree.annotations._model_outputs import require_probabilities
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, one_of, shorten
+from bayesagree.errors import InputError, one_of, shorten
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.item_weights import ItemWeights
 from bayesagree.inference.streams import BLOCK, Seed, block_generator, stream_apart
@@ -174,7 +175,8 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
                     "use Predictions.from_scores"
                 )
             if record.needs == "probabilities":
-                _check_probabilities(predictions, name)
+                whose = np.asarray(predictions.scores), predictions.models, predictions.items
+                require_probabilities(*whose, f"{name} needs probabilities", "apply a softmax")
         if metric.k > n_labels > 0:
             raise InputError(f"{name} looks at {metric.k} labels, but there are {n_labels}")
         if record.two_labels and n_labels != 2:
@@ -183,18 +185,6 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
             raise InputError(f"{name} takes the last of two labels as positive, but there are {n_labels}; use {others}")
         if metric.label is not None and metric.label not in names:
             raise InputError(f"{name}: the labels are {shorten(predictions.categories)}")
-
-
-def _check_probabilities(predictions: Predictions, name: str) -> None:
-    scores = np.asarray(predictions.scores)
-    off = np.argwhere((np.abs(scores.sum(axis=-1) - 1) > 1e-3) | (scores.min(axis=-1) < 0))
-    if off.size:
-        m, i = off[0]
-        raise InputError(
-            f"{name} needs probabilities, but the scores of model {as_python(predictions.models[m])!r} for item "
-            f"{as_python(predictions.items[i])!r} sum to {scores[m, i].sum():g} or are negative "
-            f"({len(off)} such rows in all); normalise them, for example by scipy.special.softmax"
-        )
 
 
 class BlockSums(NamedTuple):

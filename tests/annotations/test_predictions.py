@@ -84,7 +84,7 @@ def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
         ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': scores have shape (1, 2), but there are 2 item names"),
         ({"A": [[1, np.nan]]}, {}, "model 'A', item 0, label 1: score nan is not finite (1 such scores in all)"),
         ({"A": [["high", 1]]}, {}, "model 'A', item 0, label 0: 'high' is not a number (score)"),
-        ({"A": [[2, -1]]}, {"probabilities": True}, "or are negative (1 such items in all); normalise them or pass"),
+        ({"A": [[2, -1]]}, {"probabilities": True}, "(1 such items in all), and they are declared probabilities"),
         (
             {"A": [[1, 2]], "B": [[1, 2], [1, 2]]},
             {},
