@@ -19,7 +19,9 @@ from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Width of the slices of log concentrations.
-WIDTH = 1.5
+WIDTH = 0.8
+# A table of counts may have so many entries for each count.
+SPARSE = 4
 # Least shape, of labels never given where all were; least logarithm of a mean that is drawn.
 NOTHING, LEAST = 1e-12, -300.0
 
@@ -233,8 +235,8 @@ class Counts(NamedTuple):
     def of(cls, at: NDArray[np.int64], n: NDArray[Any], places: int) -> "Counts":
         """Count from the number n of draws of each vector at a place."""
         some = np.flatnonzero(n)
-        known, place = distinct(at[some], places)
-        n, most = n[some].astype(np.int64), int(n.max(initial=0))
+        n, most, at = n[some].astype(np.int64), int(n.max(initial=0)), at[some]
+        known, place = (np.arange(places), at) if places * most < SPARSE * at.size else distinct(at, places)
         number = np.bincount(place * most + n - 1, minlength=known.size * most).reshape(known.size, most)
         above = np.cumsum(number[:, ::-1], axis=1)[:, ::-1]
         row, r = np.nonzero(above)

@@ -93,6 +93,10 @@ class Part(NamedTuple):
     name: str
     chains: Chains
 
+    def worst_r_hat(self) -> float:
+        """Return the largest R-hat, 0 where there is none."""
+        return float(np.nan_to_num(self.convergence([*self.chains.variables])["r_hat"][1], posinf=np.inf).max())
+
     def convergence(self, names: Sequence[str]) -> dict[str, tuple[tuple[str, ...], Any]]:
         """Return r-hat and effective draws of these variables and of some items; r-hat of all items and annotators."""
         chains = self.chains

@@ -78,10 +78,10 @@ SAMPLERS: Mapping[str, Sampling] = {
     "full": Sampling(partial(_labels, OneTruthOfRows, Rows)),
     "one_coin": Sampling(partial(_labels, OneTruth, partial(Accuracies, one_coin=True))),
     "class_conditional": Sampling(partial(_labels, OneTruth, partial(Accuracies, one_coin=False))),
-    "hierarchical": Sampling(partial(_labels, OneTruthOfRows, partial(Rows, learnt=True)), 800, 3),
-    "mixed_membership": Sampling(partial(_labels, Mixed, partial(Rows, learnt=True)), 1000, 4, reads=True),
+    "hierarchical": Sampling(partial(_labels, OneTruthOfRows, partial(Rows, learnt=True)), 500, 2),
+    "mixed_membership": Sampling(partial(_labels, Mixed, partial(Rows, learnt=True)), 500, 2, reads=True),
     "mixed_one_coin": Sampling(
-        partial(_labels, Mixed, partial(Accuracies, one_coin=True, learnt=True)), 1000, 4, reads=True
+        partial(_labels, Mixed, partial(Accuracies, one_coin=True, learnt=True)), 500, 2, reads=True
     ),
     "ordered": Sampling(_ordered, 300, 1),
     "votes": Sampling(partial(_labels, VotesOnly, Rows), 0, 1, reads=True),

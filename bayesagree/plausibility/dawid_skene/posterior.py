@@ -40,6 +40,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.inference.blocks import LOCAL, Schedule, Stream
+from bayesagree.inference.convergence import ENOUGH_DRAWS
 from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.results import check_size, settings_of
 from bayesagree.inference.streams import Seed, block_generator, seed_sequence, stream_apart
@@ -66,6 +67,8 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
+# Chains whose R-hat is larger are drawn again from where they are, so many times as long.
+LARGEST_R_HAT, LONGER = 1.07, 4
 TARGET = (
     "score from these annotations alone, in which items that they leave open count against every model "
     "(no estimate of the score against one truth: good models score too low)"
@@ -142,7 +145,11 @@ class DawidSkene(Posterior):
                 sampler = sampling.start(crowd, prior, request.chains, rng)
                 run: Any = {"tune": tune, "draws": int(draws), "thin": thin, "confusion": self.confusion}
                 run |= {"top_labels": request.top_labels, "progress": request.progress}
-                parts.append(Part(name, run_chains(sampler, rng, monitored_items(sizes[0]), **run)))
+                part = Part(name, run_chains(sampler, rng, monitored_items(sizes[0]), **run))
+                if self.thin is None and draws >= ENOUGH_DRAWS and part.worst_r_hat() > LARGEST_R_HAT:
+                    run, thin = run | {"tune": 0, "thin": LONGER * thin, "progress": None}, LONGER * thin
+                    part = Part(name, run_chains(sampler, rng, monitored_items(sizes[0]), **run))
+                parts.append(part)
                 last = {"variant": variant, "prior": asdict(prior) if prior is not usual else settings["prior"]}
                 last |= {"tune": tune, "thin": thin}
         settings |= last if len(parts) == 1 else {"tune": self.tune, "thin": self.thin}
@@ -262,8 +269,8 @@ def dawid_skene(
         gold label is an expert's latent label of the item, which stays as ambiguous as it is; in "ordered" it is the
         label of one more annotator, a typical one.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500; 300 for ordered, 800 for hierarchical, 1000 for
-        mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 for mixed membership).
+        Kept draws per chain; sweeps before the first of them (500; 300 for ordered); sweeps per kept draw (1; 2 where a
+        population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on with four times as many.
     restarts
         Further random starts of EM; the best likelihood wins.
     tolerance, max_iterations
