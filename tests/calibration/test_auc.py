@@ -28,9 +28,9 @@ class Crowd:
     mean_fpr: float = 0.2
     n_items: int = 1000
 
-    def problem(self, random_seed, n_items=None):
+    def problem(self, random_seed):
         return crowdsourced_binary(
-            n_items=n_items or self.n_items,
+            n_items=self.n_items,
             n_models=2,
             labels_per_item=self.labels_per_item,
             labels_per_annotator=self.labels_per_annotator,
@@ -41,7 +41,8 @@ class Crowd:
 
     def population(self):
         """AUC of labels from infinitely many items and annotators, within about 4e-4 (400,000 items)."""
-        problem = self.problem(random_seed=1, n_items=400_000)
+        few = {"labels_per_item": 2, "labels_per_annotator": 200_000}  # whose labels are not looked at
+        problem = crowdsourced_binary(n_items=400_000, n_models=2, **few, random_seed=1)
         share = self.mean_fpr + problem.plausibility * (self.mean_tpr - self.mean_fpr)
         return ScoreOrder.of(problem.scores[[LAST]]).weighted(share, 1 - share)[0]
 
