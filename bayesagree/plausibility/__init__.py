@@ -14,6 +14,7 @@
 - `independence`: whether models are independent of the annotations that they are scored against.
 - `certainty`: how certain annotations are: of labels, sets of labels and levels of risk.
 - `votes`: the majority vote, the point estimate beside them.
+- `_side_by_side`: steps of Gibbs samplers whose chains move side by side.
 """
 
 import lazy_loader as lazy
