@@ -39,8 +39,8 @@ def warn_of_chains(names: NDArray[np.str_], draws: Floats) -> None:
     if bad.size:
         warn(
             f"chains of {bad.size} of {names.size} parameters disagree (r_hat up to {r_hat[bad].max():.2f}, limit "
-            f"{R_HAT_LIMIT}): {shorten(names[bad])}; raise draws=. Two kinds of items fit these votes about equally "
-            "well, and scores may move by a third of their sd from one seed to another"
+            f"{R_HAT_LIMIT}): {shorten(names[bad])}; raise draws=. The posterior is bimodal: scores may change "
+            "by up to a third of a standard deviation between seeds"
         )
 
 
