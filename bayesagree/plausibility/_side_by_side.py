@@ -1,6 +1,7 @@
 """Steps of Gibbs samplers whose chains move side by side: the chain is an axis of every array."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Rng
 
 
-def choose(rng: Rng, weight: Floats) -> NDArray[np.int16]:
+def choose(rng: Rng, weight: NDArray[Any]) -> NDArray[np.int16]:
     """Draw a label by its weight along the first axis, (label, ...)."""
     left, found = rng.random(weight.shape[1:]) * weight.sum(axis=0), np.zeros(weight.shape[1:], np.int16)
     for one in weight[:-1]:

@@ -329,7 +329,9 @@ def run_chains(
         for _ in range(thin):
             sampler.sweep(rng)
         drawn = sampler.plausibility(rng).transpose(1, 2, 0)
-        values = {"top_label": best_labels(drawn, top_labels)} if top_labels else {"plausibility": drawn}
+        values: dict[str, Any] = (
+            {"top_label": best_labels(drawn, top_labels)} if top_labels else {"plausibility": drawn}
+        )
         values["prevalence"] = sampler.prevalence.T
         if confusion:
             matrices = sampler.confusion(apart)

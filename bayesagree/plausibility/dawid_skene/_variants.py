@@ -136,7 +136,7 @@ def weights(
     at = np.flatnonzero((kept[fold, crowd.item].sum(axis=1) > 0) & (crowd.known[crowd.item] < 0))
     if not at.size:  # no item has a second label
         return dict.fromkeys(averaged, 1 / len(averaged))
-    run = HELD_OUT if tune is None else HELD_OUT | {"tune": min(tune, HELD_OUT["tune"])}
+    run: Any = HELD_OUT if tune is None else HELD_OUT | {"tune": min(tune, HELD_OUT["tune"])}
     chance = []
     for variant, prior in averaged.values():
         if variant == "votes":
@@ -150,12 +150,11 @@ def weights(
         chance.append(expected[label[at], fold[at], crowd.item[at]])
     panel = crowd.item[at] * FOLDS + fold[at]
     whole = HeldOut(panel, annotator[at], label[at], np.column_stack(chance))
-    parts = [whole]
+    parts, given = [whole], tuple[Any, ...](whole)
     if np.unique(annotator[at]).size >= MANY_ANNOTATORS:
         # Parts of other annotators differ as another crowd would, and no prolific one decides alone.
-        parts = [
-            HeldOut(*(values[own] for values in whole)) for own in (fold[at] == k for k in range(FOLDS)) if own.any()
-        ]
+        rows = [np.flatnonzero(fold[at] == part) for part in range(FOLDS)]
+        parts = [HeldOut(*(values[own] for values in given)) for own in rows if own.size]
     weight = np.mean([stacking_weights(part, crowd.n_annotators, n) for part in parts], axis=0)
     weight = np.where(weight < LEAST_WEIGHT, 0.0, weight) / weight[weight >= LEAST_WEIGHT].sum()
     return {name: float(w) for name, w in zip(averaged, weight) if w}

@@ -130,6 +130,7 @@ def _climb(
     known, labels, history = crowd.known, np.arange(crowd.n_labels)[:, None], []
     possible = np.where((known < 0) | (known == labels), 0.0, -np.inf)
     shares = np.where(known < 0, shares, known == labels)
+    prevalence, log_chance = np.empty(0), np.empty(0)
     maximise, converged = _rows if variant == "full" else _accuracies, False
     with np.errstate(divide="ignore", invalid="ignore"):
         while not converged and len(history) < max_iterations:

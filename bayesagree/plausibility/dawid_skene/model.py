@@ -94,7 +94,8 @@ def dawid_skene_model(
         if variant.startswith("mixed"):
             _mixed_membership(votes, labels, prior, share, rows, known)
         else:
-            _sum_out_truth(votes, labels, share, pt.log(rows)[votes.annotator, :, votes.label], known)
+            log_rows: Any = pt.log(rows)
+            _sum_out_truth(votes, labels, share, log_rows[votes.annotator, :, votes.label], known)
     return model
 
 

@@ -141,7 +141,7 @@ class Chains:
         self.problem, self.prior, self.rng = problem, prior, rng
         self.votes = np.ascontiguousarray(problem.votes.transpose(2, 0, 1))
         n_groups, n_items, n_labels = problem.votes.shape
-        self.log_shape = np.full((n_chains, n_labels), -np.log(n_labels))
+        self.log_shape: Floats = np.full((n_chains, n_labels), -np.log(n_labels))
         self.share = np.zeros((n_chains, n_groups))
         self.share[:, problem.free] = 0.5  # from others, chains may not get back to the groups that are apart
         self.apart = np.zeros((n_chains, n_groups, n_items), bool)
@@ -248,8 +248,8 @@ class Chains:
 
         for direction in (*np.eye(n_labels), np.ones(n_labels)):
 
-            def along(distance: Floats, at: Floats = self.log_shape, direction: Floats = direction) -> Floats:
-                return density(at + distance[:, None] * direction)
+            def along(distance: Floats, at: Any = self.log_shape, way: Any = direction) -> Floats:
+                return density(at + distance[:, None] * way)
 
             moved = slice_step(self.rng, along, np.zeros(n_chains), WIDTH)
             self.log_shape = self.log_shape + moved[:, None] * direction
