@@ -75,7 +75,8 @@ def evaluate(
         tree = run(truth, models, plausibility=chosen, reliability=levels, progress=advance, **options)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
-    return _answer(tree, notes + given_notes(truth, models, missing))
+    said = " ".join(notes)
+    return _answer(tree, notes + [note for note in given_notes(truth, models, missing) if note not in said])
 
 
 def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:

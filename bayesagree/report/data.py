@@ -359,11 +359,12 @@ def _mean_plausibility(
 
 
 def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Draw the plausibilities of these items again: the posterior of all items keeps the best labels only."""
+    """Draw plausibilities of these items from rankings alone: the posterior of all items keeps the best labels only."""
     means = []
     for start in range(0, at.size, _ITEMS_AT_ONCE):
         cases = [rankings.of_item(int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
         few = Rankings.from_blocks(cases, labels=rankings.categories.tolist())
-        drawn = plackett_luce(few, reliability=int(settings_of(tree)["reliability"]), draws=250, random_seed=start)
+        times = int(settings_of(tree).get("reliability", 1))
+        drawn = plackett_luce(few, reliability=times, draws=250, random_seed=start)
         means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values)
     return np.concatenate(means)

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import xarray as xr
 
-from bayesagree.annotations import Annotations, Labels
+from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -155,7 +155,9 @@ class Case:
     @cached_property
     def voted(self) -> Any:
         """The annotations of items that have some: a posterior of new votes knows nothing of the others."""
-        return self.annotations.select(np.ones(self.annotations.item_index.size, bool))  # type: ignore[union-attr]
+        if isinstance(self.annotations, Rankings):  # all of their items have some
+            return self.annotations
+        return self.annotations.select(np.ones(self.annotations.item_index.size, bool))
 
     @property
     def learns_from_models(self) -> bool:

@@ -118,7 +118,7 @@ def common_shape(rankings: Rankings) -> float:
 
 def prior_of(n_labels: int, n_models: int) -> tuple[Floats, Floats]:
     """Return means and sds of the parameters, in the order of `NAMES`; many models that agree are rarely wrong."""
-    best = np.log(n_labels) + np.append(1.5 + 0.5 * min(n_models - 1, 4), -0.5 - np.arange(1, DEPTH) / 2)
+    best = np.log(n_labels) + np.append(2.0 + 0.6 * min(n_models - 1, 4), -0.5 - np.arange(1, DEPTH) / 2)
     mean = np.concatenate([-1 - np.arange(DEPTH) / 2, best, [0.3, 1.5, 0.3, 0.5]])
     return mean, np.array([1.5] * DEPTH + [2.0] * DEPTH + [0.7, 1.5, 0.7, 1.0])
 
