@@ -46,7 +46,7 @@ def exact(given: dict, seed: int) -> dict[str, np.ndarray]:
     seen = [np.prod([chance(one, theta) for one in item], axis=0) for item in given["rankings"]]
     mass, found = np.zeros(log_r.size), np.zeros((log_r.size, 2, len(seen), LABELS))
     for k, (a, b) in enumerate(zip(log_r.ravel(), w.ravel())):
-        mass[k] = -(((a + 1) / 1.5) ** 2 + ((b - np.log(3) - 1.5) / 2) ** 2) / 2
+        mass[k] = -(((a + 1) / 1.5) ** 2 + ((b - np.log(3) - 2) / 2) ** 2) / 2
         for i, (weight, y) in enumerate(zip(seen, given["predictions"])):
             tilt = theta[:, y] ** min(np.exp(a), np.exp(3.0)) * np.exp(b * best[:, y])
             of_item = weight * tilt
