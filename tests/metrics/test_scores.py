@@ -48,6 +48,8 @@ def test_golden_chaosnli(snli, ties):
     order = np.arange(3)[::-1] if ties == "last" else np.arange(3)
     truth = shares(labels, order)
     for name, expected in GOLDEN[ties].items():
+        if name == "accuracy":  # labels that tie share the item: the mean of what the two rules give
+            expected = np.mean([GOLDEN[rule][name] for rule in ("first", "last")], axis=0)
         found = score(truth, predictions, name).sel(model=["T1", "T2"]).values.ravel()
         np.testing.assert_allclose(found, expected, atol=6e-7, err_msg=name)
 
