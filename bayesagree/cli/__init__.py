@@ -51,7 +51,7 @@ def answered(program: Callable[[], object]) -> None:
     if sys.stdout is None:
         _stop("stdout is closed; send the answer to a file, or to /dev/null")
     said: set[str] = set()
-    of_commands.set(True)
+    words = of_commands.set(True)
 
     def show(message: Warning | str, *place: object, **where: object) -> None:
         if str(message) not in said:
@@ -76,6 +76,8 @@ def answered(program: Callable[[], object]) -> None:
     except KeyboardInterrupt:
         sys.stderr.write("bayesagree: interrupted\n")
         sys.exit(130)  # 128 + SIGINT, as shells say it
+    finally:
+        of_commands.reset(words)
 
 
 def _stop(message: str) -> NoReturn:
