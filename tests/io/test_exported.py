@@ -1,4 +1,4 @@
-"""Files written by the libraries of the tools themselves (`exported/make.py` writes them anew)."""
+"""Files written by the libraries of the tools themselves (`benchmarks/tool_exports.py` writes them anew)."""
 
 import json
 from pathlib import Path

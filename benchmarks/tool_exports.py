@@ -1,14 +1,14 @@
-"""Writes the files beside it, each by the library of its tool, or by a server of it on this machine.
+r"""Writes the files of tests/io/exported, each by the library of its tool, or by a server of it on this machine.
 
 Tests read the stored files.
 
-uv run --no-project --with label-studio-sdk==2.1.2 tests/io/exported/make.py label_studio
-uv run --no-project --python 3.11 --with "argilla==1.29.1" tests/io/exported/make.py argilla
-uv run --no-project --python 3.11 --with argilla==2.8.0 --with requests tests/io/exported/make.py argilla_spans
-uv run --no-project --with braintrust==0.48.1 --with pytest tests/io/exported/make.py braintrust
-uv run --no-project --python 3.10 --with "doccano==1.8.4" --with "numpy<2" --with "marshmallow<4" \\
-    --with "setuptools<80" tests/io/exported/make.py doccano
-uv run --no-project --python 3.11 --with arize-phoenix==20.26.1 tests/io/exported/make.py phoenix
+uv run --no-project --with label-studio-sdk==2.1.2 benchmarks/tool_exports.py label_studio
+uv run --no-project --python 3.11 --with "argilla==1.29.1" benchmarks/tool_exports.py argilla
+uv run --no-project --python 3.11 --with argilla==2.8.0 --with requests benchmarks/tool_exports.py argilla_spans
+uv run --no-project --with braintrust==0.48.1 --with pytest benchmarks/tool_exports.py braintrust
+uv run --no-project --python 3.10 --with "doccano==1.8.4" --with "numpy<2" --with "marshmallow<4" \
+    --with "setuptools<80" benchmarks/tool_exports.py doccano
+uv run --no-project --python 3.11 --with arize-phoenix==20.26.1 benchmarks/tool_exports.py phoenix
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "tests" / "io" / "exported"
 USERS = [f"00000000-0000-0000-0000-00000000000{k}" for k in (1, 2)]
 VOTES = [("one", [("sad", 2), ("glad", 4)]), ("two", [("glad", 5), ("glad", 4)])]
 
