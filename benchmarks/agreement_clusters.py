@@ -28,7 +28,9 @@ def draw(n: int, rng: np.random.Generator) -> Labels:
     truth = (rng.random((n * SIZE, 1)) > prevalence.cumsum(axis=1)).sum(axis=1, keepdims=True)
     shape = (n * SIZE, ANNOTATORS)
     wrong = (truth + rng.integers(1, LABELS, shape)) % LABELS
-    return Labels.from_matrix(np.where(rng.random(shape) < right, truth, wrong), labels=range(LABELS), ordered=False)
+    return Labels.from_matrix(
+        np.where(rng.random(shape) < right, truth, wrong), labels=range(LABELS), ordered=False
+    )
 
 
 def main(sets: int) -> None:
@@ -44,7 +46,9 @@ def main(sets: int) -> None:
             labels = draw(n, rng)
             for k, given in enumerate((cluster, None)):
                 table = (
-                    agreement_table(labels, cluster=given, random_seed=rng).set_index("coefficient").loc[list(NAMES)]
+                    agreement_table(labels, cluster=given, random_seed=rng)
+                    .set_index("coefficient")
+                    .loc[list(NAMES)]
                 )
                 held[k] += (table["lower"] <= true[list(NAMES)]) & (true[list(NAMES)] <= table["upper"])
                 width[k] += table["upper"] - table["lower"]

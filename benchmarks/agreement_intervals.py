@@ -157,7 +157,9 @@ def of_world(number: int, world: World | Real, sets: int) -> dict[tuple[str, int
     large = coefficients(items_of(world.draw(LARGE, rng)), "identity")
     true = {name: found.estimate() for name, found in large if name in world.names and not found.note}
     rows: dict[tuple[str, int, str], list[Found]] = {}
-    for n, _ in product(ITEMS if isinstance(world, World) else ITEMS[:2], range(sets if world.n_labels else 2 * sets)):
+    for n, _ in product(
+        ITEMS if isinstance(world, World) else ITEMS[:2], range(sets if world.n_labels else 2 * sets)
+    ):
         for name, found in intervals(world.draw(n, rng), true, rng):
             rows.setdefault((world.row, n, name), []).append(found)
     return rows

@@ -41,7 +41,9 @@ def table_of(rows: int, text: bool) -> pd.DataFrame:
     if not text:
         return pd.DataFrame({"item": item, "annotator": annotator, "label": label})
     names = {"item": "item ", "annotator": "annotator ", "label": "label "}
-    return pd.DataFrame({n: p + pd.Series(c).astype(str) for (n, p), c in zip(names.items(), (item, annotator, label))})
+    return pd.DataFrame(
+        {n: p + pd.Series(c).astype(str) for (n, p), c in zip(names.items(), (item, annotator, label))}
+    )
 
 
 def measured(work: Callable[[pd.DataFrame], object], table: pd.DataFrame) -> tuple[float, float]:

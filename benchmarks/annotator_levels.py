@@ -27,8 +27,12 @@ def study(repetitions: int) -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
     for sd in (0.0, 0.5, 1.0, 2.0):
-        plain, shift, of_shifts, mean_plain, mean_shift = np.mean([covered(s, sd) for s in range(repetitions)], axis=0)
-        lines.append(f"| {sd} | {mean_plain:.2f} | {plain:.2f} | {mean_shift:.2f} | {shift:.2f} | {of_shifts:.2f} |")
+        plain, shift, of_shifts, mean_plain, mean_shift = np.mean(
+            [covered(s, sd) for s in range(repetitions)], axis=0
+        )
+        lines.append(
+            f"| {sd} | {mean_plain:.2f} | {plain:.2f} | {mean_shift:.2f} | {shift:.2f} | {of_shifts:.2f} |"
+        )
     return "\n".join(lines) + "\n"
 
 

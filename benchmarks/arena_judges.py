@@ -46,9 +46,9 @@ def regression(verdict: np.ndarray, human: np.ndarray, asked: np.ndarray, order:
     """Return the interval of `corrected_rate`."""
     judge = Labels.from_matrix(verdict[:, None], annotators=["judge"], labels=[0, 1])
     people = Labels.from_matrix(human[asked, None], items=asked.tolist(), labels=[0, 1])
-    found = corrected_rate(judge, people, positive=1, by=order, draws=500, chains=2, tune=250, random_seed=random_seed)[
-        "derived"
-    ]
+    found = corrected_rate(
+        judge, people, positive=1, by=order, draws=500, chains=2, tune=250, random_seed=random_seed
+    )["derived"]
     return tuple(found[f"rate_{name}"].item() for name in ("mean", "lower", "upper"))  # type: ignore[return-value]
 
 
@@ -59,7 +59,9 @@ def intervals(human: np.ndarray, verdict: np.ndarray, first: np.ndarray, random_
     y, f = human[asked], verdict[asked]
     found = {
         "corrected_rate": regression(verdict, human, asked, None, random_seed),
-        "corrected_rate, by order": regression(verdict, human, asked, {"order": dict(enumerate(first))}, random_seed),
+        "corrected_rate, by order": regression(
+            verdict, human, asked, {"order": dict(enumerate(first))}, random_seed
+        ),
     }
     if f[y == 1].mean() > f[y == 0].mean():
         sizes = {"n_negative": int((y == 0).sum()), "n_positive": int((y == 1).sum())}
@@ -80,7 +82,9 @@ def main(draws: int) -> None:
         for judge, rows in table[models == pair].groupby("judge"):
             first = rows["model_a"].str.contains("claude").to_numpy()
             # A verdict names a place in the prompt: it is Claude's where Claude has that place.
-            human, verdict = (((rows[name] == "A").to_numpy() == first).astype(int) for name in ("people", "verdict"))
+            human, verdict = (
+                ((rows[name] == "A").to_numpy() == first).astype(int) for name in ("people", "verdict")
+            )
             found = [intervals(human, verdict, first, random_seed) for random_seed in range(draws)]
             name = f"{' and '.join(sorted(pair))}, {human.size} comparisons, rate {human.mean():.3f}"
             for method in found[0]:

@@ -27,7 +27,9 @@ SHAPES = ((4, 150, 2), (8, 300, 2), (4, 150, 3), (8, 300, 3))
 PAGE = Path(__file__).parent / "results" / "blind_intervals.md"
 
 
-def world(kind: str, systems: int, items: int, labels: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def world(
+    kind: str, systems: int, items: int, labels: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Return labels (item, system) and the accuracies on these items."""
     accuracy, truth = np.linspace(0.6, 0.9, systems), rng.integers(labels, size=(items, 1))
     right = np.tile(accuracy, (items, 1))
@@ -42,13 +44,17 @@ def world(kind: str, systems: int, items: int, labels: int, rng: np.random.Gener
 def one(kind: str, systems: int, items: int, labels: int, random_seed: int) -> list[float]:
     """Return coverage, bias, width, coverage and width without difficulty, and whether either alarm was raised."""
     said, true = world(kind, systems, items, labels, np.random.default_rng([random_seed, systems, items]))
-    models = Predictions.from_labels({f"s{j}": column for j, column in enumerate(said.T)}, labels=list(range(labels)))
+    models = Predictions.from_labels(
+        {f"s{j}": column for j, column in enumerate(said.T)}, labels=list(range(labels))
+    )
     run = {"draws": 250, "chains": 2, "random_seed": random_seed}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         drawn = blind_posterior(models, metrics=("accuracy",), items="fixed", **run)["posterior"]["accuracy"].values
         warned = any("same items" in str(warning.message) for warning in caught)
-        plain = dawid_skene(Labels.from_matrix(said, labels=list(range(labels))), variant="full", top_labels=1, **run)
+        plain = dawid_skene(
+            Labels.from_matrix(said, labels=list(range(labels))), variant="full", top_labels=1, **run
+        )
         check = float(independence_check(models, draws=100, chains=2, random_seed=random_seed)["p_value"]) < 0.05
     top = plain["posterior"]["top_label"].values.reshape(-1, items)
     without = np.stack([(top == column).mean(axis=1) for column in said.T], axis=1)
@@ -61,7 +67,9 @@ def one(kind: str, systems: int, items: int, labels: int, random_seed: int) -> l
 
 def main(sets: int, only: str) -> None:
     """Run all worlds, or those of one shape beside the others as they stand, and write the page."""
-    head = "systems, items, labels | world | covered | bias | width | without difficulty | its width | warned | check"
+    head = (
+        "systems, items, labels | world | covered | bias | width | without difficulty | its width | warned | check"
+    )
     lines = [f"| {head} |", "| --- " * 9 + "|"]
     written = PAGE.read_text().splitlines() if PAGE.exists() else []
     for shape in SHAPES:

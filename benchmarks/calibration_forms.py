@@ -97,7 +97,9 @@ def rows_of(path: Path) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    frame = pd.DataFrame([row for path in sorted(parser.parse_args().folder.glob("*.npz")) for row in rows_of(path)])
+    frame = pd.DataFrame(
+        [row for path in sorted(parser.parse_args().folder.glob("*.npz")) for row in rows_of(path)]
+    )
     order = ["none", "exponent", "uniform floor", "share floor", "bias"]
     for column in ("log_score", "gap"):
         table = frame.pivot_table(index=["method", "gold", "set"], columns="form", values=column)[order]

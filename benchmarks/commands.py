@@ -81,13 +81,17 @@ def write_inputs(folder: Path, n_items: int) -> None:
     models = models.rename(columns={"who": "model"})
     shares = models.merge(pd.DataFrame({"of": LABELS}), how="cross")
     shares["score"] = np.where(shares["label"] == shares["of"], 0.6, 0.2)
-    verdicts = pd.concat([said(j, 0.8, np.arange(n_items)) for j in ("gpt", "other")]).rename(columns={"who": "judge"})
+    verdicts = pd.concat([said(j, 0.8, np.arange(n_items)) for j in ("gpt", "other")]).rename(
+        columns={"who": "judge"}
+    )
     tables = {
         "labels": labels,
         "two": labels.assign(label=labels["label"].where(labels["label"] == "a", "b")),
         "said": models,
         "scores": shares.drop(columns="label").rename(columns={"of": "label"}),
-        "chances": models.assign(score=(rng.random(len(models)) + (models["label"] != "a")) / 2).drop(columns="label"),
+        "chances": models.assign(score=(rng.random(len(models)) + (models["label"] != "a")) / 2).drop(
+            columns="label"
+        ),
         "gold": pd.DataFrame({"item": items, "label": np.array(LABELS)[truth]}),
         "ranked": pd.concat([labels.assign(rank=1), labels.assign(rank=2, label=labels["label"].map(following))]),
         "verdicts": verdicts.assign(system="s" + (verdicts["item"].str[1:].astype(int) % 2).astype(str)),
@@ -116,7 +120,12 @@ def seconds(command: str, folder: Path, cache: Path, python: str = sys.executabl
     call = [python, "-c", "from bayesagree.cli import main; main()", *command.split()]
     before, start = os.times(), time.perf_counter()
     done = subprocess.run(
-        call, cwd=folder, env=environment | {"NUMBA_CACHE_DIR": str(cache)}, capture_output=True, text=True, check=False
+        call,
+        cwd=folder,
+        env=environment | {"NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     wall, after = time.perf_counter() - start, os.times()
     if done.returncode:

@@ -82,7 +82,9 @@ def evalica(path: Path, rounds: int) -> dict[str, float] | None:
     python = os.environ.get("EVALICA_PYTHON")
     if python is None:
         return None
-    done = subprocess.run([python, "-c", EVALICA, str(path), str(rounds)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [python, "-c", EVALICA, str(path), str(rounds)], capture_output=True, text=True, check=True
+    )
     return dict(zip(("wall", "processor"), map(float, done.stdout.split())))
 
 

@@ -79,7 +79,10 @@ def effects(world: World, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     if world.own:  # as `DavidsonPrior`
         spread = np.abs(rng.normal(size=4)) * [1, by, by * 0.5, by * 0.5]
         strength = spread[0] * rng.normal(size=world.models)
-        tie, order = rng.normal() + spread[1] * rng.normal(size=a), rng.normal(0, 1.5) + spread[2] * rng.normal(size=a)
+        tie, order = (
+            rng.normal() + spread[1] * rng.normal(size=a),
+            rng.normal(0, 1.5) + spread[2] * rng.normal(size=a),
+        )
         return strength, tie, order, np.exp(spread[3] * rng.normal(size=a))
     strength, tie = rng.normal(size=world.models), rng.normal(-0.3, 0.6 * by, a)
     if world.order is not None:
@@ -102,9 +105,9 @@ def drawn(world: World, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndar
         slope /= np.exp(np.log(slope[honest]).mean())
         # The second of a pair is drawn by weight among the others.
         left = rng.choice(m, n, p=weight)
-        right = (np.log(weight) + rng.gumbel(size=(n, m)) - np.where(np.arange(m) == left[:, None], np.inf, 0)).argmax(
-            1
-        )
+        right = (
+            np.log(weight) + rng.gumbel(size=(n, m)) - np.where(np.arange(m) == left[:, None], np.inf, 0)
+        ).argmax(1)
         if world.order is not None:  # of each pair one is first in four fifths of its comparisons
             turned = (rng.random(n) < 0.8) == (left > right)
             left, right = np.where(turned, right, left), np.where(turned, left, right)
@@ -128,7 +131,12 @@ def drawn(world: World, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndar
         scores[:, best] = 1 - scores[best]
     often = weight[:, None] * weight * (1 / (1 - weight) + 1 / (1 - weight)[:, None]) * (1 - np.eye(m))
     without_end = maximum(1e6 * (often * scores)[None])[0]
-    columns = {"left": left, "right": right, "winner": np.array(["left", "right", "tie"])[outcome], "annotator": who}
+    columns = {
+        "left": left,
+        "right": right,
+        "winner": np.array(["left", "right", "tie"])[outcome],
+        "annotator": who,
+    }
     return pd.DataFrame(columns), truth, np.where(np.isnan(truth), np.nan, without_end)
 
 

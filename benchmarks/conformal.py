@@ -64,7 +64,9 @@ class Half:
     def labels(self, k: int | None) -> Labels:
         """Return k votes of each calibration item, or all."""
         counts = self.counts[self.own] if k is None else self.few[k]
-        return Labels.from_counts(counts, items=list(self.models.items), labels=list(self.data.annotations.categories))
+        return Labels.from_counts(
+            counts, items=list(self.models.items), labels=list(self.data.annotations.categories)
+        )
 
     def result(self, sets: ba.conformal.ConformalSets) -> np.ndarray:
         """Measure sets on the other half."""

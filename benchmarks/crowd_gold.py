@@ -47,7 +47,9 @@ def crowd_kit(labels: Labels) -> xr.DataArray:
         {"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index}
     ).drop_duplicates(["task", "worker", "label"])
     fitted = DawidSkene(n_iter=100).fit_predict_proba(table)
-    values = fitted.reindex(index=range(labels.items.size), columns=range(labels.categories.size)).fillna(0).to_numpy()
+    values = (
+        fitted.reindex(index=range(labels.items.size), columns=range(labels.categories.size)).fillna(0).to_numpy()
+    )
     return _array(values, labels)
 
 
@@ -57,7 +59,9 @@ def vote_share(labels: Labels) -> xr.DataArray:
 
 
 def _array(values: np.ndarray, labels: Labels) -> xr.DataArray:
-    return xr.DataArray(values, dims=("item", "category"), coords={"item": labels.items, "category": labels.categories})
+    return xr.DataArray(
+        values, dims=("item", "category"), coords={"item": labels.items, "category": labels.categories}
+    )
 
 
 def methods(labels: Labels, done: set[str]) -> Iterator[tuple[str, xr.DataArray | xr.DataTree]]:
@@ -150,7 +154,10 @@ def report(rows: list[dict]) -> str:
         ("r_hat", f"Largest r-hat of the crowd, up to 50 annotators and up to 50 items; * from {MIXED} on", MIXED),
     ):
         wide = frame.dropna(subset=[column]).pivot(index="set", columns="method", values=column)
-        parts += [f"## {title}", _markdown(wide[[m for m in order if m in wide]].loc[frame["set"].unique()], unsure)]
+        parts += [
+            f"## {title}",
+            _markdown(wide[[m for m in order if m in wide]].loc[frame["set"].unique()], unsure),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -160,7 +167,9 @@ def _default(frame: pd.DataFrame) -> str:
     vote = frame[frame["method"] == "vote share"].set_index("set")
     rivals = frame[frame["method"].isin(["vote share", *VARIANTS])]
     best = rivals.loc[rivals.groupby("set")["log_score"].idxmax()].set_index("set")
-    weights = [name for name in ("mixed_membership", "accurate_annotators", "mixed_one_coin", "votes") if name in auto]
+    weights = [
+        name for name in ("mixed_membership", "accurate_annotators", "mixed_one_coin", "votes") if name in auto
+    ]
     table = auto[["mean_accuracy", "gap", "log_score", "r_hat", *weights]].fillna(0.0)
     error = np.sqrt(auto["mean_accuracy"] * (1 - auto["mean_accuracy"]) / auto["n_gold"])
     table = table.assign(
@@ -198,7 +207,9 @@ def main() -> None:
     if arguments.keep is not None:
         arguments.keep.mkdir(exist_ok=True)
     for name in arguments.sets:
-        finished = {row["method"] for row in done if row["set"] == name} | set(METHODS).difference(arguments.methods)
+        finished = {row["method"] for row in done if row["set"] == name} | set(METHODS).difference(
+            arguments.methods
+        )
         for row in rows_of(name, Path(os.environ["BAYESAGREE_DATA"]), finished, arguments.keep):
             with arguments.rows.open("a") as file:
                 file.write(json.dumps(row) + "\n")

@@ -54,7 +54,9 @@ def calibration() -> None:
     for random_seed in range(20):
         crowd = crowd_labels(random_seed=random_seed)
         labels = crowd.labels
-        table = pd.DataFrame({"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index})
+        table = pd.DataFrame(
+            {"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index}
+        )
         fitted = {
             "EM": label_probability(dawid_skene(labels, engine="em")).values,
             "crowd-kit EM": DawidSkene(n_iter=100).fit_predict_proba(table)[list(range(4))].sort_index().to_numpy(),

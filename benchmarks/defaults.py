@@ -141,10 +141,17 @@ def report(rows: list[dict]) -> str:
                 cell[f"{kind}: bias"] = f"{means['bias'].mean():+.3f} ({error['bias']:.3f})"
                 cell[f"{kind}: width"] = f"{means['width'].mean():.3f}"
             cells.append(cell)
-    columns = ["interval", "truth", "set", *(f"{k}: {m}" for k in POSTERIORS for m in ("coverage", "bias", "width"))]
+    columns = [
+        "interval",
+        "truth",
+        "set",
+        *(f"{k}: {m}" for k in POSTERIORS for m in ("coverage", "bias", "width")),
+    ]
     first = pd.DataFrame(cells)[columns].fillna("-")
     crowds = frame[frame["crowd"].notna()] if "crowd" in frame else frame.iloc[:0]
-    second = crowds.pivot(index="set", columns="crowd", values=["accuracy", "gap", "r_hat"]).dropna(axis=1, how="all")
+    second = crowds.pivot(index="set", columns="crowd", values=["accuracy", "gap", "r_hat"]).dropna(
+        axis=1, how="all"
+    )
     second.columns = [f"{kind}: {value}" for value, kind in second.columns]
     return f"{markdown(first)}\n\n{markdown(second.round(3).reset_index())}"
 

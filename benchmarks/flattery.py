@@ -85,7 +85,9 @@ def world(items: int, votes: int, rng: np.random.Generator) -> tuple[Labels, dic
     return Labels.from_counts(counts), outputs, share.argmax(axis=1)
 
 
-def public(name: str, items: int, votes: int, rng: np.random.Generator) -> tuple[Labels, dict[str, Floats], NDArray]:
+def public(
+    name: str, items: int, votes: int, rng: np.random.Generator
+) -> tuple[Labels, dict[str, Floats], NDArray]:
     """Votes drawn from those of a public set, its models and the planted ones, and the plurality of all votes."""
     every, given = SETS[name](Path(os.environ["BAYESAGREE_DATA"]))
     rows = rng.choice(len(every), items, replace=False)
@@ -193,12 +195,19 @@ def scored_numbers(cells: list[tuple[int, int]], sets: int) -> Iterator[str]:
         found = defaultdict(list)
         for r in range(sets):
             ratings, outputs, mean = rated(items, votes, np.random.default_rng([62, items, votes, r]))
-            for names in ([n] for n in RATED[:3]), ([n, "honest"] for n in RATED[:3]), [["honest", "knows the means"]]:
+            for names in (
+                ([n] for n in RATED[:3]),
+                ([n, "honest"] for n in RATED[:3]),
+                [["honest", "knows the means"]],
+            ):
                 for some in names:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
                         tree = evaluate(
-                            ratings, Predictions.from_numbers({n: outputs[n] for n in some}), draws=250, random_seed=r
+                            ratings,
+                            Predictions.from_numbers({n: outputs[n] for n in some}),
+                            draws=250,
+                            random_seed=r,
                         )
                     row = compare(tree, metric="mae")
                     alone = compare(tree.filter(lambda node: node.name != "without_unsure"), metric="mae")

@@ -75,7 +75,9 @@ def looks(runs: int, number: int = 10, batch: int = 100) -> None:
             for k, required in enumerate((0.95, required_probability(0.95, number))):
                 passed[run, look, k] = claim_of(tree, "new", "old", required, 0.0, "accuracy").supported
     share = passed.any(axis=1).mean(axis=0)
-    print(f"equal models pass one of {number} looks: {share[0]:.3f}; with looks={number}: {share[1]:.3f}; {runs} runs")
+    print(
+        f"equal models pass one of {number} looks: {share[0]:.3f}; with looks={number}: {share[1]:.3f}; {runs} runs"
+    )
 
 
 def main() -> None:
@@ -87,7 +89,9 @@ def main() -> None:
     for plausibility in sys.argv[1:] or SIZES:
         for n_items in SIZES[plausibility]:
             for difference in (0.0, -0.03):
-                print("| " + " | ".join(map(str, row(plausibility, n_items, difference).values())) + " |", flush=True)
+                print(
+                    "| " + " | ".join(map(str, row(plausibility, n_items, difference).values())) + " |", flush=True
+                )
     print(f"\n{time.process_time() - began:.0f} s of processor time.")
 
 

@@ -66,13 +66,19 @@ def main() -> None:
         labels, truth = read(name, folder)
         for perfect in (True, False):
             found = [
-                one(labels, truth, perfect=perfect, most=given.items, random_seed=100 + s) for s in range(given.repeats)
+                one(labels, truth, perfect=perfect, most=given.items, random_seed=100 + s)
+                for s in range(given.repeats)
             ]
             every[perfect] += found
             held, width, error, above = np.mean(found, axis=0)
             cells = [" ".join(f"{v:.2f}" for v in held), " ".join(f"{v:.3f}" for v in width)]
             cells.append(" ".join(f"{v:+.3f}" for v in error))
-            print("|", " | ".join([name, "perfect" if perfect else "good", *cells, f"{above[0]:.2f}"]), "|", flush=True)
+            print(
+                "|",
+                " | ".join([name, "perfect" if perfect else "good", *cells, f"{above[0]:.2f}"]),
+                "|",
+                flush=True,
+            )
     for perfect, found in every.items():
         held, name = np.mean(found, axis=0)[0], "perfect" if perfect else "good"
         print(f"\n{name}: {held.round(3)} of {len(found)} intervals each, all {held.mean():.3f}")

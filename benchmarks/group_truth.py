@@ -47,7 +47,9 @@ def crowd(spam: float, divisive: float, rng: np.random.Generator) -> tuple[Label
 def simulation(runs: int) -> list[str]:
     """Return a table of the minority's accuracy and the share of divisive items."""
     data = Path(os.environ["BAYESAGREE_DATA"]) / "nutmeg-figures"
-    published = pd.read_csv(data / "exp1_comparison.csv").set_index(["spamming_rate", "divisiveness_rate", "method"])
+    published = pd.read_csv(data / "exp1_comparison.csv").set_index(
+        ["spamming_rate", "divisiveness_rate", "method"]
+    )
     estimate = pd.read_csv(data / "disagreement_estimate.csv").set_index(["spamming_rate", "divisiveness_rate"])
     lines = [
         f"{runs} runs per cell. Accuracy of the minority's truths, then the share of divisive items: mean of ours, "

@@ -72,7 +72,9 @@ def gibbs(price: Prices, small: int) -> HotPath:
     n = worths + sums + single + tied_labels
     spent = nanoseconds(sample, sweeps * n)
     name = "Gibbs sweep of Plackett-Luce, dermatology"
-    return HotPath(name, "worth or wait", spent, floor / n, "a gamma for each worth and wait, waits and order of ties")
+    return HotPath(
+        name, "worth or wait", spent, floor / n, "a gamma for each worth and wait, waits and order of ties"
+    )
 
 
 def pairs(price: Prices, small: int) -> HotPath:

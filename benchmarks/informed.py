@@ -56,7 +56,9 @@ def dices350(folder: Path) -> tuple[NDArray, Floats]:
     said = np.eye(3)[np.load(folder / "dices350/dices350.npz")["labels"].astype(int)]
     raters = np.random.default_rng(3).permutation(said.shape[1])
     shares = [said[:, judges].sum(axis=1) + 0.3 for judges in np.split(raters[:24], [4, 8, 14])]
-    return said[:, raters[24:]].sum(axis=1).astype(int), np.stack([s / s.sum(axis=1, keepdims=True) for s in shares])
+    return said[:, raters[24:]].sum(axis=1).astype(int), np.stack(
+        [s / s.sum(axis=1, keepdims=True) for s in shares]
+    )
 
 
 def popquorn(folder: Path) -> tuple[NDArray, Floats]:
@@ -130,7 +132,10 @@ def cases(every: NDArray, probability: Floats, k: int, repeat: int) -> Iterator[
         return shares(total)
 
     gamma = rng.standard_gamma(np.repeat((few + 1 / few.shape[1])[:, None], DRAWS, axis=1))
-    given = {METHODS[1]: gamma / gamma.sum(axis=2, keepdims=True), METHODS[2]: informed(few, predictions, None, rng)}
+    given = {
+        METHODS[1]: gamma / gamma.sum(axis=2, keepdims=True),
+        METHODS[2]: informed(few, predictions, None, rng),
+    }
     for j, name in enumerate(names):
         truth = scores(shares(every), probability[j])[0]
         for method in METHODS:
@@ -152,7 +157,10 @@ def report(rows: pd.DataFrame) -> str:
     """Bias, mean absolute error and coverage with their Monte-Carlo errors over draws of votes."""
     lines = []
     for (name, metric), part in rows.groupby(["set", "metric"], sort=False):
-        lines += [f"\n## {name}: {metric}\n", "| votes | method | cases | bias | mean abs error | sd | coverage | |"]
+        lines += [
+            f"\n## {name}: {metric}\n",
+            "| votes | method | cases | bias | mean abs error | sd | coverage | |",
+        ]
         lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
         # A set with no vote left over says nothing.
         for (k, method), cell in part[part.groupby("k")["sd"].transform("max") > 1e-6].groupby(

@@ -36,7 +36,14 @@ The other rows of twenty labels rest on four sets each, and .75 there is one set
 """
 PAGE = Path(__file__).parent / "results" / "informed_worlds.md"
 ITEMS, METRIC = 300, "accuracy"
-KNOWS = {"best": [0.8], "half": [0.8], "most": [0.8], "flat": [0.85, 0.65, 0.55], "hard": [0.7], "truth": [0.8, 0.7]}
+KNOWS = {
+    "best": [0.8],
+    "half": [0.8],
+    "most": [0.8],
+    "flat": [0.85, 0.65, 0.55],
+    "hard": [0.7],
+    "truth": [0.8, 0.7],
+}
 KINDS = ("best", "half", "most", "look", "flat", "truth", "hard", "softmax")
 WORLDS = [(kind, 3, votes) for kind in KINDS for votes in (3, 10)]
 WORLDS += [("six of twenty careless", 3, 3), ("one careless of a third", 3, 3)]
@@ -127,7 +134,9 @@ def main() -> None:
     given.rows.touch()
     done = {tuple(key): row for key, row in map(json.loads, given.rows.read_text().splitlines())}
     # Sets of twenty labels take six times as long: a third as many.
-    for key in ((*world, run) for world in WORLDS for run in range(given.runs if world[1] == 3 else given.runs // 3)):
+    for key in (
+        (*world, run) for world in WORLDS for run in range(given.runs if world[1] == 3 else given.runs // 3)
+    ):
         if key not in done:
             done[key] = score(*key)
             with given.rows.open("a") as file:

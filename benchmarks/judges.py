@@ -125,7 +125,9 @@ def run(world: str, labelled: int, votes: int, random_seed: int) -> dict[str, An
         "width": width,
         "width_people_alone": alone[1] - alone[0],
     }
-    return {k: np.asarray(v).tolist() for k, v in (record | _formulas(system, verdicts, asked, said, rates)).items()}
+    return {
+        k: np.asarray(v).tolist() for k, v in (record | _formulas(system, verdicts, asked, said, rates)).items()
+    }
 
 
 def run_in_grid(cell: tuple[float, ...], random_seed: int) -> dict[str, Any]:
@@ -173,7 +175,9 @@ def run_on_votes(labelled: int, votes: int, random_seed: int) -> dict[str, Any]:
     says = models.aligned(annotations.items, annotations.categories).hard_labels() == follows
     asked = np.sort(rng.permutation(annotations.items.size)[:labelled])
     positive = rng.hypergeometric(counts[asked, follows], counts[asked].sum(axis=1) - counts[asked, follows], votes)
-    people = Labels.from_counts(np.column_stack([votes - positive, positive]), items=annotations.items[asked].tolist())
+    people = Labels.from_counts(
+        np.column_stack([votes - positive, positive]), items=annotations.items[asked].tolist()
+    )
     judges = Labels.from_matrix(says.T.astype(int), items=annotations.items, annotators=models.models.tolist())
     rate = np.mean(counts[:, follows] / counts.sum(axis=1))
     with warnings.catch_warnings():
@@ -315,7 +319,10 @@ def measure(world: str, runs: int) -> None:
         found = [job(random_seed) for random_seed in range(runs)]
         by_run = {k: v for k in found[0] if (v := [float(np.mean(f[k])) for f in found if f[k]])}
         kept[cell] = {
-            k: {"mean": float(np.mean(v)), "error": float(np.std(v, ddof=1) / np.sqrt(len(v))) if len(v) > 1 else None}
+            k: {
+                "mean": float(np.mean(v)),
+                "error": float(np.std(v, ddof=1) / np.sqrt(len(v))) if len(v) > 1 else None,
+            }
             for k, v in by_run.items()
         }
         (RESULTS / f"judges_{world}.json").write_text(json.dumps({"runs": runs, "cells": kept}, indent=1) + "\n")
@@ -364,7 +371,12 @@ def write() -> None:
 
 def _grid(record: dict[str, Any]) -> list[str]:
     """Return the table of the grid, by one factor at a time; a cell counts as one value."""
-    lines = ["## grid: judges, shared errors, partiality, people, items", "", f"{record['runs']} runs of 27 cells.", ""]
+    lines = [
+        "## grid: judges, shared errors, partiality, people, items",
+        "",
+        f"{record['runs']} runs of 27 cells.",
+        "",
+    ]
     lines += ["| factor | level | rates | width |", "| --- " * 4 + "|"]
     rows = np.array([[*map(int, name.strip("()").split(",")), v["rate"]["mean"], v["width"]["mean"]]
                      for name, v in record["cells"].items()])  # fmt: skip
@@ -393,11 +405,16 @@ def _partial(record: dict[str, Any]) -> list[str]:
 def _chosen(record: dict[str, Any]) -> list[str]:
     """Return the table of items chosen where the judge is in doubt."""
     lines = ["## chosen: which items people see", "", f"{record['runs']} runs of each cell; `inclusion=` left out"]
-    lines += ["(ignored) or given (known). PPI is that of ``checks``, weighted where the probabilities are known.", ""]
+    lines += [
+        "(ignored) or given (known). PPI is that of ``checks``, weighted where the probabilities are known.",
+        "",
+    ]
     lines += ["| design | inclusion | rate | bias | width | PPI | PPI bias | PPI width |", "| --- " * 8 + "|"]
     for design, values in record["cells"].items():
         for name in ("ignored", "known"):
-            cells = [values[f"{what}, {name}"] for what in ("rate", "bias", "width", "PPI", "PPI bias", "PPI width")]
+            cells = [
+                values[f"{what}, {name}"] for what in ("rate", "bias", "width", "PPI", "PPI bias", "PPI width")
+            ]
             shown = [f"{v['mean']:.3f} +- {v['error']:.3f}" for v in cells]
             lines.append(f"| {design} | {name} | {' | '.join(shown)} |")
     return [*lines, ""]

@@ -117,7 +117,9 @@ CASES: dict[str, Callable[[int], Callable[[], Any]]] = {
     "dawid_skene(variant='one_coin')": of_labels("dawid_skene", variant="one_coin"),
     "informed_dirichlet": informed,
     "group_dirichlet": group_dirichlet,
-    "normal_inverse_gamma": lambda n: (lambda given: lambda: ba.normal_inverse_gamma(given, **DRAWS))(ratings(10 * n)),
+    "normal_inverse_gamma": lambda n: (lambda given: lambda: ba.normal_inverse_gamma(given, **DRAWS))(
+        ratings(10 * n)
+    ),
     "informed_normal": informed_normal,
     "prirn": of_rankings("prirn", 1),
     "plackett_luce": of_rankings("plackett_luce", 4),

@@ -65,7 +65,9 @@ def rows_of(name: str, rng: np.random.Generator) -> list[str]:
         if drawing < INFORMED[name]:
             trees["informed"] = informed_dirichlet(few, given, draws=50, random_seed=drawing)
         for metric in (*LINEAR, *OTHER):
-            found.setdefault((metric, "shares"), []).append(score(xr.DataArray(shares, **dims), model, metric).item())
+            found.setdefault((metric, "shares"), []).append(
+                score(xr.DataArray(shares, **dims), model, metric).item()
+            )
             for form, tree in trees.items():
                 found.setdefault((metric, form), []).append(score(tree, model, metric).mean().item())
     lines = []

@@ -75,7 +75,9 @@ def informed_coverage(rng: np.random.Generator) -> list[str]:
 
     def known(n: int) -> tuple[np.ndarray, Labels, Predictions]:
         q = rng.dirichlet(np.full(3, 1 / 3), n)
-        table = {name: w * q + (1 - w) * rng.dirichlet(np.ones(3), n) for name, w in (("sharp", 0.7), ("vague", 0.4))}
+        table = {
+            name: w * q + (1 - w) * rng.dirichlet(np.ones(3), n) for name, w in (("sharp", 0.7), ("vague", 0.4))
+        }
         return q, Labels.from_counts(rng.multinomial(VOTES, q)), Predictions.from_scores(table)
 
     q, _, models = known(LARGE)
@@ -87,7 +89,13 @@ def informed_coverage(rng: np.random.Generator) -> list[str]:
     for s in range(INFORMED_SIMULATIONS):
         q, labels, models = known(INFORMED_ITEMS)
         for form in ("fixed", "bootstrap"):
-            how = {"metrics": INFORMED, "plausibility": "informed_dirichlet", "items": form, "random_seed": s, **HOW}
+            how = {
+                "metrics": INFORMED,
+                "plausibility": "informed_dirichlet",
+                "items": form,
+                "random_seed": s,
+                **HOW,
+            }
             apart = [
                 evaluate(labels, models, exclude=one, **how)["posterior"].sel(model=[one]) for one in models.models
             ]
@@ -156,7 +164,9 @@ def main() -> None:
         first = PAGE.read_text().split(SECOND)[0].split("\n| metric", 1)[1]
     else:
         head = [" | labels | learned: fixed | bootstrap | knowing: fixed | bootstrap | votes |"]
-        first = "\n".join([*head, "| --- | --- | --- | --- | --- | --- | --- |", *coverage(3, rng), *coverage(2, rng)])
+        first = "\n".join(
+            [*head, "| --- | --- | --- | --- | --- | --- | --- |", *coverage(3, rng), *coverage(2, rng)]
+        )
     second = [
         "| metric | own output | sharp: fixed | bootstrap | vague: fixed | bootstrap |",
         "| --- | --- | --- | --- | --- | --- |",

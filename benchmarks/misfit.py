@@ -191,7 +191,9 @@ def phi_with_item_means_at_two_ends():
 
 
 def phi_that_differs_between_items():
-    parts = [simulate.ratings(n_items=300, ratings_per_item=5, phi=phi, random_seed=5).ratings for phi in (-0.3, 0.8)]
+    parts = [
+        simulate.ratings(n_items=300, ratings_per_item=5, phi=phi, random_seed=5).ratings for phi in (-0.3, 0.8)
+    ]
     ratings = Ratings.from_matrix(
         np.concatenate([part.rating.reshape(300, 5) for part in parts]), scale=parts[0].scale, step=parts[0].step
     )
@@ -213,7 +215,9 @@ def ratings_in_two_camps():
     mean = tree["posterior"].to_dataset()["mean"].values.reshape(1000, -1)
     inside = ((mean > 1) & (mean < 5)).mean()
     replicate = (
-        with_posterior_predictive(tree, ratings, random_seed=1)["posterior_predictive"].to_dataset()["rating"].values
+        with_posterior_predictive(tree, ratings, random_seed=1)["posterior_predictive"]
+        .to_dataset()["rating"]
+        .values
     )
     outside = float(((replicate < 1) | (replicate > 5)).mean())
     return Row(
@@ -335,7 +339,9 @@ def check() -> Iterator[str]:
         f"Share of {REPLICATIONS} simulated sets with p < {ALARM:g}, per statistic of `agreement_check`. A check that "
         "is silent where this is far below 1 says nothing.\n"
     )
-    yield "| annotators | size | mean fires | variance fires | histogram fires | pair fires |\n" + "| --- " * 6 + "|"
+    yield (
+        "| annotators | size | mean fires | variance fires | histogram fires | pair fires |\n" + "| --- " * 6 + "|"
+    )
     for who, n_annotators, per_item in [*((who, 10, 5) for who in CROWDS), *((who, 5, 3) for who in FEW)]:
         for n_items in SIZES:
             fires = np.zeros(4)

@@ -77,7 +77,11 @@ def chosen(way: str, votes: Votes, predictions: Predictions, size: int, rng: np.
     if way == "random":
         return rng.choice(left, n, replace=False)
     listed = annotate_next(
-        Labels.from_counts(votes.counts), predictions, n=len(votes.counts), plausibility="dirichlet", random_seed=rng
+        Labels.from_counts(votes.counts),
+        predictions,
+        n=len(votes.counts),
+        plausibility="dirichlet",
+        random_seed=rng,
     )
     items = listed["item"].to_numpy()
     return items[np.isin(items, left)][:n]
@@ -112,7 +116,10 @@ def cases(name: str, every: NDArray, probability: NDArray, start: int) -> list[d
         row = {"set": name, "start": start, "pair": f"{a}-{b}", "difference": float(right[a] - right[b])}
         for way in ("random", "next"):
             bought, first = race(way, every[rows], predicted[[a, b]], [start, a, b])
-            row |= {way: bought, f"{way}_wrong": bought is not None and bool((first > 0.5) != (right[a] > right[b]))}
+            row |= {
+                way: bought,
+                f"{way}_wrong": bought is not None and bool((first > 0.5) != (right[a] > right[b])),
+            }
         found.append(row)
     return found
 

@@ -88,7 +88,11 @@ def speed() -> str:
     rng, n_items, annotators = np.random.default_rng(1), 20_000, 500
     item = np.repeat(np.arange(n_items), 5)
     who = (rng.integers(annotators, size=n_items)[:, None] + np.arange(5)).ravel() % annotators
-    z = rng.standard_normal(n_items)[item] + 0.4 * rng.standard_normal(annotators)[who] + rng.standard_normal(item.size)
+    z = (
+        rng.standard_normal(n_items)[item]
+        + 0.4 * rng.standard_normal(annotators)[who]
+        + rng.standard_normal(item.size)
+    )
     table = pd.DataFrame({"item": item, "annotator": who, "label": np.searchsorted([-1.5, -0.5, 0.5, 1.5], z)})
     labels = Labels.from_long(table, ordered=True)
     dawid_skene(labels.select(labels.item_index < 100), variant="ordered", draws=10, tune=10)  # compiles

@@ -59,7 +59,9 @@ def all_counts(name: str) -> Floats:
     if name == "chaosnli-snli":
         return labels.counts()
     few = np.unique(labels.rating).size <= 7
-    code = np.unique(labels.rating if few else pd.qcut(labels.rating, 7, duplicates="drop").codes, return_inverse=True)
+    code = np.unique(
+        labels.rating if few else pd.qcut(labels.rating, 7, duplicates="drop").codes, return_inverse=True
+    )
     width = code[1].max() + 1
     return np.bincount(labels.item_index * width + code[1], minlength=labels.items.size * width).reshape(-1, width)
 

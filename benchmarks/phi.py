@@ -30,7 +30,14 @@ def nuts(ratings, item_mean, sampler):
     """Return seconds, mean and sd of Phi of NUTS."""
     import pymc as pm
 
-    settings = {"tune": 500, "chains": 2, "cores": 2, "random_seed": 1, "progressbar": False, "nuts_sampler": sampler}
+    settings = {
+        "tune": 500,
+        "chains": 2,
+        "cores": 2,
+        "random_seed": 1,
+        "progressbar": False,
+        "nuts_sampler": sampler,
+    }
     with common_agreement_model(ratings, item_mean=item_mean):
         seconds, tree = timed(lambda: pm.sample(500, **settings))
     phi = tree["posterior"]["phi"].values
@@ -64,7 +71,9 @@ def large():
     floor = timed(lambda: np.sort(fine.rating))[0]
     for item_mean in ("hierarchical", "flat"):
         ours = timed(lambda m=item_mean: common_agreement(fine, item_mean=m, random_seed=1))[0]
-        print(f"a million items x 5, continuous, {item_mean}: {ours:.1f} s, {ours / floor:.0f} sorts of the ratings")
+        print(
+            f"a million items x 5, continuous, {item_mean}: {ours:.1f} s, {ours / floor:.0f} sorts of the ratings"
+        )
     seconds = []
     for name in ("truthfulness/s6", "truthfulness/s100"):  # the same statements on 6 and on 101 levels
         ratings = load(name).annotations
@@ -75,7 +84,9 @@ def large():
         print(f"whole table, {name}, {ratings.n_annotations} ratings: {seconds[-1]:.2f} s of processor")
     print(f"   101 levels take {seconds[1] / seconds[0]:.1f} times as long as 6")
     survey = Ratings.from_matrix(rng.integers(0, 5, (7100, 5)), scale=(0, 4), step=1)
-    print(f"whole table, 2000 replicates, 7100 x 5: {timed(lambda: agreement_table(survey, random_seed=1))[0]:.1f} s")
+    print(
+        f"whole table, 2000 replicates, 7100 x 5: {timed(lambda: agreement_table(survey, random_seed=1))[0]:.1f} s"
+    )
     units = rng.random((600, 2))
     ours, alpha = timed(lambda: krippendorff_alpha(Ratings.from_matrix(units, scale=(0, 1)), level="interval"))
     print(f"interval alpha of 600 continuous units: {1000 * ours:.1f} ms")

@@ -76,7 +76,12 @@ def crowd(cell: Cell, random_seed: int) -> Ratings:
     n = cell.items
     means = np.full(n, 0.5) if np.isinf(cell.shape) else rng.beta(cell.shape, cell.shape, n)
     made = simulate.ratings(
-        n_items=n, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels, item_mean=means, random_seed=rng
+        n_items=n,
+        ratings_per_item=cell.raters,
+        phi=cell.phi,
+        n_levels=cell.levels,
+        item_mean=means,
+        random_seed=rng,
     ).ratings
     x = made.rating.reshape(n, cell.raters).copy()
     log_low, log_high, _ = outright_shares(*ENDS[cell.ends], logit(means)[:, None])
@@ -106,7 +111,9 @@ def study(path: Path, kind: str, repetitions: int, seconds: float) -> None:
                 continue
             if time.monotonic() > end:
                 return
-            append(path, {"kind": kind, "cell": cell, "random_seed": random_seed} | estimates(crowd(cell, random_seed)))
+            append(
+                path, {"kind": kind, "cell": cell, "random_seed": random_seed} | estimates(crowd(cell, random_seed))
+            )
 
 
 def real(path: Path, seconds: float) -> None:
@@ -143,7 +150,9 @@ def timing(path: Path) -> None:
     """Append seconds of processor time of the whole call, medians of five."""
     sizes = ((5, 100), (5, 1000), (5, 7000), (7, 1000), (11, 1000), (101, 100))
     given = [(k, n, simulate.ratings(n_items=n, phi=0.4, n_levels=k, random_seed=1).ratings) for k, n in sizes]
-    ridges = [(f"5, piled, Phi {phi:g}", ITEMS, crowd(Cell(phi, 2.0, RATERS, 5, "piled"), 0)) for phi in (-0.3, 0, 0.5)]
+    ridges = [
+        (f"5, piled, Phi {phi:g}", ITEMS, crowd(Cell(phi, 2.0, RATERS, 5, "piled"), 0)) for phi in (-0.3, 0, 0.5)
+    ]
     for levels, items, ratings in [*given, *ridges]:
         row: dict[str, Any] = {"kind": "time", "levels": levels, "items": items}
         for kind in ("binned", "inflated", "averaged"):
@@ -184,7 +193,9 @@ def page(rows: list[dict[str, Any]]) -> None:
     """Print the results."""
     print("# Answers at the ends of the scale: intervals or outright ends\n")
     print('Made by `benchmarks/phi_ends.py`. `likelihood="binned"` reads an answer at an end as an interval of a')
-    print('judgment, `likelihood="inflated"` as that or as an outright end; averaged, the default: both by evidence')
+    print(
+        'judgment, `likelihood="inflated"` as that or as an outright end; averaged, the default: both by evidence'
+    )
     print(
         f"at even prior odds. Simulations: {ITEMS} items unless stated; piled: outright ends with shares (0.3, 0.1) at"
     )
@@ -207,7 +218,9 @@ def page(rows: list[dict[str, Any]]) -> None:
         for ends in ENDS:
             some = [row for row in recovery if row["cell"][4] == ends]
             lines.append([ends, len(some), *_coverage(some), f"{np.mean([r['share'] for r in some]):.2f}"])
-        table(["ends", "data sets", *(f"{n}: held, bias" for n in NAMES.values()), "weight of outright ends"], lines)
+        table(
+            ["ends", "data sets", *(f"{n}: held, bias" for n in NAMES.values()), "weight of outright ends"], lines
+        )
     random = [row for row in rows if row["kind"] == "random"]
     if random:
         print("## How often are random answers called agreement, or disagreement?\n")
@@ -218,7 +231,8 @@ def page(rows: list[dict[str, Any]]) -> None:
             cells = [f"{share([r[n][1] > 0 for r in some])}; {share([r[n][2] < 0 for r in some])}" for n in NAMES]
             lines.append([*(key if len(key) == 3 else (key[0], "all", "all")), len(some), *cells])
         table(
-            ["ends", "raters", "levels", "data sets", *(f"{n}: agreement; disagreement" for n in NAMES.values())], lines
+            ["ends", "raters", "levels", "data sets", *(f"{n}: agreement; disagreement" for n in NAMES.values())],
+            lines,
         )
     _few([row for row in rows if row["kind"] == "few"])
     _real([row for row in rows if row["kind"] == "real"])
@@ -265,7 +279,9 @@ def _few(rows: list[dict[str, Any]]) -> None:
     )
     print("both kinds of data, which the even prior odds stand for, the averaged intervals hold Phi in:", end=" ")
     pooled = {n: [r for r in rows if r["cell"][5] == n] for n in sorted({row["cell"][5] for row in rows})}
-    of_size = {n: [r["averaged"][1] <= r["cell"][0] <= r["averaged"][2] for r in some] for n, some in pooled.items()}
+    of_size = {
+        n: [r["averaged"][1] <= r["cell"][0] <= r["averaged"][2] for r in some] for n, some in pooled.items()
+    }
     print("; ".join(f"{n} items {share(held)}" for n, held in of_size.items()) + ".\n")
     print(LEFT_OPEN)
     lines = []
@@ -281,7 +297,9 @@ def _real(rows: list[dict[str, Any]]) -> None:
     if not rows:
         return
     print("## Public ratings\n")
-    print("Phi with its 95 % interval and decision under both readings. Held-out score: gain of outright ends in the")
+    print(
+        "Phi with its 95 % interval and decision under both readings. Held-out score: gain of outright ends in the"
+    )
     print("sum of the log predictive densities of whole items, each left out (PSIS-LOO of ArviZ), ± its standard")
     print("error.\n")
     lines = []

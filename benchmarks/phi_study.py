@@ -48,7 +48,9 @@ def recovery(rows):
     )
     n = int(rows["repetitions"].iloc[0])
     print(f"## Recovery: {len(rows)} cells x {n} data sets of {int(rows['items'].iloc[0])} items\n")
-    print("Hierarchical item means. Each cell: share of 95 % HDIs that hold the true Phi, bias of the posterior mean.")
+    print(
+        "Hierarchical item means. Each cell: share of 95 % HDIs that hold the true Phi, bias of the posterior mean."
+    )
     print("Rows: raters x levels, distribution of the true item means; columns: true Phi.\n")
     order = {name: i for i, name in enumerate(SCALES.values())}
     wide = rows.pivot_table(index=["data", "means"], columns="phi", values="cell", aggfunc="first", fill_value="")
@@ -72,7 +74,9 @@ def random(rows):
     ).rename(index=int)
     print(table(wide[["flat", "hierarchical"]]), "\n")
     worst = rows.loc[rows["item_mean"] == "hierarchical", "claims"].max()
-    print(f"Most with hierarchical means: {100 * worst:.1f} %. Flat means, the paper's, take few raters' chance for")
+    print(
+        f"Most with hierarchical means: {100 * worst:.1f} %. Flat means, the paper's, take few raters' chance for"
+    )
     print(
         f"agreement, the more so the more items there are. {rows['seconds'].sum() / 60:.0f} minutes of processor time."
     )
@@ -88,7 +92,14 @@ def study(path, cells, repetitions):
             continue
         start = time.process_time()
         covered, bias, claims = run(cell, repetitions)
-        row = [*cell, repetitions, covered.mean(), bias.mean(), claims.mean(), round(time.process_time() - start, 1)]
+        row = [
+            *cell,
+            repetitions,
+            covered.mean(),
+            bias.mean(),
+            claims.mean(),
+            round(time.process_time() - start, 1),
+        ]
         with path.open("a") as file:
             csv.writer(file).writerow(row)
         sys.stderr.write(f"{number + 1}/{len(cells)} {cell} covered {covered.mean():.3f} bias {bias.mean():+.4f}\n")

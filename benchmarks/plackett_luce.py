@@ -54,7 +54,9 @@ def block_times(figure: str | None) -> None:
     print("\nlabels in the tied block   microseconds a sweep   per label")
     for size, t in zip(sizes, micro):
         print(f"{size:24d}   {t:20.2f}   {t / size:9.3f}")
-    print(f"from 10 to 50 labels the time grows {micro[-1] / micro[sizes.tolist().index(10)]:.1f} times; linear is 5")
+    print(
+        f"from 10 to 50 labels the time grows {micro[-1] / micro[sizes.tolist().index(10)]:.1f} times; linear is 5"
+    )
     if figure:
         import matplotlib.pyplot as plt
 
@@ -84,7 +86,9 @@ def main() -> None:
         f"published sampler / ours, per effective draw, compilation included on both sides: {theirs / with_compile:.0f}"
     )
     scan = PUBLISHED_SCAN * PUBLISHED_TIME
-    print(f"one scan around the published sweep / ours, per effective draw, without compilation: {scan / per_draw:.1f}")
+    print(
+        f"one scan around the published sweep / ours, per effective draw, without compilation: {scan / per_draw:.1f}"
+    )
     block_times(sys.argv[1] if len(sys.argv) > 1 else None)
 
 

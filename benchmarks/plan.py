@@ -130,7 +130,12 @@ def pilots(name: str, repeat: int) -> list[dict[str, Any]]:
     for metric, grid in GRIDS.items():
         began = time.process_time()
         table = plan(
-            labels, None if metric == "fleiss_kappa" else models, **grid, metric=metric, cost=COST, random_seed=repeat
+            labels,
+            None if metric == "fleiss_kappa" else models,
+            **grid,
+            metric=metric,
+            cost=COST,
+            random_seed=repeat,
         )
         spent = time.process_time() - began
         rows = table.to_dataframe().reset_index().to_dict("records")

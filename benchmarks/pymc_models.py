@@ -70,14 +70,19 @@ def by_nuts(program: str, rankings: ba.Rankings, ratings: ba.Ratings) -> list[st
     ]  # fmt: skip
     if program == "pymc":
         model = ba.plausibility.PrIRN(reliability=10).model(derm(3))  # 419 labels each: 2514 variables
-        lines.append(row("PrIRN, three cases", "mass", lambda: sample_nuts(model, draws=200, recorded=["mass"], **two)))
+        lines.append(
+            row("PrIRN, three cases", "mass", lambda: sample_nuts(model, draws=200, recorded=["mass"], **two))
+        )
     return lines
 
 
 def main() -> None:
     """Measure and write the page."""
     warnings.simplefilter("ignore")
-    rankings, ratings = derm(CASES), simulate.ratings(n_items=200, ratings_per_item=5, phi=0.4, random_seed=7).ratings
+    rankings, ratings = (
+        derm(CASES),
+        simulate.ratings(n_items=200, ratings_per_item=5, phi=0.4, random_seed=7).ratings,
+    )
     lines = [
         "# PyMC models fast enough to play with", "",
         f"{CASES} dermatology cases, 200 items of five ratings on five levels; what each line is stands in",

@@ -82,7 +82,9 @@ def plackett_luce() -> list[Row]:
     rankings = load("derm-ddx").annotations
 
     def sample():
-        return plackett_luce(rankings, unranked="lumped", chains=4, tune=100, draws=250, top_labels=3, random_seed=1)
+        return plackett_luce(
+            rankings, unranked="lumped", chains=4, tune=100, draws=250, top_labels=3, random_seed=1
+        )
 
     effective = float(sample()["diagnostics"]["ess"].sum())
     ours = timed(sample).per(effective)
@@ -108,7 +110,9 @@ def prirn() -> list[Row]:
     shapes, rng = tree["posterior_parameters"]["concentration"].values, np.random.default_rng(1)
     peer = timed(lambda: [rng.dirichlet(row, size=1000) for row in shapes], 1)
     why = "the peer draws and stops; ours also ranks every draw and scores four models"
-    return [Row("PrIRN, 1947 x 419, 1000 draws, certainty and top-3", timed(ours), "numpy's draws alone", peer, why)]
+    return [
+        Row("PrIRN, 1947 x 419, 1000 draws, certainty and top-3", timed(ours), "numpy's draws alone", peer, why)
+    ]
 
 
 def dirichlet() -> list[Row]:
@@ -188,7 +192,9 @@ def fleiss() -> list[Row]:
 
     peer = timed(bootstrap, 1)
     return [
-        Row("every coefficient with its interval, 7100 x 5", ours, "statsmodels, Fleiss' kappa in a bootstrap", peer)
+        Row(
+            "every coefficient with its interval, 7100 x 5", ours, "statsmodels, Fleiss' kappa in a bootstrap", peer
+        )
     ]
 
 

@@ -32,7 +32,9 @@ def main() -> None:
                 stdout=subprocess.DEVNULL,
             )
             seconds = time.perf_counter() - start
-            print(f"{name}: {seconds:.1f} s, {seconds / LIMIT:.2f} of the limit, {page.stat().st_size / 1e3:.0f} kB")
+            print(
+                f"{name}: {seconds:.1f} s, {seconds / LIMIT:.2f} of the limit, {page.stat().st_size / 1e3:.0f} kB"
+            )
 
 
 if __name__ == "__main__":

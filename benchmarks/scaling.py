@@ -88,7 +88,9 @@ def alpha(labels: Labels) -> Call:
 
 
 def certainty(labels: Labels) -> Call:
-    return lambda: annotation_certainty(dirichlet(labels, draws=1, chains=1, random_seed=1, top_labels=1), exact=True)
+    return lambda: annotation_certainty(
+        dirichlet(labels, draws=1, chains=1, random_seed=1, top_labels=1), exact=True
+    )
 
 
 def prirn(rankings: Rankings, models: Predictions) -> Call:
@@ -96,7 +98,11 @@ def prirn(rankings: Rankings, models: Predictions) -> Call:
 
 
 def em(labels: Labels) -> Call:
-    sizes = {"n_items": labels.items.size, "n_annotators": labels.annotators.size, "n_labels": labels.categories.size}
+    sizes = {
+        "n_items": labels.items.size,
+        "n_annotators": labels.annotators.size,
+        "n_labels": labels.categories.size,
+    }
     rows = (labels.item_index, labels.annotator_index, labels.label_index)
     return lambda: dawid_skene_em(*rows, **sizes, max_iterations=10, tolerance=-1)
 
@@ -117,7 +123,9 @@ SWEEPS = [
     Sweep("exact Dirichlet certainty, 5 labels", "items", ITEMS, lambda n: certainty(crowd(n))),
     Sweep("exact Dirichlet certainty, 1000 items", "labels", LABELS, lambda n: certainty(crowd(1000, n_labels=n))),
     Sweep("evaluate with PrIRN, 20 labels, 100 draws", "items", ITEMS, lambda n: prirn(*ranked(n))),
-    Sweep("evaluate with PrIRN, 200 items, 100 draws", "annotators", ANNOTATORS, lambda n: prirn(*ranked(200, 20, n))),
+    Sweep(
+        "evaluate with PrIRN, 200 items, 100 draws", "annotators", ANNOTATORS, lambda n: prirn(*ranked(200, 20, n))
+    ),
     Sweep("evaluate with PrIRN, 200 items, 100 draws", "labels", LABELS, lambda n: prirn(*ranked(200, n))),
     Sweep("Dawid-Skene EM, 10 iterations, 5 labels", "items", ITEMS, lambda n: em(crowd(n))),
     Sweep("Dawid-Skene EM, 10,000 items", "annotators", ANNOTATORS, lambda n: em(crowd(n_annotators=n))),

@@ -113,7 +113,9 @@ def prepare(name: str) -> tuple[Ratings, Labels, Annotators, dict[str, pd.Series
     labels = recode(ratings, threshold)
     table = dataset.extra["annotators"].copy()
     if name == "lewidi2025-csc":
-        table["age_group"] = pd.cut(pd.to_numeric(table["age"], errors="coerce"), [0, 24, 34, 44, 54, 120]).astype(str)
+        table["age_group"] = pd.cut(pd.to_numeric(table["age"], errors="coerce"), [0, 24, 34, 44, 54, 120]).astype(
+            str
+        )
         table["age_group"] = table["age_group"].where(table["age_group"] != "nan", None)
     texts = None
     if name == "popquorn":
@@ -130,7 +132,10 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         result = group_performance(labels, models, groups)
-    null, paired = dispersion_null(result, random_seed=SEED), dispersion_draws(result, random_seed=SEED)["dispersion"]
+    null, paired = (
+        dispersion_null(result, random_seed=SEED),
+        dispersion_draws(result, random_seed=SEED)["dispersion"],
+    )
     tree = group_posterior(labels, models, groups, random_seed=SEED)
     free = tree["posterior"].to_dataset()["dispersion"]
     print(f"\n  {title}: groups {result['n_annotators'].values.tolist()}")
@@ -170,7 +175,9 @@ def main() -> None:
     """Run the illustration."""
     for name in sys.argv[1:] or SETS:
         ratings, labels, people, models = prepare(name)
-        print(f"{name}: {labels.n_annotations} labels, {labels.annotators.size} annotators, {labels.items.size} items")
+        print(
+            f"{name}: {labels.n_annotations} labels, {labels.annotators.size} annotators, {labels.items.size} items"
+        )
         rate = disagreement_rate(labels)
         report("5 bins of disagreement", labels, models, Groups.by_disagreement(rate, bins=5))
         half = labels.items[np.random.default_rng(SEED).random(labels.items.size) < 0.5]

@@ -46,7 +46,9 @@ def label_studio():
 
     tasks = []
     for number, (text, votes) in enumerate(VOTES, 1):
-        given = [AnnotationValue(completed_by=who, result=regions(*vote, (0, 3))) for who, vote in enumerate(votes, 7)]
+        given = [
+            AnnotationValue(completed_by=who, result=regions(*vote, (0, 3))) for who, vote in enumerate(votes, 7)
+        ]
         given.append(AnnotationValue(completed_by=9, was_cancelled=True, result=[]))
         guess = PredictionValue(model_version="m1", result=[mood.label("glad")])
         task = TaskValue(data={"text": text}, annotations=given, predictions=[guess])
@@ -149,7 +151,11 @@ def doccano():
         settings.MEDIA_ROOT = folder
         call_command("migrate", verbosity=0)
         call_command("create_roles")
-        for name, kind, merged in (("labels", "labels", False), ("spans", "spans", False), ("merged", "labels", True)):
+        for name, kind, merged in (
+            ("labels", "labels", False),
+            ("spans", "spans", False),
+            ("merged", "labels", True),
+        ):
             shutil.move(_doccano_project(kind, merged), HERE / f"doccano_{name}.zip")
 
 
@@ -217,7 +223,9 @@ def phoenix():
             table = client.get_span_annotations_dataframe(span_ids=spans, project_identifier="default")
             table.to_csv(HERE / "phoenix.csv")
             query = "&".join(f"span_ids={span}" for span in spans)
-            with urllib.request.urlopen(f"{base}/v1/projects/default/span_annotations?{query}&limit=1000") as answer:
+            with urllib.request.urlopen(
+                f"{base}/v1/projects/default/span_annotations?{query}&limit=1000"
+            ) as answer:
                 return "phoenix.json", json.load(answer)
         finally:
             server.terminate()

@@ -103,7 +103,9 @@ def copy_pages(app):
             shutil.copy2(file, GENERATED / "benchmarks")
     shutil.copy2(ROOT / "studies" / "README.md", GENERATED / "studies.md")
     for file in ROOT.glob("models/[!_]*.py"):
-        (GENERATED / "models" / f"{file.stem}.md").write_text(f"# {file.stem}\n\n```python\n{file.read_text()}```\n")
+        (GENERATED / "models" / f"{file.stem}.md").write_text(
+            f"# {file.stem}\n\n```python\n{file.read_text()}```\n"
+        )
 
 
 def write_metrics(app):
@@ -148,7 +150,12 @@ def link_public_names(app, doctree):
         name = literal.astext().removeprefix("bayesagree.").removeprefix("ba.")
         if name.partition(".")[0] in bayesagree.__all__ or name != literal.astext():
             link = addnodes.pending_xref(
-                "", literal.deepcopy(), refdomain="py", reftype="obj", reftarget=f"bayesagree.{name}", refexplicit=True
+                "",
+                literal.deepcopy(),
+                refdomain="py",
+                reftype="obj",
+                reftarget=f"bayesagree.{name}",
+                refexplicit=True,
             )
             literal.replace_self(link)
 

@@ -124,7 +124,9 @@ $${how}{source["formula"]}$$
 
 def title(record: MetricRecord) -> str:
     """Return the heading of a metric."""
-    words = record.title.replace("{label}", "LABEL").replace("F{}", "F beta").replace("-{}", "-K").replace(" {}", " K")
+    words = (
+        record.title.replace("{label}", "LABEL").replace("F{}", "F beta").replace("-{}", "-K").replace(" {}", " K")
+    )
     return words[0].upper() + words[1:]
 
 
@@ -172,12 +174,16 @@ def output(code: str) -> str:
 
 def index() -> str:
     """Return the page that lists all metrics."""
-    texts = ["# Metrics\n\nAny of these names goes into `score`, `evaluate` and ``bayesagree evaluate --metrics``.\n"]
+    texts = [
+        "# Metrics\n\nAny of these names goes into `score`, `evaluate` and ``bayesagree evaluate --metrics``.\n"
+    ]
     for words in HEADINGS:
         records = [r for r in METRICS.values() if heading(r) == words]
         texts.append(f"## {words}\n\n| name | meaning | needs | better |\n| --- | --- | --- | --- |")
         for r in records:
-            texts.append(f"| [`{r.pattern}`]({file_name(r)}.md) | {meaning(r)} | {NEEDS[r.needs]} | {direction(r)} |")
+            texts.append(
+                f"| [`{r.pattern}`]({file_name(r)}.md) | {meaning(r)} | {NEEDS[r.needs]} | {direction(r)} |"
+            )
         texts.append("")
     names = "\n".join(file_name(r) for r in METRICS.values())
     return "\n".join(texts) + f"\n```{{toctree}}\n:hidden:\n{names}\n```\n"

@@ -35,7 +35,9 @@ def main() -> None:
     models = found.index.tolist()
     figure, (scores, ranks) = plt.subplots(1, 2, figsize=(9, 2.4), layout="constrained", sharey=True)
     lower, upper = (abs(found["score"] - found[end]) for end in ("lower", "upper"))
-    scores.errorbar(found["score"], models, xerr=[lower, upper], fmt="o", color=SHADES[0], capsize=4, label="posterior")
+    scores.errorbar(
+        found["score"], models, xerr=[lower, upper], fmt="o", color=SHADES[0], capsize=4, label="posterior"
+    )
     scores.plot(votes.sel(model=models), models, "x", color="#d95f02", markersize=8, label="majority vote")
     scores.set_xlabel("accuracy, HDI 0.95")
     scores.margins(y=0.2)

@@ -57,7 +57,9 @@ def _log_beta(shape: np.ndarray) -> np.ndarray:
 def main() -> None:
     """Write the reference posterior."""
     counts = data()
-    write_exact(__file__, data={"counts": counts}, posterior=exact(counts, 12), source="three-dimensional integration")
+    write_exact(
+        __file__, data={"counts": counts}, posterior=exact(counts, 12), source="three-dimensional integration"
+    )
 
 
 if __name__ == "__main__":

@@ -65,7 +65,9 @@ def main() -> None:
     for name in ("plausibility", "best"):
         values = np.array([run[name] for run in runs])
         posterior[name] = {"mean": values.mean(axis=0), "error": values.std(axis=0, ddof=1) / np.sqrt(8)}
-    write_exact(__file__, data=given, posterior=posterior, source="a grid of two parameters; weighted draws of items")
+    write_exact(
+        __file__, data=given, posterior=posterior, source="a grid of two parameters; weighted draws of items"
+    )
 
 
 if __name__ == "__main__":

@@ -33,7 +33,9 @@ SAMPLING_ERROR, FACTOR_OF_SIZE = 0.4, 3.0
 def execute(notebook: Any, timeout: int) -> None:
     """Run a notebook from top to bottom, in the folder of the notebooks; outputs land in it, without traces of the machine."""
     resources = {"metadata": {"path": str(HERE)}}
-    NotebookClient(notebook, timeout=timeout, resources=resources, record_timing=False, coalesce_streams=True).execute()
+    NotebookClient(
+        notebook, timeout=timeout, resources=resources, record_timing=False, coalesce_streams=True
+    ).execute()
     notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
     clean(notebook)
 
@@ -87,7 +89,9 @@ def differences(stored: Any, again: Any) -> list[str]:
         if len(before) != len(after):
             found.append(f"cell {number} prints {len(after)} numbers, stored are {len(before)}")
         found += [
-            f"cell {number} prints {b}, stored is {a}" for a, b in zip(before, after) if not agree(a, b, by_processor)
+            f"cell {number} prints {b}, stored is {a}"
+            for a, b in zip(before, after)
+            if not agree(a, b, by_processor)
         ]
     return found
 

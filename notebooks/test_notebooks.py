@@ -75,7 +75,9 @@ def test_all_notebooks_together_are_small():
 
 
 def test_every_figure_is_in_a_notebook_and_drawn_by_its_function():
-    code = [c.source for path in NOTEBOOKS for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    code = [
+        c.source for path in NOTEBOOKS for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"
+    ]
     text = "\n".join(code)
     assert [name for name in bayesagree.plots.__all__ if f"{name}(" not in text] == []
     assert not re.search(r"%matplotlib|pyplot|plt\.|subplots|\.plot\(", text)

@@ -31,7 +31,9 @@ def run(main: Callable[..., Any]) -> None:
 def flat(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with its index as columns and one row of names."""
     plain = table.reset_index()
-    plain.columns = [" ".join(str(p) for p in (c if isinstance(c, tuple) else (c,)) if p != "") for c in plain.columns]
+    plain.columns = [
+        " ".join(str(p) for p in (c if isinstance(c, tuple) else (c,)) if p != "") for c in plain.columns
+    ]
     return plain
 
 

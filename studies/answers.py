@@ -81,10 +81,18 @@ def random_answers(
         answers = rng.integers(1, levels + 1, (n_items, raters)).astype(float)
         ratings = Ratings.from_matrix(answers, scale=(1, levels), step=1)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that a few raters do not identify Phi is what is measured
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # that a few raters do not identify Phi is what is measured
             for m, means in enumerate(item_mean):
                 tree = common_agreement(
-                    ratings, item_mean=means, likelihood=likelihood, ci_prob=ci_prob, draws=1, chains=1, random_seed=rng
+                    ratings,
+                    item_mean=means,
+                    likelihood=likelihood,
+                    ci_prob=ci_prob,
+                    draws=1,
+                    chains=1,
+                    random_seed=rng,
                 )
                 found = tree["agreement"].to_dataset()
                 summary[m, k, j, r] = [float(found[name]) for name in ("mean", "lower", "upper")]

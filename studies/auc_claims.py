@@ -88,7 +88,9 @@ def difficulty(study: xr.Dataset) -> Claim:
     """Compare the largest relative difference of the true evaluation of neighbouring models."""
     mean, sd = (float(v) * 100 for v in (study.adjacent_difference.mean(), study.adjacent_difference.std()))
     agrees = abs(mean - 1.4) < 0.1 and abs(sd - 0.3) < 0.1
-    return Claim("largest difference of neighbouring models", "1.4 %, sd .3 %", f"{mean:.2f} %, sd {sd:.2f} %", agrees)
+    return Claim(
+        "largest difference of neighbouring models", "1.4 %, sd .3 %", f"{mean:.2f} %, sd {sd:.2f} %", agrees
+    )
 
 
 def better_than_chance(study: xr.Dataset) -> Claim:
@@ -102,10 +104,13 @@ def labels_per_item_help(study: xr.Dataset) -> Claim:
     """Compare mean and standard deviation of the swap error with most and with fewest labels per item."""
     errors = study.swap_error.sel({"auc_method": PUBLISHED})
     gain, calmer = (
-        (v.isel(labels_per_item=0) > v.isel(labels_per_item=-1)) for v in (errors.mean(RUN), errors.std(RUN, ddof=1))
+        (v.isel(labels_per_item=0) > v.isel(labels_per_item=-1))
+        for v in (errors.mean(RUN), errors.std(RUN, ddof=1))
     )
     skilled = calmer.drop_sel(case="extreme").values
-    ours = f"mean falls in {gain.values.sum()} of {gain.size}, sd in {skilled.sum()} of {skilled.size} outside extreme"
+    ours = (
+        f"mean falls in {gain.values.sum()} of {gain.size}, sd in {skilled.sum()} of {skilled.size} outside extreme"
+    )
     holds = bool(gain.all()) and bool(skilled.mean() > 0.95)
     return Claim("labels per item: all methods improve, mean and variance", "yes", ours, holds)
 

@@ -66,7 +66,9 @@ def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "
 
 def main(
     data: Annotated[str, Option("--data", help="A public case.")] = "trec2011-teams",
-    systems: Annotated[Path | None, Option(help="Labels of the systems instead: columns model, item, label.")] = None,
+    systems: Annotated[
+        Path | None, Option(help="Labels of the systems instead: columns model, item, label.")
+    ] = None,
     crowd: Annotated[Path | None, Option(help="Crowd labels: columns item, annotator, label.")] = None,
     gold: Annotated[Path | None, Option(help="Gold: columns item, label.")] = None,
     correction: Annotated[str, Option(help="Triangle test: hotelling (the paper's) or williams.")] = "hotelling",
@@ -83,7 +85,12 @@ def main(
         raise InputError("the tables judge methods by gold: pass --gold FILE")
     test = one_of(correction, "correction", ("hotelling", "williams"))
     with _output.progress("judging", None) as advance:
-        options: dict[str, Any] = {"correction": test, "draws": draws, "random_seed": random_seed, "progress": advance}
+        options: dict[str, Any] = {
+            "correction": test,
+            "draws": draws,
+            "random_seed": random_seed,
+            "progress": advance,
+        }
         tree = blind_experiment(case.predictions, crowd=case.crowd, gold=case.gold, **options)
     tables = []
     for number, title in TITLES.items():
@@ -92,7 +99,8 @@ def main(
         tables.append(_output.Table(f"table_{number}", flat(table), title, most=0 if wide else None))
         measures = table.columns.unique(0) if wide else ()
         tables += [
-            _output.Table("", flat(table.xs(measure, axis=1, level=0)), f"{title}: {measure}") for measure in measures
+            _output.Table("", flat(table.xs(measure, axis=1, level=0)), f"{title}: {measure}")
+            for measure in measures
         ]
     tables.insert(1, _output.Table("overlap", [overlap_summary(tree).to_dict()], "Overlap of different systems"))
     drawn: dict[str, Any] = {

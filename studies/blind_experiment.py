@@ -281,7 +281,9 @@ def methods_group(
     shape = (len(methods), quality.shape[1], len(MEASURES))
     value, p_value, rank = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what does not exist is NaN in the table; the caller says so once
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # what does not exist is NaN in the table; the caller says so once
         for m in range(quality.shape[1]):
             for r, measure in enumerate(MEASURES):
                 of = "score" if measure == "pearson" else "rank"
@@ -352,7 +354,10 @@ def outliers(
     predicted = np.stack([np.where(there, np.take_along_axis(e["rank"], ends, axis=1), np.nan) for e in estimates])
     return {
         "predicted_rank": (("estimator", "metric", "place"), predicted),
-        "actual_rank": (("metric", "place"), np.where(there, np.take_along_axis(actual["rank"], ends, axis=1), np.nan)),
+        "actual_rank": (
+            ("metric", "place"),
+            np.where(there, np.take_along_axis(actual["rank"], ends, axis=1), np.nan),
+        ),
         "system": (("metric", "place"), np.where(there, systems.models[ends].astype(str), "")),
     }
 

@@ -56,7 +56,9 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
     return panel
 
 
-def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
+def plot_quality_correlation(
+    result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None
+) -> "Axes":
     """Draw the correlation that each method achieves against the quality of its pseudo-gold, with straight lines.
 
     Parameters

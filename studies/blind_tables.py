@@ -138,7 +138,11 @@ def _overlap(tree: xr.DataTree) -> pd.DataFrame:
 def _actual(tree: xr.DataTree) -> pd.DataFrame:
     actual = tree["actual"].to_dataset()
     table = pd.DataFrame(
-        {(str(m), v): actual[v].sel(metric=m).to_series() for m in actual["metric"].values for v in ("score", "rank")}
+        {
+            (str(m), v): actual[v].sel(metric=m).to_series()
+            for m in actual["metric"].values
+            for v in ("score", "rank")
+        }
     )
     scores = table.xs("score", axis=1, level=1, drop_level=False)
     summary = pd.DataFrame({"mean": scores.mean(), "sd": scores.std(ddof=1)}).T

@@ -73,7 +73,12 @@ def certainty_by_reliability(
         raise InputError("ratings ask on which side of a threshold the mean is: pass threshold=")
     rows, of_gold = [], []
     for weight in reliability:
-        options: dict[str, Any] = {"reliability": weight, "draws": draws, "chains": chains, "random_seed": random_seed}
+        options: dict[str, Any] = {
+            "reliability": weight,
+            "draws": draws,
+            "chains": chains,
+            "random_seed": random_seed,
+        }
         if isinstance(annotations, Labels):
             tree = dirichlet(annotations, top_labels=k, **options)
         else:

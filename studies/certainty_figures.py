@@ -170,6 +170,8 @@ def plot_rating_item(
         panel.axvline(threshold, color="0.1", linestyle="--")
         panel.set_title(f"item {item}: Pr(mean below {threshold:g}) = {share:.2f}", fontsize="medium")
     panel.set(
-        ylim=(0, 1.6 * float(np.median(sp.stats.norm.pdf(0, 0, np.sqrt(variance))))), xlabel="rating", ylabel="density"
+        ylim=(0, 1.6 * float(np.median(sp.stats.norm.pdf(0, 0, np.sqrt(variance))))),
+        xlabel="rating",
+        ylabel="density",
     )
     return panel

@@ -218,7 +218,9 @@ def spammers(labels: Labels, *, deals: int = 20, random_seed: int | None = 1) ->
     return table.sort_values(["spammer", "wqs"], ascending=[False, True])
 
 
-def disagreement_without(labels: Labels, removed: Iterable[Any], *, shares: tuple[float, ...] = SHARES) -> pd.DataFrame:
+def disagreement_without(
+    labels: Labels, removed: Iterable[Any], *, shares: tuple[float, ...] = SHARES
+) -> pd.DataFrame:
     """Return how far annotators disagree with the majority, before and after some of them are removed.
 
     Parameters

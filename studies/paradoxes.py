@@ -120,7 +120,9 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
 
 def random_guessing(n_levels: int = 2) -> Ratings:
     """Return the ratings of limitation 1: 100 workers guess at 1000 items (seeded); 10 on more than two levels."""
-    workers = 100 if n_levels == 2 else 10  # patterns of a hundred ratings on five levels are all different: minutes
+    workers = (
+        100 if n_levels == 2 else 10
+    )  # patterns of a hundred ratings on five levels are all different: minutes
     guesses = np.random.default_rng(1).integers(0, n_levels, (1000, workers))
     return Ratings.from_matrix(guesses.astype(float), scale=(0, n_levels - 1), step=1)
 

@@ -69,7 +69,9 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.Da
         if exists[i]:
             table[i, named] = _maximum(race, open_to, np.zeros(named.size))
             continue
-        groups[i] = [[as_python(rankings.categories[k]) for k in named[strong == c]] for c in range(strong.max() + 1)]
+        groups[i] = [
+            [as_python(rankings.categories[k]) for k in named[strong == c]] for c in range(strong.max() + 1)
+        ]
         rest = n_labels - named.size
         if rest:  # all labels that nobody named, as one
             nobody = np.setdiff1d(np.arange(n_labels), named)[:1]

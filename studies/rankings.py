@@ -147,7 +147,9 @@ def ranking_study(
     }
     coords = {"item": rankings.items, "model": predictions.models, "setting": np.arange(len(settings))}
     made = {"study": "rankings", "unranked": unranked, "draws": draws, "chains": chains}
-    result = result_tree(groups, coords, model="ranking_study", engine="gibbs", random_seed=random_seed, settings=made)
+    result = result_tree(
+        groups, coords, model="ranking_study", engine="gibbs", random_seed=random_seed, settings=made
+    )
     along = {
         "aggregation": ("setting", np.array([a for a, _ in settings])),
         "reliability": ("setting", np.array([float(r) for _, r in settings])),
@@ -206,7 +208,9 @@ def _setting(
     risks: dict[str, NDArray[Any]] = {}
     if risk is not None:
         risks = {"certainty": risk_certainty(tree, risk).values, "expected": expected_risk(tree, risk).values}
-    scores = scorer.finish(sums, draws.items.size).swapaxes(1, 2).reshape(len(metrics), draws.chains, draws.draws, -1)
+    scores = (
+        scorer.finish(sums, draws.items.size).swapaxes(1, 2).reshape(len(metrics), draws.chains, draws.draws, -1)
+    )
     return {"posterior": dict(zip(SCORES, scores)), "certainty": certainty, "risk": risks}
 
 
@@ -434,7 +438,9 @@ def plot_ranking_study(result: xr.DataTree) -> NDArray[Any]:
             for m, model in enumerate(posterior["model"].values.tolist()):
                 panel.plot(level, mean[:, m], label=str(model), color=f"C{m % 10}", marker="o")
                 panel.fill_between(level, mean[:, m] - spread[:, m], mean[:, m] + spread[:, m], alpha=0.2)
-                panel.axhline(float(point[metric].sel(model=model)), color=f"C{m % 10}", linestyle=":", linewidth=0.8)
+                panel.axhline(
+                    float(point[metric].sel(model=model)), color=f"C{m % 10}", linestyle=":", linewidth=0.8
+                )
             panel.set_title(metric.replace("_", " "), fontsize="small")
         row[0].set_xscale("log")
         for panel in row:
@@ -485,7 +491,9 @@ def main(
     predictions: Path | None = None,
     simulated_models: Annotated[int, Option(help="Models to simulate where there is no file of predictions.")] = 4,
     prirn: Annotated[str, Option("--prirn", help="Reliabilities of PrIRN.")] = "2,5,10,20,50",
-    plackett_luce: Annotated[str, Option("--plackett-luce", help="Whole reliabilities of Plackett-Luce.")] = "1,2,3,5",
+    plackett_luce: Annotated[
+        str, Option("--plackett-luce", help="Whole reliabilities of Plackett-Luce.")
+    ] = "1,2,3,5",
     unranked: Annotated[str, Option(help="Labels that nobody named: exact or lumped.")] = "lumped",
     risk: Annotated[Path | None, Option(help="Table with columns label and risk.")] = None,
     case: Annotated[str | None, Option(help="Item to show, by default the least certain one.")] = None,
@@ -522,7 +530,9 @@ def _tables(truth: Rankings, tree: xr.DataTree, case: str | None) -> list[_outpu
         _output.Table("annotations", [annotation_summary(tree)], "Annotations"),
         _output.Table("settings", setting_table(tree), "Certainty"),
         _output.Table("correlation_of_certainty", matrix, most=0),
-        _output.Table("nearest_settings", nearest_settings(tree), "Settings of PrIRN whose certainty correlates most"),
+        _output.Table(
+            "nearest_settings", nearest_settings(tree), "Settings of PrIRN whose certainty correlates most"
+        ),
         _output.Table("unsettled_items", unsettled_items(tree), "Items that no reliability settles"),
         _output.Table("scores", model_scores(tree), "Mean scores, models in order of columns"),
         _output.Table("item", [{"item": view.item, "certainty": view.certainty}], most=0),

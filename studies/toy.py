@@ -149,7 +149,11 @@ def main(
         "figure-2-simplex": lambda: plot_simplex(dirichlet(problem.labels, random_seed=random_seed), MARKED),
     }
     rows = [
-        {"reliability": level, "mean_certainty": float(np.mean(row)), **{f"item_{i}": float(row[i]) for i in MARKED}}
+        {
+            "reliability": level,
+            "mean_certainty": float(np.mean(row)),
+            **{f"item_{i}": float(row[i]) for i in MARKED},
+        }
         for level, row in zip(levels, certainty.values)
     ]
     notes = save_figures(figures, drawn)

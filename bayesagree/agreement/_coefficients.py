@@ -96,7 +96,9 @@ def row_of(found: Coefficient, drawn: Floats, ci_prob: float) -> Row:
     if drawn.size and n < FEWEST:
         note = "; ".join(filter(None, [note, f"{n} item{'s' * (n > 1)}: an interval over items needs {FEWEST}"]))
         drawn = drawn[:0]
-    return {"estimate": estimate} | interval_of(drawn, ci_prob, note, estimate=estimate, equal_tails=found.equal_tails)
+    return {"estimate": estimate} | interval_of(
+        drawn, ci_prob, note, estimate=estimate, equal_tails=found.equal_tails
+    )
 
 
 def undefined(note: str) -> Coefficient:

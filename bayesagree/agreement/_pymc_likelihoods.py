@@ -140,7 +140,9 @@ def checked_edges(edges: ArrayLike) -> NDArray[np.float64]:
     """Return the edges of bins, which must increase from 0 to 1."""
     at = np.asarray(edges, dtype=np.float64)
     if at.ndim != 1 or at.size < 3 or at[0] != 0 or at[-1] != 1 or not (np.diff(at) > 0).all():
-        raise InputError("edges must increase from 0 to 1 and leave at least two bins, such as numpy.linspace(0, 1, 6)")
+        raise InputError(
+            "edges must increase from 0 to 1 and leave at least two bins, such as numpy.linspace(0, 1, 6)"
+        )
     return at
 
 

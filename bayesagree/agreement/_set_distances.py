@@ -54,11 +54,15 @@ def set_coefficient(given: AgreementData, distance: Distance) -> tuple[str, Coef
         items = items_of(given)
         values = (given.categories if isinstance(given, Labels) else items.values).tolist()
     if len(values) > MOST_DISTINCT:
-        raise InputError(f"{len(values)} distinct values are more than {MOST_DISTINCT}, for a table of their distances")
+        raise InputError(
+            f"{len(values)} distinct values are more than {MOST_DISTINCT}, for a table of their distances"
+        )
     table = np.array([[float(function(first, second)) for second in values] for first in values])
     name = distance if isinstance(distance, str) else getattr(function, "__name__", "distance").strip("<>")
     if not (np.isfinite(table) & (table >= 0)).all() or table.diagonal().any() or (table != table.T).any():
-        raise InputError(f"distance {name!r} must be finite, at least 0, the same both ways, and 0 for equal values")
+        raise InputError(
+            f"distance {name!r} must be finite, at least 0, the same both ways, and 0 for equal values"
+        )
     counts, patterns = items.counts(), items.patterns
 
     def compute(weight: Floats) -> Floats:

@@ -95,7 +95,9 @@ def item_fit(
     n = np.bincount(item)
     fit = np.select([p_value < threshold, p_value > 1 - threshold], ["more disagreement", "more agreement"], "ok")
     moments = {"mean": low + (high - low) * observed_mean, "sd": (high - low) * observed}
-    table = pd.DataFrame({"item": ratings.items[rated], "n_annotations": n, **moments, "p_value": p_value, "fit": fit})
+    table = pd.DataFrame(
+        {"item": ratings.items[rated], "n_annotations": n, **moments, "p_value": p_value, "fit": fit}
+    )
     order = np.argsort(np.minimum(p_value, 1 - p_value), kind="stable")
     return table.iloc[order][n[order] > 1].reset_index(drop=True)
 

@@ -167,7 +167,10 @@ def agreement_table(
     if by is not None:
         if not isinstance(annotations, Labels | Ratings) or distance is not None:
             raise InputError(f"by={by!r} is for labels and ratings, without distance=")
-        kind, rng = weights_for(level or annotations.level, weights), np.random.default_rng(seed_sequence(random_seed))
+        kind, rng = (
+            weights_for(level or annotations.level, weights),
+            np.random.default_rng(seed_sequence(random_seed)),
+        )
         table = pd.DataFrame(detail_rows(annotations, by, kind, cluster, ci_prob, rng))
         return table.assign(about=ABOUT, ci_prob=ci_prob)
     clusters = None
@@ -279,7 +282,9 @@ def interval_of_counts(
 ) -> tuple[float, float]:
     """Return the interval of one coefficient of counts in `agreement_table` with the nominal level."""
     items = items_of(annotations)
-    wanted = ((name, found) for name, found in coefficients(items, weights_for("nominal", None)) if name == coefficient)
+    wanted = (
+        (name, found) for name, found in coefficients(items, weights_for("nominal", None)) if name == coefficient
+    )
     rng = np.random.default_rng(seed_sequence(random_seed))
     _, found, drawn = next(replicates(wanted, items.patterns.weight, rng))
     interval = interval_of(drawn, ci_prob, equal_tails=found.equal_tails)

@@ -60,7 +60,9 @@ def confusion(annotations: Labels | Ratings, first: Any = None, second: Any = No
         raise InputError("the annotators are unknown, and a confusion is of two of them; give their names")
     items = items_of(annotations)
     if items.values.size > MOST_VALUES:
-        raise InputError(f"{items.values.size} distinct values are more than {MOST_VALUES}; round the ratings first")
+        raise InputError(
+            f"{items.values.size} distinct values are more than {MOST_VALUES}; round the ratings first"
+        )
     names = annotations.categories if isinstance(annotations, Labels) else items.values
     known = [as_python(name) for name in annotations.annotators]
     if strange := [name for name in (first, second) if name not in (*known, None)]:
@@ -109,7 +111,9 @@ def detail_rows(
                 found = dict(coefficients(items, kind))["fleiss_kappa"]
                 yield row(items, "fleiss_kappa", found, of, annotator=names[j], against="self")
             else:
-                yield row(items, "cohen_kappa", _against(items, j, kind), of, annotator=names[j], against="the others")
+                yield row(
+                    items, "cohen_kappa", _against(items, j, kind), of, annotator=names[j], against="the others"
+                )
     else:
         items = items_of(annotations)
         if items.values.size > MOST_VALUES:

@@ -132,7 +132,12 @@ class VarianceComponents:
 
 
 def icc(
-    ratings: Ratings, *, kind: str | None = None, k: int | None = None, ci_prob: float = 0.95, random_seed: Seed = None
+    ratings: Ratings,
+    *,
+    kind: str | None = None,
+    k: int | None = None,
+    ci_prob: float = 0.95,
+    random_seed: Seed = None,
 ) -> pd.DataFrame:
     """Compute intraclass correlations: how well one rating, or the mean of k, distinguishes items.
 
@@ -195,7 +200,9 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
     for row in _rows(ratings, KINDS, k, ci_prob, random_seed, fixed=True):
         name = NAMES[row.pop("kind")[0]] + "_mean" * (row["k"] > 1)
         note = (
-            f"mean of {row.pop('k')} ratings; components of variance" if "_mean" in name else "components of variance"
+            f"mean of {row.pop('k')} ratings; components of variance"
+            if "_mean" in name
+            else "components of variance"
         )
         rows[name] = {key: row[key] for key in ("estimate", "lower", "upper")} | {"ci_kind": "hdi", "note": note}
     return rows

@@ -44,7 +44,9 @@ def warn_of_few(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None
         reasons.append("one rating per item, so that the posterior of Phi is its prior")
     elif isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < FEWEST_OF_FLAT * rated:
         per_item = ratings.n_annotations / rated
-        reasons.append(f"{per_item:.1f} ratings per item with flat item means, which make chance look like agreement")
+        reasons.append(
+            f"{per_item:.1f} ratings per item with flat item means, which make chance look like agreement"
+        )
     if levels is not None and levels < FEWEST_LEVELS:
         reasons.append(f"{levels} levels, below {FEWEST_LEVELS} Phi depends on what a level stands for")
     if reasons:

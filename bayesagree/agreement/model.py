@@ -74,7 +74,9 @@ def build_model(
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
         mean: Any = unit_mean[item]
         if effects != "none":
-            mean = pm.math.invlogit(pm.math.logit(mean) + _level("annotator_shift", prior.annotator_shift)[annotator])
+            mean = pm.math.invlogit(
+                pm.math.logit(mean) + _level("annotator_shift", prior.annotator_shift)[annotator]
+            )
         if effects == "shift_and_spread":
             precision = precision * pm.math.exp(-_level("annotator_spread", prior.annotator_spread)[annotator])
         mean = mean if own.mean is None else own.mean(mean, item, annotator)

@@ -144,7 +144,12 @@ def common_agreement(
     options = {"model": "common_agreement", "engine": drawn, "random_seed": random_seed, "settings": settings}
     request = Request(shape, ci_prob, keep_item_means, options, sampler)
     if engine == "nuts":
-        given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}
+        given = {
+            "item_mean": item_mean,
+            "truth_sd": truth_sd,
+            "annotator_effects": annotator_effects,
+            "prior": prior,
+        }
         tree = parts.sample_tree(common_agreement_model(ratings, likelihood=problem.kind, **given), request)
     else:
         tree = _exact_tree(problem, request)

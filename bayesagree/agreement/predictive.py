@@ -61,7 +61,10 @@ def _observed(ratings: Ratings) -> Observed:
 def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
     drawn = draws_of(posterior, "phi", "item_mean")
     low, high = ratings.scale
-    others = [*(END_SHARES if settings.get("likelihood") in OUTRIGHT else ()), *(n for n in LEVELS if n in posterior)]
+    others = [
+        *(END_SHARES if settings.get("likelihood") in OUTRIGHT else ()),
+        *(n for n in LEVELS if n in posterior),
+    ]
     unit = {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)}
     return unit | draws_of(posterior, *others)
 

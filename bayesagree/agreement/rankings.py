@@ -37,7 +37,9 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
     Intervals weigh items by gamma variables, as wide as Student's t where they are few; of one item, its annotators.
     """
     if rankings.offered is not None:
-        raise InputError("agreement of rankings needs the same labels on offer for all; these chose from several sets")
+        raise InputError(
+            "agreement of rankings needs the same labels on offer for all; these chose from several sets"
+        )
     sizes = np.bincount(rankings.item_index, minlength=rankings.items.size)
     chosen = np.flatnonzero(sizes >= 2)
     if not chosen.size:
@@ -54,7 +56,11 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
         known = ~np.isnan(by_item)
         filled = np.where(known, by_item, 0.0)
         parts = [(filled @ w.T) / np.maximum(known @ w.T, 1e-300) for w in _weights(len(items), rng)]
-        estimate, drawn, note = filled.sum(axis=1) / np.maximum(known.sum(axis=1), 1), np.concatenate(parts, axis=1), ""
+        estimate, drawn, note = (
+            filled.sum(axis=1) / np.maximum(known.sum(axis=1), 1),
+            np.concatenate(parts, axis=1),
+            "",
+        )
         estimate = np.where(known.any(axis=1), estimate, np.nan)
     notes = {name: "; ".join(filter(None, [NOTES.get(name, ""), note])) for name in NAMES}
     return {name: _row(estimate[k], drawn[k], ci_prob, notes[name]) for k, name in enumerate(NAMES)}
@@ -121,7 +127,8 @@ def _item(rankings: Rankings, item: int) -> Item:
     centred = before + (tied + 1) / 2 - (n_labels + 1) / 2
     unit = (n_labels**3 - n_labels) / 12
     sign = (
-        np.sign(block[:, :, None] - block[:, None, :]).reshape(len(block), -1) * np.sqrt(np.outer(count, count)).ravel()
+        np.sign(block[:, :, None] - block[:, None, :]).reshape(len(block), -1)
+        * np.sqrt(np.outer(count, count)).ravel()
     )
     length = np.sqrt((sign**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):  # a ranking without two blocks has no tau

@@ -60,7 +60,9 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random
     marked = read_spans(frame)
     pairs = sorted({pair for given in marked.values() for pair in combinations(sorted(given, key=str), 2)}, key=str)
     if not pairs:
-        raise InputError("no two annotators read the same document; a row with empty spans says that somebody read it")
+        raise InputError(
+            "no two annotators read the same document; a row with empty spans says that somebody read it"
+        )
     documents = list(marked.values())
     matched, total = np.zeros((2, len(documents), len(pairs)))
     both = np.zeros((len(documents), len(pairs)), bool)
@@ -76,7 +78,9 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random
     weight = np.random.default_rng(seed_sequence(random_seed)).standard_gamma(shape, (REPLICATES, len(documents)))
     with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
         estimate, drawn = matched.sum(axis=0) / total.sum(axis=0), (weight @ matched) / (weight @ total)
-    rows = [(None, None, np.nanmean(estimate), *hdi(np.nanmean(drawn, axis=1), ci_prob), int(both.any(axis=1).sum()))]
+    rows = [
+        (None, None, np.nanmean(estimate), *hdi(np.nanmean(drawn, axis=1), ci_prob), int(both.any(axis=1).sum()))
+    ]
     for p, pair in enumerate(pairs):
         ends = (np.nan, np.nan) if np.isnan(estimate[p]) else hdi(drawn[:, p], ci_prob)
         rows.append((*pair, estimate[p], *ends, int(both[:, p].sum())))

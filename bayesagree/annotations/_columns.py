@@ -47,7 +47,9 @@ def _frame(native: Any) -> Table | None:
 def column(table: Table, name: str, role: str) -> Column:
     """Column of a table; where it is missing, the error says which columns exist and how to map them."""
     if name not in table.columns:
-        nobody = f"; {say('annotator', None)} counts labels whose annotators are unknown" if role == "annotator" else ""
+        nobody = (
+            f"; {say('annotator', None)} counts labels whose annotators are unknown" if role == "annotator" else ""
+        )
         raise InputError(
             f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: name the right one with "
             f"{say(role)}{nobody}"
@@ -152,7 +154,9 @@ def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
     """Names of one axis as an array of one kind, without repeats."""
     given = objects(list(names))  # type: ignore[arg-type]
     if pd.isna(given).any():
-        raise InputError(f"{role} names hold a missing one at position {int(pd.isna(given).argmax())}; name every one")
+        raise InputError(
+            f"{role} names hold a missing one at position {int(pd.isna(given).argmax())}; name every one"
+        )
     array = _one_kind(given, _kinds(given), role)
     repeated = pd.Index(array).duplicated()
     if repeated.any():
@@ -300,7 +304,9 @@ def cell_place(
 def require_present(codes: Codes, role: str) -> None:
     """Refuse rows without a name on an axis that must have one."""
     if (codes < 0).any():
-        raise InputError(f"row {int(np.flatnonzero(codes < 0)[0])}: the {role} is missing; every annotation needs one")
+        raise InputError(
+            f"row {int(np.flatnonzero(codes < 0)[0])}: the {role} is missing; every annotation needs one"
+        )
 
 
 def kept_rows(

@@ -24,7 +24,9 @@ class Displayed(ABC):
 
     def __repr__(self) -> str:
         known = self.overview().items()
-        text = ", ".join(f"{value} {name}" if isinstance(value, int) else f"{name} {value}" for name, value in known)
+        text = ", ".join(
+            f"{value} {name}" if isinstance(value, int) else f"{name} {value}" for name, value in known
+        )
         return f"{type(self).__name__}({text})"
 
     def _repr_html_(self) -> str:
@@ -35,8 +37,12 @@ class Displayed(ABC):
 def fields_in_short(self: Any) -> str:
     """Return the repr of a record: containers describe themselves, arrays give their shape."""
     fields = {name: getattr(self, name) for name in type(self).__annotations__}
-    sizes = {name: "array " + " x ".join(map(str, np.shape(value))) for name, value in fields.items() if np.ndim(value)}
-    return f"{type(self).__name__}({', '.join(f'{name}={sizes.get(name, value)}' for name, value in fields.items())})"
+    sizes = {
+        name: "array " + " x ".join(map(str, np.shape(value))) for name, value in fields.items() if np.ndim(value)
+    }
+    return (
+        f"{type(self).__name__}({', '.join(f'{name}={sizes.get(name, value)}' for name, value in fields.items())})"
+    )
 
 
 def per_item(counts: Any) -> str:

@@ -53,7 +53,9 @@ def of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
         return scores
     names = [0, 1] if labels is None else list(labels)
     if len(names) != 2:
-        raise InputError(f"model {model!r}: one score per item is that of the positive of two labels, not {len(names)}")
+        raise InputError(
+            f"model {model!r}: one score per item is that of the positive of two labels, not {len(names)}"
+        )
     values = np.asarray(scores)
     positive = float_values(values, lambda k: f"model {model!r}, item number {k}", "score")
     if not ((positive >= 0) & (positive <= 1)).all():

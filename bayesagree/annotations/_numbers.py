@@ -26,13 +26,17 @@ class Numbers(NamedTuple):
         table = np.asarray(given)
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or table.size == 0:
-            raise InputError(f"model {model!r}: numbers have shape (item,) or (item, sample), not {np.shape(given)}")
+            raise InputError(
+                f"model {model!r}: numbers have shape (item,) or (item, sample), not {np.shape(given)}"
+            )
         names = given.index if named else range(len(table)) if items is None else items
         if len(names) != len(table):
             raise InputError(f"model {model!r}: {len(table)} numbers for {len(names)} items")
         known = names_array(names, "item")
         place = cell_place(known, np.arange(table.shape[1]), column_role="sample")
-        values = float_values(table.ravel(), lambda k: f"model {model!r}, {place(k)}", "number").reshape(table.shape)
+        values = float_values(table.ravel(), lambda k: f"model {model!r}, {place(k)}", "number").reshape(
+            table.shape
+        )
         if np.isinf(values).any():
             item = as_python(known[np.isinf(values).any(axis=1)][0])
             raise InputError(f"model {model!r}: item {item!r} has an infinite number")

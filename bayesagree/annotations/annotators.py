@@ -82,7 +82,9 @@ class Annotators(Displayed):
             A feature that the table does not have.
         """
         if feature not in self.features:
-            raise InputError(f"annotators have no feature {feature!r}; they have {shorten(self.features.columns, 20)}")
+            raise InputError(
+                f"annotators have no feature {feature!r}; they have {shorten(self.features.columns, 20)}"
+            )
         known = _in_quarters(self.features[feature]).astype(object).reindex(list(annotators))
         return np.array([UNKNOWN if pd.isna(v) else str(as_python(v)) for v in known], dtype=str)
 

@@ -121,7 +121,9 @@ class Comparisons(Displayed):
         codes, models = encode(both, "model", place=place)
         left, right = codes[:n_rows], codes[n_rows:]
         for name, side in ((first, left), (second, right)):
-            _require_all(side >= 0, lambda row, name=name: f"row {row}: the model in column {name!r} is missing", DROP)
+            _require_all(
+                side >= 0, lambda row, name=name: f"row {row}: the model in column {name!r} is missing", DROP
+            )
         _require_all(
             left != right,
             lambda row: f"row {row}: model {as_python(models[left[row]])!r} is compared with itself",
@@ -224,7 +226,11 @@ class Comparisons(Displayed):
         >>> Comparisons.from_long(table).to_long()["winner"].tolist()
         ['right', 'tie']
         """
-        columns = {"left": self.models[self.first], "right": self.models[self.second], "winner": OUTCOMES[self.outcome]}
+        columns = {
+            "left": self.models[self.first],
+            "right": self.models[self.second],
+            "winner": OUTCOMES[self.outcome],
+        }
         if self.annotators.size:
             columns["annotator"] = self.annotators[self.annotator_index]
         if self.items.size:

@@ -145,7 +145,9 @@ class Groups:
     def of_rows(self, annotations: Labels | Ratings) -> Codes:
         """Return the group of each annotation, -1 for none, shape (row,)."""
         if not np.array_equal(self.annotators, annotations.annotators):
-            raise InputError("the groups are of other annotators than the annotations; group these annotations anew")
+            raise InputError(
+                "the groups are of other annotators than the annotations; group these annotations anew"
+            )
         return self.index[annotations.annotator_index]
 
     def merged(self, least: int) -> Self:

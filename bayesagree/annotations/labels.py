@@ -210,7 +210,9 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         return cls(items_, np.empty(0, "<U1"), labels_, item_codes, unknown, label_codes, number, ordered)
 
     @classmethod
-    def _counted(cls, table: Any, item: str, label: str, labels: Sequence[Any] | None, ordered: bool | None) -> Self:
+    def _counted(
+        cls, table: Any, item: str, label: str, labels: Sequence[Any] | None, ordered: bool | None
+    ) -> Self:
         item_codes, items = encode(values_of(column(table, item, "item")), "item")
         require_present(item_codes, "item")
         codes, known = label_column(table, label, labels)
@@ -221,7 +223,9 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         item_index, label_index = (part.astype(np.int32) for part in np.divmod(used, known.size))
         unknown = np.broadcast_to(np.int32(-1), used.shape)
         ordered = checked_order(ordered, labels, known)
-        return cls(items, np.empty(0, "<U1"), known, item_index, unknown, label_index, number.astype(np.int64), ordered)
+        return cls(
+            items, np.empty(0, "<U1"), known, item_index, unknown, label_index, number.astype(np.int64), ordered
+        )
 
     @classmethod
     def _sorted(

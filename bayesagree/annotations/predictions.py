@@ -141,7 +141,9 @@ class Predictions(Categorical, Displayed):
         models = names_array(list(predicted), "model")
         named = [outputs.named_labels(values, items, model) for model, values in predicted.items()]
         items_ = named[0][1]
-        rows = [outputs.positions(items_, its, f"model {as_python(m)!r}", "item") for m, (_, its) in zip(models, named)]
+        rows = [
+            outputs.positions(items_, its, f"model {as_python(m)!r}", "item") for m, (_, its) in zip(models, named)
+        ]
         table = np.stack([values[row] for (values, _), row in zip(named, rows)])
         codes, known = encode(table.ravel(), "label", labels, cell_place(models, items_, "model", "item"))
         return cls(models, items_, known, None, codes.reshape(table.shape))

@@ -341,7 +341,9 @@ def _require_blocks(blocks: Any, where: str) -> None:
     """Refuse what is not a list of blocks, each a list of labels: text would fall apart into letters."""
     for level in (blocks, *blocks) if _is_list(blocks) else (blocks,):
         if not _is_list(level):
-            raise InputError(f"{where}: {as_python(level)!r} is not a list; a ranking is a list of blocks of labels")
+            raise InputError(
+                f"{where}: {as_python(level)!r} is not a list; a ranking is a list of blocks of labels"
+            )
     if len(blocks) == 0 or any(len(block) == 0 for block in blocks):
         raise InputError(
             f"{where}: empty block in {blocks!r}; every block names at least one label: leave out unranked labels"

@@ -61,7 +61,9 @@ class SharedDifficulty:
         share = sp.special.log_softmax(np.append(0.0, point[n_abilities:-1]))
         ability = point[:n_abilities].reshape(self.n_labels, 1, self.n_systems)
         logit = math.sqrt(1 + spread**2 / ATTENUATION) * ability - spread * NODES[:, None]
-        of_right = sp.special.log_expit(logit) @ self.right + sp.special.log_expit(-logit) @ (self.given - self.right)
+        of_right = sp.special.log_expit(logit) @ self.right + sp.special.log_expit(-logit) @ (
+            self.given - self.right
+        )
         log_joint = of_right + LOG_WEIGHTS[:, None] + (self.wrong + share[:, None])[:, None]
         largest = log_joint.max(axis=(0, 1))
         return np.exp(log_joint - largest), largest, share, logit

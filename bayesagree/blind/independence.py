@@ -109,7 +109,10 @@ def unevenness(predicted: NDArray[Any], n_labels: int) -> float:
 
 
 def _simulated(
-    rng: np.random.Generator, prevalence: NDArray[np.float64], confusion: NDArray[np.float64], given: NDArray[np.bool_]
+    rng: np.random.Generator,
+    prevalence: NDArray[np.float64],
+    confusion: NDArray[np.float64],
+    given: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
     """Draw truths, and labels where the systems gave some."""
     n_models, n_items = given.shape

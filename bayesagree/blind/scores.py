@@ -35,7 +35,14 @@ from bayesagree.blind import combiners, pseudo_gold
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, one_of, positive_int, shorten
 from bayesagree.inference.results import result_tree
-from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
+from bayesagree.inference.streams import (
+    Seed,
+    block_generators,
+    item_blocks,
+    map_blocks,
+    seed_sequence,
+    stream_apart,
+)
 from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
 
 type BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]
@@ -252,7 +259,9 @@ def make_pseudo_gold(
         "em": pseudo_gold.em,
         "dawid_skene": partial(pseudo_gold.posterior, sets=sets, chains=chains, random_seed=random_seed),
         "direct": combiners.direct,
-        "calibrated_majority": partial(combiners.calibrated_majority, metric=calibrate_for, random_seed=random_seed),
+        "calibrated_majority": partial(
+            combiners.calibrated_majority, metric=calibrate_for, random_seed=random_seed
+        ),
         **{name: partial(combiners.supervised, by=name, random_seed=random_seed) for name in combiners.FITS},
     }
     if method not in combine:

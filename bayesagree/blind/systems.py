@@ -54,9 +54,13 @@ class Systems:
         predictions = as_predictions(predictions)
         crowd = None if crowd is None else as_annotations(crowd, (Labels,), "crowd")
         if predictions.models.size < 2:
-            raise InputError("there is one system; blind evaluation compares systems with each other: pass at least 2")
+            raise InputError(
+                "there is one system; blind evaluation compares systems with each other: pass at least 2"
+            )
         if predictions.categories.size < 2:
-            raise InputError(f"there is only the label {shorten(predictions.categories)}; name all with labels=[...]")
+            raise InputError(
+                f"there is only the label {shorten(predictions.categories)}; name all with labels=[...]"
+            )
         if predictions.categories.size > np.iinfo(np.int16).max:
             raise InputError(
                 f"{predictions.categories.size} labels; blind evaluation takes {np.iinfo(np.int16).max} at most"

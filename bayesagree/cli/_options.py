@@ -45,10 +45,14 @@ ResultFile = Annotated[Path | None, Option("--output", "-o", callback=_result, h
 Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
 PredictionsFile = Annotated[Path | None, Argument(help="Predictions: columns model, item, and label or scores.")]
-PlausibilityName = Annotated[str | None, Option(help="Posterior of the truth: its name, or the .nc file of a trace.")]
+PlausibilityName = Annotated[
+    str | None, Option(help="Posterior of the truth: its name, or the .nc file of a trace.")
+]
 Reliabilities = Annotated[str | None, Option(help="Weight of an annotation, one or several: 0.1,1,10.")]
 Metrics = Annotated[str | None, Option("--metrics", "--metric", help="Such as f1_macro,brier or module:function.")]
-Items = Annotated[Literal["fixed", "bootstrap"], Option(help="fixed: this test set; bootstrap: items are a sample.")]
+Items = Annotated[
+    Literal["fixed", "bootstrap"], Option(help="fixed: this test set; bootstrap: items are a sample.")
+]
 Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
 Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
@@ -249,7 +253,9 @@ def groups_of(annotations: Any, people: "Annotators | None", features: str, smal
     if people is None:
         raise InputError(f"--group {features} needs the features of the annotators: give --annotators FILE")
     if annotations.kind == "rankings":
-        raise InputError("groups of annotators are compared on labels or ratings, not on rankings; leave out --group")
+        raise InputError(
+            "groups of annotators are compared on labels or ratings, not on rankings; leave out --group"
+        )
     return Groups.by_features(annotations, people, words(features)).merged(smallest)
 
 

@@ -52,5 +52,7 @@ def agreement(
     if group is not None:
         people = _options.groups_of(given, source.features(annotators), group, 1)
         by_group = group_agreement_table(given, people)
-        tables.append(_output.Table("groups", by_group, f"Alpha within and between groups by {people.by}, 95 % HDI"))
+        tables.append(
+            _output.Table("groups", by_group, f"Alpha within and between groups by {people.by}, 95 % HDI")
+        )
     return _output.Answer(tables, [f"No {names}: {note}." for note, names in missing.items()], table)

@@ -105,7 +105,9 @@ def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], 
     weights = matched[crowd.item_index, crowd.label_index] * crowd.count, crowd.count
     sums = [np.bincount(crowd.annotator_index, of, minlength=crowd.annotators.size) for of in weights]
     table.insert(2, "matches_truth", sums[0] / np.maximum(sums[1], 1))
-    table = table.iloc[sorted(range(len(table)), key=lambda j: (not table["flags"][j], -table["n_labels_given"][j]))]
+    table = table.iloc[
+        sorted(range(len(table)), key=lambda j: (not table["flags"][j], -table["n_labels_given"][j]))
+    ]
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
     checks = crowd_checks(crowd, tree)
     title = f"Annotators ({min(_SHOWN, len(table))} of {len(table)}, flagged first); intervals are HDI 0.95"

@@ -56,7 +56,9 @@ def blind(
             rows.append({"metric": name, "model": system} | found)
     tables = [
         _output.Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI"),
-        _output.Table("methods", rows, "Scores by every method" + (", and against gold" if gold is not None else "")),
+        _output.Table(
+            "methods", rows, "Scores by every method" + (", and against gold" if gold is not None else "")
+        ),
     ]
     return _output.Answer(tables, _independence(given, seed), tree)
 

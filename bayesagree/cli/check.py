@@ -43,7 +43,12 @@ def check(
     margin = -not_worse if not_worse else 0.0
     probability = required_probability(probability, looks)
     found = claim(truth, models, names[new], names[old], probability, margin, metric, **options)
-    row = {"supported": found.supported, "claim_probability": found.found, "required": probability, "margin": margin}
+    row = {
+        "supported": found.supported,
+        "claim_probability": found.found,
+        "required": probability,
+        "margin": margin,
+    }
     pairs = found.table.assign(ci_kind="hdi", ci_prob=0.95)
     tables = [
         _output.Table("claim", [row], most=0),

@@ -23,7 +23,9 @@ def evaluate(
     plausibility: _options.PlausibilityName = None,
     reliability: _options.Reliabilities = None,
     metrics: _options.Metrics = None,
-    truth_is: Annotated[Literal["top", "sampled"], Option(help="The most plausible label, or a drawn one.")] = "top",
+    truth_is: Annotated[
+        Literal["top", "sampled"], Option(help="The most plausible label, or a drawn one.")
+    ] = "top",
     another_annotator: Annotated[bool, Option("--another-annotator", help="Score one beside the models.")] = False,
     item_features: _options.ItemFeatures = None,
     by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,

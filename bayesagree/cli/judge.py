@@ -43,7 +43,9 @@ def judge(
     tables, notes, rates = [], [], None
     if human.kind == "labels":
         counted, asked = _positive(positive, human), {"system": system, "inclusion": inclusion}
-        by_item = {role: _options.by_item(verdicts, own.item, name) for role, name in asked.items() if name is not None}
+        by_item = {
+            role: _options.by_item(verdicts, own.item, name) for role, name in asked.items() if name is not None
+        }
         how: dict[str, Any] = {"positive": counted} | by_item | vars(sampling)
         tree = corrected_rate(given, human, **how)
         settings["positive"], rates, notes = counted, judge_table(tree), warnings_of(tree)

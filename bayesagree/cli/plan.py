@@ -37,7 +37,9 @@ def plan(
         worth = value_of_votes(pilot, random_seed=seed)
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
         more = "A million more" if number is None else f"{number:,} more"
-        note = f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
+        note = (
+            f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
+        )
         shown = _output.Table("comparisons", worth, "More comparisons")
         return _output.Answer([shown], [f"{note}probability 0.8."], worth)
     if pilot.kind == "rankings":

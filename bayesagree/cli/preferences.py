@@ -24,7 +24,9 @@ def preferences(
     order: Annotated[Effect, Option(help="Effect of the first place.")] = "auto",
     discrimination: Annotated[Effect, Option(help="Effect of annotators' care.")] = "auto",
     item_effects: Annotated[bool, Option("--item-effects", help="Let strengths vary over items.")] = False,
-    scale: Annotated[Literal["strength", "win_rate", "arena"], Option(help="Log odds, share or points.")] = "strength",
+    scale: Annotated[
+        Literal["strength", "win_rate", "arena"], Option(help="Log odds, share or points.")
+    ] = "strength",
     ci_prob: _options.CiProb = 0.95,
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
 ) -> _output.ResultAnswer:

@@ -71,7 +71,11 @@ def report(
     if metrics is not None:
         given["metrics"] = tuple(_options.words(metrics))
     settings = ReportSettings(**given).fitting(truth, models)
-    beside: dict[str, Any] = {"annotators": people, "gold": source.gold(gold, truth.items), "source": _origin(source)}
+    beside: dict[str, Any] = {
+        "annotators": people,
+        "gold": source.gold(gold, truth.items),
+        "source": _origin(source),
+    }
     if group is not None:
         beside["groups"] = _options.groups_of(truth, people, group, smallest_group)
     if specification is not None:
@@ -86,7 +90,9 @@ def report(
         write_report(data, output, title=title)
     used = vars(data.settings) | {"plausibility": plausibility or data.settings.record.name}
     first = () if data.gold is None else data.gold.contradiction
-    return _answer(output, data, used, [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))])
+    return _answer(
+        output, data, used, [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))]
+    )
 
 
 def _answer(output: Path, data: Any, settings: dict[str, Any], sentences: list[str]) -> _output.Answer:
@@ -106,7 +112,9 @@ def _of_comparisons(games: Any, source: "ReportSource", sampling: dict[str, Any]
     with catch_warnings(record=True) as caught:
         simplefilter("always", UserWarning)
         tree = davidson(games, **sampling)
-    return comparison_report(games, tree, source=source, warnings=tuple(dict.fromkeys(str(w.message) for w in caught)))
+    return comparison_report(
+        games, tree, source=source, warnings=tuple(dict.fromkeys(str(w.message) for w in caught))
+    )
 
 
 def _origin(source: _options.Source) -> "ReportSource":

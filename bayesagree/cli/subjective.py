@@ -75,7 +75,9 @@ def _performance(
     return [
         _output.Table("settings", [settings], most=0),
         _output.Table("groups", tables.group_table(result, sampled), of_performance),
-        _output.Table("models", tables.dispersion_table(result, sampled), "Over groups: dispersion = 1 - sd, 95 % HDI"),
+        _output.Table(
+            "models", tables.dispersion_table(result, sampled), "Over groups: dispersion = 1 - sd, 95 % HDI"
+        ),
         _output.Table("agreement", tables.group_agreement_table(given, groups), of_agreement),
     ]
 

@@ -127,7 +127,9 @@ def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: b
         chosen = ("annotator" if rich else "common") if there[name] else None
         effects[name] = chosen if value == "auto" else value
     if effects["order"] and not comparisons.order_known:
-        raise InputError(f"order={requested['order']!r}, but nobody knows which model was shown first; pass order=None")
+        raise InputError(
+            f"order={requested['order']!r}, but nobody knows which model was shown first; pass order=None"
+        )
     if item_effects and comparisons.items.size == 0:
         raise InputError("item_effects=True, but the items are unknown; pass item= to Comparisons.from_long")
     if effects["ties"] is None and ties:

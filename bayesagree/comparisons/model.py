@@ -86,7 +86,9 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
             advantage: Any = prior.order_sd * pm.Normal("order_unit")
             if form.order == "annotator":
                 advantage = advantage + by_annotator("order", "order_sd")
-            advantage = pm.Deterministic("order", advantage, dims="annotator" if form.order == "annotator" else None)
+            advantage = pm.Deterministic(
+                "order", advantage, dims="annotator" if form.order == "annotator" else None
+            )
             distance = distance + (advantage[who] if form.order == "annotator" else advantage)
         odds: Any = 0.0
         if form.ties:

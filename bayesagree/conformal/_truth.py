@@ -50,7 +50,9 @@ def plausibility_draws(truth: Truth) -> TruthDraws:
     elif isinstance(truth, xr.DataArray):
         _check_sums(truth)
     elif not isinstance(truth, xr.DataTree):
-        raise InputError(f"truth is {type(truth).__name__}; pass a posterior, a DataArray (item, category) or Labels")
+        raise InputError(
+            f"truth is {type(truth).__name__}; pass a posterior, a DataArray (item, category) or Labels"
+        )
     return truth_draws(truth, 1, plausibility=True)
 
 
@@ -61,7 +63,9 @@ def winners(plausibilities: Floats) -> Floats:
     return chosen
 
 
-def scores_of(predictions: Predictions, items: NDArray[Any] | None, categories: NDArray[Any]) -> NDArray[np.floating]:
+def scores_of(
+    predictions: Predictions, items: NDArray[Any] | None, categories: NDArray[Any]
+) -> NDArray[np.floating]:
     """Return the scores (model, item, category) of these items, or of all, in the order of these categories.
 
     Raises

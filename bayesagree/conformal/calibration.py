@@ -121,8 +121,13 @@ def conformalize(
     weight, drawn = plausibility, {}
     if method == "majority":
         weight = winners(plausibility)
-    elif method == "monte_carlo":  # the published threshold is that of the exact form on the shares of sampled labels
-        rng, drawn = np.random.default_rng(seed_sequence(random_seed)), {"random_seed": random_seed, "repeats": repeats}
+    elif (
+        method == "monte_carlo"
+    ):  # the published threshold is that of the exact form on the shares of sampled labels
+        rng, drawn = (
+            np.random.default_rng(seed_sequence(random_seed)),
+            {"random_seed": random_seed, "repeats": repeats},
+        )
         exact = plausibility / plausibility.sum(axis=1, keepdims=True)
         weight = rng.multinomial(positive_int(repeats, "repeats"), exact) / repeats
     return _calibrated(scores, weight, names, coverage=float(coverage), score=score, by=by, method=method, **drawn)

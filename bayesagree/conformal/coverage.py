@@ -167,7 +167,9 @@ def cross_sets(
         sets = conformalize(known[fold != f], models, random_seed=np.random.default_rng(of_labels), **options)
         part = replace(models, items=expected.items[new], scores=scores[:, new])
         found[:, new] = sets.predict_set(part, by=options.get("by")).values
-    return xr.DataArray(found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set")
+    return xr.DataArray(
+        found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set"
+    )
 
 
 def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:

@@ -157,7 +157,9 @@ def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: ND
             raise InputError(f"score={score!r} is not one of {', '.join(map(repr, SCORES))}; or pass a function")
         if score in _OF_PROBABILITIES:
             why = f"score={score!r} compares probabilities between items"
-            require_probabilities(scores, models, items, why, "apply a softmax, or pass score='margin' or a function")
+            require_probabilities(
+                scores, models, items, why, "apply a softmax, or pass score='margin' or a function"
+            )
         if score == "probability":
             return scores
     function = SCORES[score] if isinstance(score, str) else score

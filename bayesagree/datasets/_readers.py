@@ -93,7 +93,9 @@ def trec2011_teams() -> Content:
     """Read the teams as annotators and as models (score of at least 0.5 is relevant: label 1)."""
     rows, items = table("trec2011-teams/team_labels.csv"), table("trec2011-teams/items.csv").set_index("item")
     rows["label"] = (rows["score"] >= 0.5).astype(int)
-    scores, hard = (rows.pivot(index="item", columns="team", values=v).reindex(items.index) for v in ("score", "label"))
+    scores, hard = (
+        rows.pivot(index="item", columns="team", values=v).reindex(items.index) for v in ("score", "label")
+    )
     judged = by_item(items[items["nist_gold"] >= 0].reset_index(), "nist_gold")
     return Content(
         Labels.from_long(rows, annotator="team", labels=[0, 1]),
@@ -203,4 +205,6 @@ def preflib(path: str) -> Content:
         return Content(built)
     # The names of the alternatives are their numbers of dots or moves: fewer is better.
     true_rank = pd.Series({name: rank for rank, name in enumerate(sorted(labels, key=int), 1)}, name="true_rank")
-    return Content(built, None, pd.Series([true_rank.idxmin()], index=[item], name="gold"), {"true_rank": true_rank})
+    return Content(
+        built, None, pd.Series([true_rank.idxmin()], index=[item], name="gold"), {"true_rank": true_rank}
+    )

@@ -120,7 +120,12 @@ class Evaluation:
             drawn = [np.reshape(of[1], (*of[1].shape[:2], -1)) for of in groups["posterior"].values()]
             warn_of_scores(np.concatenate(drawn, axis=2), f"raise draws={how.request.draws}")
         return result_tree(
-            groups, coords, model=posterior.name, engine=engine, random_seed=how.request.random_seed, settings=settings
+            groups,
+            coords,
+            model=posterior.name,
+            engine=engine,
+            random_seed=how.request.random_seed,
+            settings=settings,
         )
 
     def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
@@ -167,7 +172,9 @@ class Evaluation:
         return BlockScoring(
             scorer,
             slices=slices,
-            weights=ItemWeights(clusters, given.items.size, self.request.samples, random_seed) if bootstrap else None,
+            weights=ItemWeights(clusters, given.items.size, self.request.samples, random_seed)
+            if bootstrap
+            else None,
             sampled=stream_apart(random_seed, "sampled truth") if self.truth_is == "sampled" else None,
             annotator=AnotherAnnotator(metrics, given.categories, random_seed) if self.another_annotator else None,
             keep_labels=bool(scorer.whole),
@@ -185,7 +192,9 @@ class Evaluation:
         if scoring.scorer.numeric:
             request = replace(request, numbers=True)
         informed = passes[0].takes_predictions
-        sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, keep_certainty=informed)
+        sums = ScoreSums.start(
+            scoring, len(passes), request.samples, annotations.items.size, keep_certainty=informed
+        )
         full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or scoring.annotator is not None
         full = full and not scoring.scorer.numeric
         chosen: dict[str, Any] = {}
@@ -238,11 +247,17 @@ class Evaluation:
         if "prior_share" in settings:
             settings["prior_share"] = share / n_items
         named = {
-            name: {str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs) for key, values in sum_}
+            name: {
+                str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs) for key, values in sum_
+            }
             for name, sum_ in ((name, group.items()) for name, group in sums.items())
         }
         coords = {str(dim): values.values for dim, values in made["posterior"].coords.items() if dim != "draw"}
-        how = {"model": made.attrs["model"], "engine": made.attrs["sampler"], "random_seed": self.request.random_seed}
+        how = {
+            "model": made.attrs["model"],
+            "engine": made.attrs["sampler"],
+            "random_seed": self.request.random_seed,
+        }
         return result_tree(named, coords, **how, settings=settings)
 
 

@@ -265,8 +265,12 @@ def _warnings(result: xr.DataTree, found: ModelScores, ci_prob: float) -> list[s
     warning = {}
     if "too few to learn from" in made.get("choice", ""):
         few = f"{made['n_items']} items: by their annotations alone, too low for a model that knows more"
-        warning = dict.fromkeys(found.models.astype(str), f"{few}; from {FEWEST_ITEMS} items on predictions count too")
-    warning |= dict.fromkeys(made.get("left_out", []), "not independent of these annotations: no truth learns from it")
+        warning = dict.fromkeys(
+            found.models.astype(str), f"{few}; from {FEWEST_ITEMS} items on predictions count too"
+        )
+    warning |= dict.fromkeys(
+        made.get("left_out", []), "not independent of these annotations: no truth learns from it"
+    )
     for draws in found.draws[1:]:
         low, high = column_hdi(draws, ci_prob)
         for m, name in enumerate(found.models.astype(str)):
@@ -311,7 +315,9 @@ def metric_draws(
         scores = scores.expand_dims(reliability=[settings_of(result).get("reliability", 1.0)])
     levels = np.asarray(scores["reliability"])
     if reliability is None and levels.size > 1:
-        raise InputError(f"there are {levels.size} reliabilities ({shorten(levels)}); pass reliability= to choose one")
+        raise InputError(
+            f"there are {levels.size} reliabilities ({shorten(levels)}); pass reliability= to choose one"
+        )
     chosen = levels[0] if reliability is None else reliability
     at = np.flatnonzero(np.isclose(levels, chosen, rtol=1e-9, atol=0))
     if at.size == 0:

@@ -103,7 +103,9 @@ def assert_better(
     required = required_probability(probability, looks)
     found = claim(annotations, predictions, new, old, required, margin, metric, random_seed=random_seed, **options)
     if not found.supported:
-        raise AssertionError(f"{found.sentence}\n{found.table.to_string(index=False, float_format='{:.3f}'.format)}")
+        raise AssertionError(
+            f"{found.sentence}\n{found.table.to_string(index=False, float_format='{:.3f}'.format)}"
+        )
 
 
 def required_probability(probability: float, looks: int) -> float:
@@ -160,7 +162,9 @@ def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin
     pair = pairwise(result, metric).sel(model=[new], other_model=[old]).drop_dims("rank")
     row: Any = pair.to_dataframe().reset_index()
     by = f"{abs(margin):g}".removeprefix("0")
-    claimed = f"not worse than {old} by {by}" if margin < 0 else f"better than {old}" + (f" by {by}" if margin else "")
+    claimed = (
+        f"not worse than {old} by {by}" if margin < 0 else f"better than {old}" + (f" by {by}" if margin else "")
+    )
     difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))
     supported = found >= probability
     sentence = (

@@ -41,7 +41,9 @@ def scored_gold(gold: Gold, labels: Labels, given: Predictions, scored: Predicti
     return dict(zip(given.items[known].tolist(), labels.categories[codes[known]].tolist()))
 
 
-def split_by_gold(slices: ItemGroups | None, gold: Mapping[Any, Any] | None, items: NDArray[Any]) -> ItemGroups | None:
+def split_by_gold(
+    slices: ItemGroups | None, gold: Mapping[Any, Any] | None, items: NDArray[Any]
+) -> ItemGroups | None:
     """Return the slices twice each, without gold and with it; as they are where there is none."""
     if gold is None:
         return slices

@@ -202,7 +202,9 @@ def evaluate(
             raise InputError(f"{wrong[0]}= needs all items at once; leave it out, or call evaluate() on them")
         return how.over_batches(annotations)
     if predictions is None:
-        raise InputError("evaluate(predictions=None): pass the predictions of the models; only batches hold their own")
+        raise InputError(
+            "evaluate(predictions=None): pass the predictions of the models; only batches hold their own"
+        )
     return how.result(annotations, predictions)
 
 

@@ -214,5 +214,7 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
             used[np.unique(annotations.label_index)] = True
             if not used.all():
                 unused = shorten(annotations.categories[~used])
-                notes.append(f"Labels that nobody gave and no model predicts: {unused}. They count as possible truths.")
+                notes.append(
+                    f"Labels that nobody gave and no model predicts: {unused}. They count as possible truths."
+                )
     return notes

@@ -77,7 +77,9 @@ class Schedule(NamedTuple):
     client: Any = None
     then: Callable[[Any], Any] | None = None
 
-    def draw(self, work: Callable[[slice, np.random.Generator], Any], n_items: int, random_seed: Seed) -> Iterator[Any]:
+    def draw(
+        self, work: Callable[[slice, np.random.Generator], Any], n_items: int, random_seed: Seed
+    ) -> Iterator[Any]:
         """Draw blocks in order, each from its own random stream, whichever thread or worker runs it."""
         blocks = item_blocks(n_items)
         jobs = list(zip(blocks, block_generators(random_seed, len(blocks))))

@@ -74,7 +74,9 @@ def _normal_scores(values: Floats) -> Floats:
         edge = np.pad(~equal, ((0, 0), (1, 1)), constant_values=True)
         first = np.maximum.accumulate(np.where(edge[:, :-1], first, 0), axis=1)
         last = np.minimum.accumulate(np.where(edge[:, 1:], last, size)[:, ::-1], axis=1)[:, ::-1]
-    scores = sp.special.ndtri((1 + np.arange(2 * size - 1) / 2 - 3 / 8) / (size + 1 / 4))  # of the ranks 1, 1.5, 2, ...
+    scores = sp.special.ndtri(
+        (1 + np.arange(2 * size - 1) / 2 - 3 / 8) / (size + 1 / 4)
+    )  # of the ranks 1, 1.5, 2, ...
     out = np.empty(values.shape)
     np.put_along_axis(out, order, scores[first + last], axis=1)
     return out

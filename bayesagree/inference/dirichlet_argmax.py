@@ -37,7 +37,9 @@ def argmax_probabilities(concentration: NDArray[np.float64]) -> NDArray[np.float
     """
     n_items, n_labels = concentration.shape
     shapes = np.ascontiguousarray(concentration, dtype=np.float64)
-    found = multisets(np.arange(n_items + 1) * n_labels, shapes.view(np.int64).ravel(), np.zeros(n_items, np.uint64))
+    found = multisets(
+        np.arange(n_items + 1) * n_labels, shapes.view(np.int64).ravel(), np.zeros(n_items, np.uint64)
+    )
     of_pattern = _of_patterns(np.sort(shapes[found.first], axis=1))
     probability = np.empty_like(shapes)
     np.put_along_axis(probability, np.argsort(shapes, axis=1), of_pattern[found.number], axis=1)
@@ -78,7 +80,9 @@ def _of_groups(shape: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray
     return inside + np.exp(at_left) * shape / (size * shape).sum(axis=1, keepdims=True)
 
 
-def _range(shape: NDArray[np.float64], size: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _range(
+    shape: NDArray[np.float64], size: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return log x between which the largest of all variables lies, but for 1e-17."""
     with np.errstate(divide="ignore"):
         left = np.log(sp.special.gammaincinv(shape, np.exp(np.log(_TAIL) / size))).max(axis=1)

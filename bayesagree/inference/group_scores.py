@@ -46,7 +46,9 @@ def scores_by_group(found: Groups, names: NDArray[Any], population: Population) 
     score of all, and with shares of a population its score, the weighted mean over groups.
     """
     groups = {
-        node: {name: (_axes(v[0]), np.expand_dims(v[1], v[0].index("reliability")), *v[2:]) for name, v in one.items()}
+        node: {
+            name: (_axes(v[0]), np.expand_dims(v[1], v[0].index("reliability")), *v[2:]) for name, v in one.items()
+        }
         for node, one in found.items()
     }
     scores = groups["posterior"]
@@ -76,7 +78,9 @@ def _weights(population: Mapping[Any, float], names: NDArray[Any]) -> Floats:
     """Return the share of each group, which sum to one."""
     given = {str(name): float(share) for name, share in population.items()}
     if set(given) != set(names.tolist()):
-        raise InputError(f"population= names {shorten(given, 20)}, and the groups are {shorten(names, 20)}; name each")
+        raise InputError(
+            f"population= names {shorten(given, 20)}, and the groups are {shorten(names, 20)}; name each"
+        )
     weight = np.array([given[name] for name in names.tolist()])
     if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.sum() > 0:
         raise InputError(f"population={dict(population)!r}: shares are numbers >= 0, and one is above 0")
@@ -110,7 +114,9 @@ def each_group[**P](function: Callable[P, xr.DataArray]) -> Callable[P, xr.DataA
         names = truth["posterior"]["group"].values
         one: Any = function
         rest = {name: value for name, value in given.items() if name != "truth"}
-        parts = [one(truth.sel(group=name), *args[1:], **rest).drop_vars("group", errors="ignore") for name in names]
+        parts = [
+            one(truth.sel(group=name), *args[1:], **rest).drop_vars("group", errors="ignore") for name in names
+        ]
         joined = xr.concat(parts, pd.Index(names, name="group"), combine_attrs="override")
         return joined.transpose(*(dim for dim in ("chain", "draw") if dim in joined.dims), "group", ...)
 

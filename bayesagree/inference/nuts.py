@@ -52,7 +52,9 @@ def sample_nuts(
     chosen: dict[str, Any] = _DEFAULTS | {"cores": min(chains, n_threads()), "var_names": recorded}
     chosen |= dict(sampler or {})
     if taken := [name for name in OURS if name in chosen]:
-        raise InputError(f"sampler={dict(sampler or {})!r}: {taken[0]} is an argument of its own; leave it out there")
+        raise InputError(
+            f"sampler={dict(sampler or {})!r}: {taken[0]} is an argument of its own; leave it out there"
+        )
     if tune is not None:
         chosen["tune"] = tune
     with model:

@@ -25,4 +25,6 @@ def annotation_data(item: NDArray[Any], annotator: NDArray[Any] | None, dim: str
     import pymc as pm
 
     of_item = pm.Data(f"item_of_{dim}", item.astype(np.int64), dims=dim)
-    return of_item, None if annotator is None else pm.Data(f"annotator_of_{dim}", annotator.astype(np.int64), dims=dim)
+    return of_item, None if annotator is None else pm.Data(
+        f"annotator_of_{dim}", annotator.astype(np.int64), dims=dim
+    )

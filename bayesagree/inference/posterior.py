@@ -312,7 +312,9 @@ class ItemPosterior(Posterior):
         coords["category"] = category_axis(labels, getattr(annotations, "has_order", False))
         return result_tree(groups, coords | self.coords(problem), **how)
 
-    def _fast_draws(self, n_items: int, problem: Any, variables: Kinds, request: Request) -> dict[str, NDArray[Any]]:
+    def _fast_draws(
+        self, n_items: int, problem: Any, variables: Kinds, request: Request
+    ) -> dict[str, NDArray[Any]]:
         """Return the variables, shape (chain, draw, item, ...), and R-hat and ESS of items where chains made them."""
         shape = (request.chains, request.draws, n_items)
         kept: dict[str, NDArray[Any]] = {
@@ -336,5 +338,7 @@ def _check_size(n_items: int, variables: Kinds, request: Request) -> None:
     last = next(iter(variables.values()))[0]
     sizes = {"chain": request.chains, "draw": request.draws, "item": n_items, **last}
     itemsize = sum(np.dtype(dtype).itemsize for _, dtype in variables.values())
-    fewer = "pass top_labels=L to keep only the L best labels of each draw" if "category" in last else "use fewer draws"
+    fewer = (
+        "pass top_labels=L to keep only the L best labels of each draw" if "category" in last else "use fewer draws"
+    )
     check_size(sizes, itemsize, f"{fewer}, or evaluate(), which streams")

@@ -97,7 +97,9 @@ def draws_of(posterior: xr.Dataset, *names: str) -> Draws:
     """Return draws of the named variables, chains after each other."""
     missing = [name for name in names if name not in posterior]
     if missing:
-        raise InputError(f"the result has no draws of {missing[0]!r}; {_WAY_OUT.get(missing[0], 'draw them again')}")
+        raise InputError(
+            f"the result has no draws of {missing[0]!r}; {_WAY_OUT.get(missing[0], 'draw them again')}"
+        )
     return {name: posterior[name].values.reshape(-1, *posterior[name].shape[2:]) for name in names}
 
 
@@ -149,7 +151,9 @@ def prior_density(model: "pm.Model", drawn: Draws, names: list[str]) -> Draws:
     values = drawn | {k: np.broadcast_to(np.zeros((), v.dtype), (n, *v.shape.eval())) for k, v in others.items()}
     data = {k: (("chain", "draw", *(f"{k}_{i}" for i in range(v.ndim - 1))), v[None]) for k, v in values.items()}
     tree: Any = xr.DataTree.from_dict({"/posterior": xr.Dataset(data)})
-    found: Any = compute_log_prior(tree, var_names=names, model=model, extend_inferencedata=False, progressbar=False)
+    found: Any = compute_log_prior(
+        tree, var_names=names, model=model, extend_inferencedata=False, progressbar=False
+    )
     return {name: found[name].values.reshape(n, -1).sum(axis=1) for name in names}
 
 

@@ -62,7 +62,9 @@ class PseudoLabel:
         """Return plausibilities of all labels, (chain, draw, item, category), from those with the pseudo-label."""
         if self.shape == 0:
             unnamed = ~self.named[items]
-            return values[..., :-1] + values[..., -1:] * (unnamed / np.maximum(unnamed.sum(axis=1, keepdims=True), 1))
+            return values[..., :-1] + values[..., -1:] * (
+                unnamed / np.maximum(unnamed.sum(axis=1, keepdims=True), 1)
+            )
         out = np.zeros((*values.shape[:3], values.shape[3] - 1))
         for k, i in enumerate(range(*items.indices(len(self.named)))):
             named, unnamed, theta, rng = self._item(values, k, i)

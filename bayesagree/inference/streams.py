@@ -167,7 +167,9 @@ def _cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> 
         shared = client.submit(loads, dumps(work), pure=False)
         # The scheduler would keep short tasks where the function is already, and leave the other workers idle.
         client.replicate(shared)
-        running = deque(client.submit(run_batch, shared, [block], pure=False) for block in islice(waiting, 2 * threads))
+        running = deque(
+            client.submit(run_batch, shared, [block], pure=False) for block in islice(waiting, 2 * threads)
+        )
     while running:
         results, seconds = _finished(running.popleft())
         if batch := next_batch(waiting, seconds, TASK):

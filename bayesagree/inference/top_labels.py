@@ -54,7 +54,9 @@ class TruthDraws:
         return self.map(lambda block: block)
 
 
-def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, plausibility: bool = False) -> TruthDraws:
+def truth_draws(
+    truth: Truth, depth: int, *, threshold: float | None = None, plausibility: bool = False
+) -> TruthDraws:
     """Return the `depth` best labels of each draw, with all plausibilities on request.
 
     Equal plausibilities stand in label order, but for those of labels that nobody named, which share the mass of a
@@ -303,5 +305,6 @@ def share_of_most_frequent_set(top: NDArray[Any], n_labels: int) -> Floats:
     new[:, 1:] = code[:, 1:] != code[:, :-1]
     start = np.flatnonzero(new)
     return (
-        np.maximum.reduceat(np.diff(start, append=new.size), np.flatnonzero(start % new.shape[1] == 0)) / new.shape[1]
+        np.maximum.reduceat(np.diff(start, append=new.size), np.flatnonzero(start % new.shape[1] == 0))
+        / new.shape[1]
     )

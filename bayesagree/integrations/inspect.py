@@ -97,8 +97,12 @@ def corrected_rate(gold: str = "human", *, random_seed: int = 0) -> Metric:
         seen = {score.sample_id: _listed((score.sample_metadata or {}).get(gold)) for score in scores}
         given = {item: [_right(value, item) for value in values] for item, values in seen.items() if values}
         if not given:
-            raise InputError(f"no sample has {gold!r} in its metadata; people's verdicts on some samples are needed")
-        judge = Labels.from_matrix([[right] for right in verdicts.values()], items=list(verdicts), labels=[False, True])
+            raise InputError(
+                f"no sample has {gold!r} in its metadata; people's verdicts on some samples are needed"
+            )
+        judge = Labels.from_matrix(
+            [[right] for right in verdicts.values()], items=list(verdicts), labels=[False, True]
+        )
         people = _labels(given, [False, True])
         tree = corrected_rate_of(judge, people, positive=True, random_seed=random_seed)
         return _interval("rate", tree["posterior"].to_dataset()["rate"]) | {
@@ -132,7 +136,9 @@ def _write(log: EvalLog, path: Path, scorer: str, votes: str) -> None:
     voted = {sample.id: (sample.metadata or {}).get(votes) for sample in samples if sample.id in answers}
     people, models = _annotated(answers, voted, votes, None, model=log.eval.model)
     data = report_data(people, models, source=ReportSource(name=log.eval.task))
-    write_report(data, path.with_name(f"{path.stem}.{scorer}.report.html"), title=f"{log.eval.task}: {log.eval.model}")
+    write_report(
+        data, path.with_name(f"{path.stem}.{scorer}.report.html"), title=f"{log.eval.task}: {log.eval.model}"
+    )
 
 
 def _scorers(log: EvalLog) -> list[tuple[str, str]]:
@@ -154,13 +160,17 @@ def _annotated(
 
     items = [item for item, given in voted.items() if _listed(given)]
     if not items:
-        raise InputError(f"no sample has votes: metadata[{key!r}] is to hold a list of labels, or {{annotator: label}}")
+        raise InputError(
+            f"no sample has votes: metadata[{key!r}] is to hold a list of labels, or {{annotator: label}}"
+        )
     if all(answers[item] is None for item in items):
         raise InputError("the scorer keeps no answers: return Score(value=..., answer=...) with the model's label")
     people = _labels({item: voted[item] for item in items}, labels)
     known = {str(label): label for label in people.categories.tolist()}
     predicted = [known.get(str(answers[item])) for item in people.items.tolist()]
-    return people, Predictions.from_labels({model: predicted}, items=people.items.tolist(), labels=list(known.values()))
+    return people, Predictions.from_labels(
+        {model: predicted}, items=people.items.tolist(), labels=list(known.values())
+    )
 
 
 def _labels(given: Mapping[Any, Any], labels: Sequence[Any] | None) -> "Labels":

@@ -105,13 +105,19 @@ def read_assessments(
     chosen = name or questions[0]
     if scale is None and labels is None:
         rows = [row for found in by_source.values() for row in found.answers if row[0] == chosen]
-        labels = sorted({value for *_, value in rows if value is not None}, key=lambda value: (str(type(value)), value))
+        labels = sorted(
+            {value for *_, value in rows if value is not None}, key=lambda value: (str(type(value)), value)
+        )
     wanted = Wanted(chosen, "labels" if scale is None else "ratings", scale, step, labels, duplicates)
     annotations: Any = people.annotations(wanted, "the traces")
     if annotations is None:
         raise InputError(f"people's feedback on {chosen!r} has no values")
-    of = {kind: [(q, *rest) for q, *rest in by_source[kind].answers if q == chosen] for kind in ("LLM_JUDGE", "CODE")}
-    judges: Any = Found(answers=of["LLM_JUDGE"]).annotations(wanted._replace(kind="labels", scale=None), "the traces")
+    of = {
+        kind: [(q, *rest) for q, *rest in by_source[kind].answers if q == chosen] for kind in ("LLM_JUDGE", "CODE")
+    }
+    judges: Any = Found(answers=of["LLM_JUDGE"]).annotations(
+        wanted._replace(kind="labels", scale=None), "the traces"
+    )
     programs = Found(outputs=[(who, item, value, None) for _, item, who, value in of["CODE"]])
     known = {item: value for question, item, _, value in gold.answers if question == chosen}
     left_out |= people.left_out
@@ -154,7 +160,9 @@ def _assessments(traces: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(traces, pd.DataFrame):
         missing = {"trace_id", "assessments"} - set(traces.columns)
         if missing:
-            raise InputError(f"the table of traces has no column {shorten(sorted(missing))}; see mlflow.search_traces")
+            raise InputError(
+                f"the table of traces has no column {shorten(sorted(missing))}; see mlflow.search_traces"
+            )
         pairs: Iterable[tuple[str, Any]] = zip(traces["trace_id"], traces["assessments"])
     else:
         pairs = ((trace.info.trace_id, trace.info.assessments) for trace in traces)

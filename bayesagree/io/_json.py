@@ -24,11 +24,17 @@ def guarded(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InputError(f"{str(path)!r}, line {undecodable_line(path)}: not UTF-8 text; save it as UTF-8") from error
+        raise InputError(
+            f"{str(path)!r}, line {undecodable_line(path)}: not UTF-8 text; save it as UTF-8"
+        ) from error
     except csv.Error as error:
-        raise InputError(f"{str(path)!r}: not a table in text ({error}); save it with one kind of line end") from error
+        raise InputError(
+            f"{str(path)!r}: not a table in text ({error}); save it with one kind of line end"
+        ) from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(f"{str(path)!r}: not a whole gzip file ({error}); unpack it or download it again") from error
+        raise InputError(
+            f"{str(path)!r}: not a whole gzip file ({error}); unpack it or download it again"
+        ) from error
 
 
 class _Unpacked(io.RawIOBase):
@@ -113,7 +119,9 @@ def parse(text: bytes | str, where: str, line: int | None = None) -> Any:
         text = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{where}, line {line or error.lineno}: not JSON ({error.msg}); export it again") from error
+        raise InputError(
+            f"{where}, line {line or error.lineno}: not JSON ({error.msg}); export it again"
+        ) from error
     except UnicodeDecodeError as error:
         first = error.object[: error.start].count(b"\n") + 1
         raise InputError(f"{where}, line {line or first}: not UTF-8 text; save it as UTF-8") from error

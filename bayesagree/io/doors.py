@@ -44,12 +44,16 @@ def as_annotations(
             way_out = f"read_annotations takes these options, and {name}= its result"
             raise InputError(f"{error}; {way_out}" if "=" in str(error) else str(error)) from error
     elif passed and isinstance(given, kinds):
-        raise InputError(f"{next(iter(passed))}= reads a table or a file; {name}= is {type(given).__name__} already")
+        raise InputError(
+            f"{next(iter(passed))}= reads a table or a file; {name}= is {type(given).__name__} already"
+        )
     require(given, kinds, name)
     return given
 
 
-def as_predictions(given: Any, annotations: Any = None, name: str = "predictions", *, may_lack: bool = False) -> Any:
+def as_predictions(
+    given: Any, annotations: Any = None, name: str = "predictions", *, may_lack: bool = False
+) -> Any:
     """Return predictions as they are, and those of a table or a file as `read_predictions` reads them.
 
     Parameters

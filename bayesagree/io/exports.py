@@ -252,7 +252,15 @@ def _fields_of(file: File, what: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError) as error:
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        StopIteration,
+        RecursionError,
+        OverflowError,
+    ) as error:
         raise InputError(
             f"{file.name}, read as {what}: a field is missing or of another kind than this format has ({error!r}); "
             "export the file again, or name its format"
@@ -281,7 +289,9 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
         ends = annotations.categories.min().item(), annotations.categories.max().item()
         found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {say('scale', ends)}")
-    rows = [(what, number, False) for what, number in read] + [(why, n, True) for why, n in (+found.left_out).items()]
+    rows = [(what, number, False) for what, number in read] + [
+        (why, n, True) for why, n in (+found.left_out).items()
+    ]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     notes = tuple(found.notes)
     gold, system, spans = found.gold, found.system, found.marked(wanted.question)

@@ -211,12 +211,16 @@ def _size_in_memory(path: Path) -> int:
         found.append(getattr(node, "nbytes", 0))
         elsewhere = not isinstance(node, h5py.Dataset | h5py.Group) or node in seen
         seen.add(node)
-        return name if elsewhere or (isinstance(node, h5py.Dataset) and (node.external or node.is_virtual)) else None
+        return (
+            name if elsewhere or (isinstance(node, h5py.Dataset) and (node.external or node.is_virtual)) else None
+        )
 
     with h5py.File(path, "r") as file:
         seen.add(file["/"])
         if (name := file.visititems_links(strange)) is not None:
-            raise InputError(f"{str(path)!r}: {name!r} leads elsewhere, as nothing in a result of write_result does")
+            raise InputError(
+                f"{str(path)!r}: {name!r} leads elsewhere, as nothing in a result of write_result does"
+            )
     return sum(found)
 
 

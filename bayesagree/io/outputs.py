@@ -291,7 +291,9 @@ def _summary(name: Hashable, values: xr.DataArray, prob: float) -> pd.DataFrame:
         nothing = dict.fromkeys(("sd", "lower", "upper", "ci_prob"), np.nan)
         return _values(values).assign(variable=name, ci_kind=None, **nothing)
     table = _values(values.mean(("chain", "draw")))
-    draws = values.transpose("chain", "draw", ...).to_numpy().reshape(values.sizes["chain"] * values.sizes["draw"], -1)
+    draws = (
+        values.transpose("chain", "draw", ...).to_numpy().reshape(values.sizes["chain"] * values.sizes["draw"], -1)
+    )
     lower, upper = column_hdi(draws.astype(np.float64), prob)
     sd = draws.std(axis=0, ddof=1) if len(draws) > 1 else np.full(lower.shape, np.nan)
     return table.assign(variable=name, sd=sd, lower=lower, upper=upper, ci_kind="hdi", ci_prob=prob)

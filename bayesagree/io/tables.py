@@ -74,7 +74,9 @@ def read_blocks(content: Any) -> tuple[list[Any], list[Any] | None, list[Any] | 
     if isinstance(content, list):
         content = {"cases": content}
     if not isinstance(content, dict) or "cases" not in content:
-        raise InputError("expected a list of cases or an object with 'cases' (nested blocks), or the export of a tool")
+        raise InputError(
+            "expected a list of cases or an object with 'cases' (nested blocks), or the export of a tool"
+        )
     cases = content["cases"]
     for i, case in enumerate(_list(cases, "cases")):
         for r, ranking in enumerate(_list(case, f"case {i}")):
@@ -85,7 +87,9 @@ def read_blocks(content: Any) -> tuple[list[Any], list[Any] | None, list[Any] | 
 
 def _list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise InputError(f"{where}: expected a list, got {value!r}; the nesting is cases > rankings > blocks > labels")
+        raise InputError(
+            f"{where}: expected a list, got {value!r}; the nesting is cases > rankings > blocks > labels"
+        )
     return value
 
 
@@ -185,7 +189,9 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 def _excel(path: Path) -> pd.DataFrame:
     if find_spec("openpyxl") is None:
-        raise InputError(f"{str(path)!r}: Excel files need openpyxl; pip install 'bayesagree[xlsx]', or save it as CSV")
+        raise InputError(
+            f"{str(path)!r}: Excel files need openpyxl; pip install 'bayesagree[xlsx]', or save it as CSV"
+        )
     with opening(path, "Excel file"), zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > MOST_UNPACKED:
@@ -201,7 +207,9 @@ def _excel(path: Path) -> pd.DataFrame:
     (table,) = sheets.values()
     unnamed = [str(name) for name in table.columns if str(name).startswith("Unnamed: ")]
     if unnamed:
-        raise InputError(f"{str(path)!r}: {len(unnamed)} columns have no name; the first row must name every column")
+        raise InputError(
+            f"{str(path)!r}: {len(unnamed)} columns have no name; the first row must name every column"
+        )
     return table
 
 

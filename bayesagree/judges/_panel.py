@@ -33,7 +33,9 @@ class Panel:
 
     items: NDArray[Any]
     judges: NDArray[Any]
-    verdict: Floats  # from 0 (negative) to 1 (positive), mean over repeats, NaN where a judge gave none: (item, judge)
+    verdict: (
+        Floats  # from 0 (negative) to 1 (positive), mean over repeats, NaN where a judge gave none: (item, judge)
+    )
     factors: tuple[Factor, ...]  # groupings of the items, the systems first
     votes: NDArray[np.int64]  # number of people's votes on each item, (item,)
     positive: NDArray[np.int64]  # number of positive ones among them, (item,)
@@ -111,7 +113,9 @@ def panel_of(
     chance = None if inclusion is None else inclusion_of(inclusion, items, votes > 0)
     if chance is not None:
         factors.append(_strata(chance))
-    return Panel(items, verdicts.annotators, verdict_values(verdicts, positive), tuple(factors), votes, agree, chance)
+    return Panel(
+        items, verdicts.annotators, verdict_values(verdicts, positive), tuple(factors), votes, agree, chance
+    )
 
 
 def design(panel: Panel) -> Design:
@@ -162,7 +166,9 @@ def cells_of(panel: Panel, rows: NDArray[np.int64]) -> Cells:
     return Cells(rows[first], count)
 
 
-def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], seen: NDArray[np.bool_]) -> Floats:
+def inclusion_of(
+    given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], seen: NDArray[np.bool_]
+) -> Floats:
     """Return the inclusion probability of every item."""
     known = pd.Series(dict(given.items()), dtype=float).reindex(items.tolist()).to_numpy()
     bad = ~((known >= 0) & (known <= 1))

@@ -160,7 +160,9 @@ class Given:
         self.root = np.linalg.inv(np.linalg.cholesky(precision)).T
         self.mean = self.root @ (self.root.T @ self.pull)
         # Half-normal, with the Jacobian of the logarithm; the coefficients' priors; the volume of the coordinates.
-        self.height = float(log_scale.sum() - 0.5 * (np.exp(2 * log_scale) / votes.scale_prior**2).sum() - logs.sum())
+        self.height = float(
+            log_scale.sum() - 0.5 * (np.exp(2 * log_scale) / votes.scale_prior**2).sum() - logs.sum()
+        )
         self.height += float(np.log(self.root.diagonal()).sum())
 
     def point(self, place: Floats) -> Floats:
@@ -224,9 +226,14 @@ def sample_chain(
     given, log_scale, place = Given(votes, centre), np.log(votes.scale_prior / 2), rng.standard_normal(centre.size)
     given.scaled(log_scale)
     chain = Chain(given.density, place, np.eye(centre.size), rng, shortest=SHORTEST, longest=LONGEST)
-    points, log_scales = np.empty((tune + draws * thin, centre.size)), np.empty((tune + draws * thin, log_scale.size))
+    points, log_scales = (
+        np.empty((tune + draws * thin, centre.size)),
+        np.empty((tune + draws * thin, log_scale.size)),
+    )
     for t, point in enumerate(points):
-        if 0 < t == tune // 4 or 0 < t == tune // 2:  # the curvature where the chain is, in place of that at the mode
+        if (
+            0 < t == tune // 4 or 0 < t == tune // 2
+        ):  # the curvature where the chain is, in place of that at the mode
             old, given = given, Given(votes, points[t // 2 : t].mean(axis=0))
             given.scaled(old.log_scale)
             chain.density, chain.point = given.density, given.place(old.point(chain.point))

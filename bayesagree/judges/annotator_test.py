@@ -144,7 +144,11 @@ def alternative_annotator_test(
     by_model = {k: (("model",), np.array([part[k] for part in parts])) for k in parts[0] if k != "prob_replaces"}
     both = ("model", "annotator")
     rate = exact["replaces"].mean(axis=1)
-    found = {"winning_rate": rate, "advantage_probability": exact["judge_wins"].mean(axis=1), "passes": rate >= ENOUGH}
+    found = {
+        "winning_rate": rate,
+        "advantage_probability": exact["judge_wins"].mean(axis=1),
+        "passes": rate >= ENOUGH,
+    }
     of_both = exact | {"n_items": n_items, "prob_replaces": np.stack([part["prob_replaces"] for part in parts])}
     return xr.Dataset(
         {k: (("model",), v) for k, v in found.items()} | by_model | {k: (both, v) for k, v in of_both.items()},
@@ -247,7 +251,9 @@ def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[F
         said = judges.points()[model]
     verdict, own = said[place][ratings.item_index], ratings.rating
     number = np.bincount(ratings.item_index, minlength=ratings.items.size)[ratings.item_index]
-    total, square = (np.bincount(ratings.item_index, own**k, ratings.items.size)[ratings.item_index] for k in (1, 2))
+    total, square = (
+        np.bincount(ratings.item_index, own**k, ratings.items.size)[ratings.item_index] for k in (1, 2)
+    )
 
     def score(given: Floats) -> Floats:
         others = np.maximum(number - 1, 1)

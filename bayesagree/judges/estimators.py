@@ -208,7 +208,9 @@ def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T
     """
     given = [np.asarray(one) for one in (rate, sensitivity, specificity)]
     if not all(one.dtype.kind in "biuf" and ((one >= 0) & (one <= 1)).all() for one in given):
-        raise InputError(f"rate={rate!r}, sensitivity={sensitivity!r} and specificity={specificity!r} lie in [0, 1]")
+        raise InputError(
+            f"rate={rate!r}, sensitivity={sensitivity!r} and specificity={specificity!r} lie in [0, 1]"
+        )
     b, p, q = (one.astype(np.float64) for one in given)
     judged = b * p + (1 - b) * (1 - q)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -234,7 +236,9 @@ def classical_checks(panel: Panel, ci_prob: float) -> Variables:
     return {name + end: (("system", "judge"), v[:, :, k]) for name, v in both.items() for k, end in enumerate(ends)}
 
 
-def _ppi(share: Floats, verdict: Floats, others: Floats, chance: Floats | None, ci_prob: float) -> tuple[float, ...]:
+def _ppi(
+    share: Floats, verdict: Floats, others: Floats, chance: Floats | None, ci_prob: float
+) -> tuple[float, ...]:
     if share.size < 2 or others.size == 0:
         return (np.nan,) * 3
     return prediction_powered_mean(share, verdict, others, inclusion=chance, ci_prob=ci_prob)[:3]

@@ -84,7 +84,8 @@ def model_of(data: Regression, target: Target, prior: CorrectedRatePrior, coords
         else:
             right = pm.Beta.dist(prior.people_right, prior.people_wrong)
             sensitivity, specificity = (
-                pm.Truncated(f"people_{name}", right, lower=0.5, upper=1.0) for name in ("sensitivity", "specificity")
+                pm.Truncated(f"people_{name}", right, lower=0.5, upper=1.0)
+                for name in ("sensitivity", "specificity")
             )
             positive = pt.stack([pm.math.invprobit(-mean), pm.math.invprobit(mean)], axis=-1)
             parts = [pm.Binomial.dist(n, 1 - specificity), pm.Binomial.dist(n, sensitivity)]

@@ -196,7 +196,13 @@ def corrected_rate(
     groups["diagnostics"] = {"r_hat": (("system",), r_hat), "ess": (("system",), ess)}
     names = panel.system.levels
     features = [factor.name for factor in panel.factors[1:]]
-    settings = {"target": target, "positive": positive, "prior": asdict(chosen), "ci_kind": "hdi", "ci_prob": ci_prob}
+    settings = {
+        "target": target,
+        "positive": positive,
+        "prior": asdict(chosen),
+        "ci_kind": "hdi",
+        "ci_prob": ci_prob,
+    }
     settings |= {"by": features, "tune": tune, "thin": thin}
     coords = {"system": names, "other_system": names, "judge": panel.judges}
     return result_tree(

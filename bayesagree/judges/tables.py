@@ -105,7 +105,9 @@ def warnings_of(result: xr.DataTree) -> list[str]:
         if rate in (0.0, 1.0)
     ]
     # How often a judge says positive of an item that is as often good as bad.
-    leaning = (posterior["sensitivity"] + 1 - posterior["specificity"]).transpose("chain", "draw", "system", "judge")
+    leaning = (posterior["sensitivity"] + 1 - posterior["specificity"]).transpose(
+        "chain", "draw", "system", "judge"
+    )
     systems = leaning["system"].values
     for s, system in enumerate(systems if systems.size > 1 else ()):
         others = leaning.isel(system=np.arange(systems.size) != s).mean("system")
@@ -161,7 +163,9 @@ def verdict_predictions(verdicts: Annotations, people: Annotations) -> Predictio
         scores: dict[str, Any] = {str(judge): _scores(part, people, judge) for judge, part in ranked}
         return Predictions.from_scores(scores)
     if isinstance(verdicts, Ratings):
-        means: Any = verdicts.to_long().pivot_table(index="item", columns="annotator", values="rating").reindex(items)
+        means: Any = (
+            verdicts.to_long().pivot_table(index="item", columns="annotator", values="rating").reindex(items)
+        )
         return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})
     rows = pd.Index(verdicts.items).get_indexer(pd.Index(people.items))
     codes, names = verdict_codes(verdicts)[rows], [*verdicts.categories, None]

@@ -126,7 +126,12 @@ class Scorer:
         return out
 
     def of_all(
-        self, c: int, truth: NDArray[Any], items: Places, weights: ItemWeights | None, advance: Advance | None = None
+        self,
+        c: int,
+        truth: NDArray[Any],
+        items: Places,
+        weights: ItemWeights | None,
+        advance: Advance | None = None,
     ) -> Floats:
         """Return a metric (model, sample) of some items that needs all of them at once.
 
@@ -156,7 +161,9 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
         if (record.needs == "numbers") != (predictions.numbers is not None) and not record.by_user:
             has = "labels" if predictions.numbers is None else "numbers"
             wants = (
-                "numbers (Predictions.from_numbers)" if has == "labels" else 'labels; numbers have "mae" and its kin'
+                "numbers (Predictions.from_numbers)"
+                if has == "labels"
+                else 'labels; numbers have "mae" and its kin'
             )
             raise InputError(f"{name} needs {wants}, but these predictions are {has}")
         if record.needs == "numbers":
@@ -182,7 +189,9 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
         if record.two_labels and n_labels != 2:
             others = f"{name}_macro, _micro, _weighted, or {name}[label] for one of them"
             others = "roc_auc_ovr or roc_auc_ovo" if name == "roc_auc" else others
-            raise InputError(f"{name} takes the last of two labels as positive, but there are {n_labels}; use {others}")
+            raise InputError(
+                f"{name} takes the last of two labels as positive, but there are {n_labels}; use {others}"
+            )
         if metric.label is not None and metric.label not in names:
             raise InputError(f"{name}: the labels are {shorten(predictions.categories)}")
 
@@ -290,6 +299,8 @@ def picked_labels(block: DrawBlock, root: np.random.SeedSequence) -> NDArray[Any
     for shares, at, labels in zip(np.asarray(block.plausibility), uniform, out):
         cut = np.cumsum(shares, axis=1)
         # Rounding may leave a little of the last label that has any.
-        cut[np.arange(shares.shape[1]) >= shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)[:, None]] = np.inf
+        cut[np.arange(shares.shape[1]) >= shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)[:, None]] = (
+            np.inf
+        )
         labels[:] = (at[:, None] < cut).argmax(axis=1)
     return out

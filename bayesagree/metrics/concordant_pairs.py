@@ -72,7 +72,10 @@ class ScoreOrder(NamedTuple):
         if not share.any():
             return out
         # Keys sort labels by annotator, then by the rank of the item's score.
-        first, rank = annotator.astype(np.int64) * (self.order.shape[1] + 1), np.empty(self.order.shape[1], np.int64)
+        first, rank = (
+            annotator.astype(np.int64) * (self.order.shape[1] + 1),
+            np.empty(self.order.shape[1], np.int64),
+        )
         start = np.cumsum(n - np.bincount(annotator[positive], minlength=n.size))
         start = np.append(0, start)[annotator[positive]]
         for m, (order, tied) in enumerate(zip(self.order, self.tied)):

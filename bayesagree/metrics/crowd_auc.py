@@ -147,7 +147,9 @@ def auc(
             "pass multiclass='one_vs_rest' or 'hand_till'"
         )
     if labels.has_repeats:
-        raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
+        raise InputError(
+            "some annotators labelled an item twice; build the labels with duplicates='first' or 'last'"
+        )
     if not labels.annotators_known and method == "sgt":
         raise InputError("method='sgt' needs to know who gave each label; these labels are counts")
     crowd = Crowd(labels.item_index, labels.annotator_index, labels.label_index, labels.count)

@@ -19,7 +19,9 @@ from bayesagree.metrics.values import Given, correlation
 NO_WEIGHTS = np.empty((0, 0))
 
 
-def walked(truth: NDArray[Any], given: Given, rows: Floats, kernel: Callable[..., None], *, falling: bool) -> Floats:
+def walked(
+    truth: NDArray[Any], given: Given, rows: Floats, kernel: Callable[..., None], *, falling: bool
+) -> Floats:
     """Walk the items of every model in the order of its scores for each label that counts.
 
     The kernel adds to an array (room, sample) for each model and label: (model, label, room, sample).

@@ -103,10 +103,16 @@ def auc_posterior(
     labels = as_annotations(labels, (Labels,), "labels")
     predictions = as_predictions(predictions, labels)
     if labels.categories.size != 2:
-        raise InputError(f"auc_posterior needs two labels, got {labels.categories.size} ({shorten(labels.categories)})")
+        raise InputError(
+            f"auc_posterior needs two labels, got {labels.categories.size} ({shorten(labels.categories)})"
+        )
     if labels.has_repeats:
-        raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
-    order = ScoreOrder.of(label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))[-1])
+        raise InputError(
+            "some annotators labelled an item twice; build the labels with duplicates='first' or 'last'"
+        )
+    order = ScoreOrder.of(
+        label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))[-1]
+    )
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     work = partial(_against_labels, order, labels, _with_annotators(resample, labels))
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
@@ -204,12 +210,16 @@ def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean, second = positive / total, (paired * np.nan_to_num(both)).sum(axis=1) / paired.sum(axis=1)
         # Over pairs of different items: mean**2 would count an item with itself and take part of the variance away.
-        mean_square = (positive**2 - np.square(weight * share).sum(axis=1)) / (total**2 - np.square(weight).sum(axis=1))
+        mean_square = (positive**2 - np.square(weight * share).sum(axis=1)) / (
+            total**2 - np.square(weight).sum(axis=1)
+        )
         spread = mean - mean_square
         rho = np.where(spread > 0, (second - mean_square) / spread, np.nan)  # correlation of two labels of an item
         size = 1 / np.clip(rho, 1e-9, 1 - 1e-9) - 1
         a, b = mean * size, (1 - mean) * size
-        distance = 4 / size * np.exp(sp.special.betaln(size, size) - sp.special.betaln(a, a) - sp.special.betaln(b, b))
+        distance = (
+            4 / size * np.exp(sp.special.betaln(size, size) - sp.special.betaln(a, a) - sp.special.betaln(b, b))
+        )
         return 0.5 + distance / (4 * mean * (1 - mean))
 
 

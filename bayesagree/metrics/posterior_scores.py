@@ -179,7 +179,9 @@ def _of_items(truth: Truth | Labels, kept: Predictions) -> Truth | Labels:
     return of_items(truth, kept.items)
 
 
-def _of_sums(how: BlockScoring, draws: TruthDraws, client: Any = None, advance: Advance = lambda done: None) -> Floats:
+def _of_sums(
+    how: BlockScoring, draws: TruthDraws, client: Any = None, advance: Advance = lambda done: None
+) -> Floats:
     """Score by sums over the items of each slice: (model, sample), or (slice, side, model, sample)."""
     n_models, slices = how.scorer.n_models + (how.annotator is not None), how.slices
     shape = (how.scorer.n_components, n_models, draws.chains * draws.draws)

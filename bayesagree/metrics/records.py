@@ -242,7 +242,9 @@ def imported_function(name: str) -> Callable[..., float] | UserMetric:
     try:
         return getattr(import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"metric {name!r}: {error}; write module:function of a module that can be imported") from None
+        raise InputError(
+            f"metric {name!r}: {error}; write module:function of a module that can be imported"
+        ) from None
 
 
 def _of_label(table: values.Table) -> Mean:
@@ -268,7 +270,9 @@ _MOMENTS = {pair: values.moments(pair) for pair in (values.positions, values.ent
 def _counts(score: Callable[..., Floats], add: Callable[..., Floats] = values.confusion) -> Sums:
     """Score counts of each label, and for some scores the number and the label in their names."""
     return Sums(
-        add, lambda n_labels, number: 3 * n_labels, lambda sums, total, *named: score(Counts.of(sums, total), *named)
+        add,
+        lambda n_labels, number: 3 * n_labels,
+        lambda sums, total, *named: score(Counts.of(sums, total), *named),
     )
 
 
@@ -283,7 +287,9 @@ def _averaged(
         def score(counts: Counts, number: float | None, label: int | None, average: Any = average) -> Floats:
             named = ratio(counts) if number is None else ratio(counts, number)
             return (
-                average(named, counts) if average else hard_labels.of_one(named, counts, 1 if label is None else label)
+                average(named, counts)
+                if average
+                else hard_labels.of_one(named, counts, 1 if label is None else label)
             )
 
         kind = _counts(score, values.shared_mass if soft else values.confusion)

@@ -56,7 +56,9 @@ class Metric:
             near = _nearest(name)
             hint = f"; did you mean {near!r}?" if near else "."
             known = ", ".join(pattern.replace("{}", "K").replace("{label}", "LABEL") for pattern in METRICS)
-            raise InputError(f"metric {name!r} is not known{hint} Use {known} with a number for K, or pass a function")
+            raise InputError(
+                f"metric {name!r} is not known{hint} Use {known} with a number for K, or pass a function"
+            )
         return found
 
     @classmethod

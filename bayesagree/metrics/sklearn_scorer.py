@@ -68,7 +68,9 @@ class Scorer:
 
     def _voted(self, votes: ArrayLike) -> tuple[Truth, list[Any], list[Any]]:
         if self._labels is None:
-            raise InputError("the scorer has a truth and got votes too; make_scorer(metric, labels=[...]) reads votes")
+            raise InputError(
+                "the scorer has a truth and got votes too; make_scorer(metric, labels=[...]) reads votes"
+            )
         counted = Labels.from_counts(votes, labels=self._labels)
         return dirichlet(counted, random_seed=self._seed), counted.items.tolist(), counted.categories.tolist()
 

@@ -405,7 +405,11 @@ def moments(pair: Callable[[Drawn, Given], tuple[Floats, Floats]]) -> Callable[.
 
 def confusion(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
     """Count, for each label, the items that have it and are given it, have it, and are given it."""
-    plain, n_labels, each = weights is None, drawn.n_labels, np.ones(drawn.label.shape) if weights is None else weights
+    plain, n_labels, each = (
+        weights is None,
+        drawn.n_labels,
+        np.ones(drawn.label.shape) if weights is None else weights,
+    )
     if (true := drawn.of_label.get(id(weights))) is None:
         true, every = np.zeros((n_labels, each.shape[1])), np.arange(each.shape[1])
         for place, weight in zip(drawn.label, each):

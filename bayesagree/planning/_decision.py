@@ -100,7 +100,9 @@ class Outlook(NamedTuple):
             plausibility=True,
         )
         parts = list(stream.blocks)
-        now, after, certainty, rise, votes = (np.concatenate(part, axis=-1) for part in zip(*(p[:5] for p in parts)))
+        now, after, certainty, rise, votes = (
+            np.concatenate(part, axis=-1) for part in zip(*(p[:5] for p in parts))
+        )
         chance, drawn = np.concatenate([p[5] for p in parts]), np.sum([p[6] for p in parts], axis=0)
         return cls(labels.items, codes, now, after, chance, certainty, rise, votes, drawn, reason)
 
@@ -109,7 +111,9 @@ class Outlook(NamedTuple):
         """Find it from votes alone, exactly."""
         shape = annotations.counts() + prior_shape(posterior.prior, annotations.categories.size)
         predicted, now = _codes(predictions, annotations), argmax_probabilities(shape)
-        right = np.stack([of_label(now, label) for label in predicted]) if len(predicted) else np.empty((0, len(shape)))
+        right = (
+            np.stack([of_label(now, label) for label in predicted]) if len(predicted) else np.empty((0, len(shape)))
+        )
         after = np.empty((shape.shape[1], *right.shape))
         for vote, more in enumerate(np.eye(shape.shape[1]) if len(predicted) else ()):
             then = argmax_probabilities(shape + more)

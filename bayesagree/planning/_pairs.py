@@ -101,7 +101,9 @@ class Pairs(NamedTuple):
         with np.errstate(divide="ignore"):
             step = np.sqrt(variance - left)
             ends = [sp.special.ndtr((sign * mean - BORDER * np.sqrt(left)) / step) for sign in (1, -1)]
-        table = pd.DataFrame({"votes": votes, "sd": np.sqrt(left), "prob_right": right, "prob_separated": sum(ends)})
+        table = pd.DataFrame(
+            {"votes": votes, "sd": np.sqrt(left), "prob_right": right, "prob_separated": sum(ends)}
+        )
         enough = np.flatnonzero(table["prob_separated"] >= SEPARATED)
         needed = int(votes[enough[0]]) if enough.size else None
         table = pd.DataFrame(table[np.isin(votes, SHOWN)]).reset_index(drop=True)

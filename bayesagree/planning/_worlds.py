@@ -88,7 +88,9 @@ class RatingWorld(NamedTuple):
 type World = LabelWorld | RatingWorld
 
 
-def worlds(pilot: Labels | Ratings, predictions: Predictions | None, number: int, random_seed: int) -> Iterator[World]:
+def worlds(
+    pilot: Labels | Ratings, predictions: Predictions | None, number: int, random_seed: int
+) -> Iterator[World]:
     """Yield worlds from the posterior of the pilot, each with its own parameters and items, drawn with replacement."""
     rng = np.random.default_rng(random_seed)
     n_items = pilot.items.size
@@ -205,7 +207,9 @@ def right_choices(studies: Studies, width: Floats, votes: NDArray[np.int64], rng
         design = np.flatnonzero(studies.annotators == number)[-1]
         value, vector = np.linalg.eigh(studies.covariance[design])
         error = noise @ (vector * np.sqrt(np.maximum(value, 0))).T
-        for s, of_design in enumerate(width[:, v] / np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean())):
+        for s, of_design in enumerate(
+            width[:, v] / np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean())
+        ):
             seen = studies.truth[:, None, :] + of_design * error
             chosen = np.take_along_axis(studies.truth, seen.argmax(axis=2), axis=1)
             right[s, v] = (chosen == best).mean(axis=1)

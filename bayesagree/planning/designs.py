@@ -172,7 +172,10 @@ def plan(
     right = right_choices(studies, width, votes, np.random.default_rng(root))
     moved = {"width": 0.0, "width_lower": -reach, "width_upper": reach}
     of_width = {name: width * np.exp(by) for name, by in moved.items()}
-    of_choice = {"prob_right": right.mean(axis=2), "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(replicates)}
+    of_choice = {
+        "prob_right": right.mean(axis=2),
+        "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(replicates),
+    }
     values = of_width | of_choice | {"cost": sizes[:, None] * prices}
     if difference is not None or power is not None:
         if predictions is None or predictions.models.size < 2:

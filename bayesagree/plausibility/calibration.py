@@ -267,7 +267,9 @@ def draw_parameters(
         error[rows, gold] += 1
         return np.append(np.exp(x[0]) * (error * log_p).sum(), error.sum(axis=0)) - stiffness * (x - prior_mean)
 
-    mode = sp.optimize.minimize(lambda x: -log_posterior(x), prior_mean, jac=lambda x: -slope(x), method="L-BFGS-B").x
+    mode = sp.optimize.minimize(
+        lambda x: -log_posterior(x), prior_mean, jac=lambda x: -slope(x), method="L-BFGS-B"
+    ).x
     precision = information_of(log_p, mode) + np.diag(stiffness)
     factor = np.linalg.cholesky(np.linalg.inv(precision))
 

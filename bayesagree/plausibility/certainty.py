@@ -172,7 +172,9 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
     return _array("plausibility_entropy", entropy, item=_items(truth))
 
 
-def risk_certainty(truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None) -> xr.DataArray:
+def risk_certainty(
+    truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None
+) -> xr.DataArray:
     """Compute the probability of the most probable risk level of each item.
 
     Parameters
@@ -247,7 +249,9 @@ def expected_risk(truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: f
     return (probability * probability["level"]).sum("level").rename("expected_risk")
 
 
-def level_probability(truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None) -> xr.DataArray:
+def level_probability(
+    truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None
+) -> xr.DataArray:
     """Compute the probability of each risk level (item, level); see `risk_certainty`."""
     certainty = label_certainty(truth, threshold=threshold)
     labels = certainty["category"].values.tolist()
@@ -265,7 +269,9 @@ def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.Da
         return shape.copy(data=argmax_probabilities(shape.values)).rename("label_certainty")
     if threshold is None:
         raise InputError("ratings have no labels; pass threshold=c")
-    location, strength, shape, scale = (parameters[name].values for name in ("location", "strength", "shape", "scale"))
+    location, strength, shape, scale = (
+        parameters[name].values for name in ("location", "strength", "shape", "scale")
+    )
     distance = (threshold - location) / np.sqrt(scale / (shape * strength))
     both = np.stack([sp.special.stdtr(2 * shape, side) for side in (distance, -distance)], axis=1)
     return _array("label_certainty", both, item=parameters["item"].values, category=THRESHOLD_LABELS)

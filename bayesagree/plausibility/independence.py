@@ -361,7 +361,9 @@ def _named(votes: _Votes, hit: Bools, n: NDArray[Any], x: NDArray[Any]) -> int |
     against = max(others[best], np.delete(rate, best).max(initial=0.0))
     expected = against if equal[best] == size[best] else (1 + against) / 2
     return (
-        best if sp.stats.binom.sf(equal[best] - 1, size[best], expected) * (1 + (rate > 0).sum()) < BY_CHANCE else None
+        best
+        if sp.stats.binom.sf(equal[best] - 1, size[best], expected) * (1 + (rate > 0).sum()) < BY_CHANCE
+        else None
     )
 
 

@@ -250,7 +250,9 @@ FEWEST_RANKED = 5
 
 
 def default_posterior(
-    annotations: Annotations, predictions: Predictions | None = None, given: Mapping[str, Any] = MappingProxyType({})
+    annotations: Annotations,
+    predictions: Predictions | None = None,
+    given: Mapping[str, Any] = MappingProxyType({}),
 ) -> Choice:
     """Choose the posterior for ``plausibility="auto"``: for labels and predictions of models the informed one.
 
@@ -284,7 +286,9 @@ def default_posterior(
     if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_ITEMS:
         name = InformedNormal.name
         _refuse_options_of(first, name, set(given) - {"threshold", "exclude", "annotator_effects"})
-        return Choice(name, f"Ratings and predictions together estimate the score against many annotators ({name}).")
+        return Choice(
+            name, f"Ratings and predictions together estimate the score against many annotators ({name})."
+        )
     if isinstance(annotations, Rankings):
         informed_rankings = InformedPlackettLuce.name
         if predictions is None or annotations.offered is not None or n_items < FEWEST_RANKED:
@@ -295,7 +299,9 @@ def default_posterior(
         return Choice(first, f"{first} is the default for {type(annotations).__name__.lower()}.")
     informed = POSTERIORS["informed_dirichlet"].specification
     own = [
-        n for n, v in given.items() if n not in informed.arguments() or (n == "prior" and isinstance(v, float | int))
+        n
+        for n, v in given.items()
+        if n not in informed.arguments() or (n == "prior" and isinstance(v, float | int))
     ]
     why = ""
     if predictions is None:
@@ -303,7 +309,8 @@ def default_posterior(
     elif "gold" in given:
         _refuse_options_of(first, informed.name, own)
         return Choice(
-            informed.name, f"Votes, predictions and gold together estimate the score against gold ({informed.name})."
+            informed.name,
+            f"Votes, predictions and gold together estimate the score against gold ({informed.name}).",
         )
     elif "exclude" in given:  # which alone has models to leave out
         _refuse_options_of(first, informed.name, own)

@@ -62,7 +62,11 @@ def plot_certainty(
         at = np.arange(values.size)
         if order is None or name == order:
             panel.plot(
-                at, sorted_curve(values.values).value, label=name, color=f"C{k % 10}", linestyle=LINES[k % len(LINES)]
+                at,
+                sorted_curve(values.values).value,
+                label=name,
+                color=f"C{k % 10}",
+                linestyle=LINES[k % len(LINES)],
             )
         else:
             reference = curves[order]

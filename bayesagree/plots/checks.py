@@ -58,7 +58,9 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axe
     return panels
 
 
-def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8, axes: "Axes | None" = None) -> "Axes":
+def plot_set_size(
+    sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the mean size of the prediction sets of each model against the certainty of the annotations.
 
     Parameters

@@ -57,7 +57,9 @@ def plot_plausibility(
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
     _, panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
     if point is not None:
-        panel.bar(range(len(shown)), _point(point, item, labels[shown]), color="0.8", label=str(point.name or "point"))
+        panel.bar(
+            range(len(shown)), _point(point, item, labels[shown]), color="0.8", label=str(point.name or "point")
+        )
     few = values[:: max(1, len(values) // _SHOWN)]
     shift = np.linspace(-0.28, 0.28, len(few))[np.random.default_rng(1).permutation(len(few))]
     for k, label in enumerate(shown):

@@ -68,7 +68,8 @@ def plot_scores(
             panel.axhline(float(plug_in.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
     panel.set_xticks(range(levels.size), [f"{level:g}" for level in levels])
     panel.set(
-        xlabel="reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"), ylabel=metric.replace("_", " ")
+        xlabel="reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"),
+        ylabel=metric.replace("_", " "),
     )
     panel.legend(fontsize="small")
     return panel

@@ -163,7 +163,9 @@ def plot_disagreement_by_quality(
     return panel
 
 
-def plot_annotator_quality(quality: xr.DataArray, apart: Iterable[Any] = (), *, axes: "Axes | None" = None) -> "Axes":
+def plot_annotator_quality(
+    quality: xr.DataArray, apart: Iterable[Any] = (), *, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the distribution of the annotators' CrowdTruth quality, some of them apart.
 
     Parameters
@@ -196,7 +198,9 @@ def plot_annotator_quality(quality: xr.DataArray, apart: Iterable[Any] = (), *, 
     _, panel = one_panel(axes)
     named = known["annotator"].isin(list(apart)).values
     groups = (
-        {"apart": known.values[named], "others": known.values[~named]} if named.any() else {"annotators": known.values}
+        {"apart": known.values[named], "others": known.values[~named]}
+        if named.any()
+        else {"annotators": known.values}
     )
     edges = np.linspace(0, 1, 21)
     names = [f"{name} ({values.size})" for name, values in groups.items()]

@@ -220,7 +220,9 @@ def agreement_check(
     """
     posterior = result["posterior"].to_dataset()
     if "confusion" not in posterior or "plausibility" not in posterior:
-        raise InputError("the check draws labels again; keep plausibilities and confusion matrices in the posterior")
+        raise InputError(
+            "the check draws labels again; keep plausibilities and confusion matrices in the posterior"
+        )
     if replicates < 2:
         raise InputError("replicates=1 has no spread to compare with; use 2 or more")
     rng = np.random.default_rng(seed_sequence(random_seed))
@@ -334,7 +336,9 @@ def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:
     }
 
 
-def confidence_on_gold(truth: xr.DataTree, gold: Mapping[Any, Any], *, random_seed: Seed = None) -> dict[str, float]:
+def confidence_on_gold(
+    truth: xr.DataTree, gold: Mapping[Any, Any], *, random_seed: Seed = None
+) -> dict[str, float]:
     """Accuracy on gold items beside the predicted confidence, before and after calibration.
 
     Parameters

@@ -195,7 +195,9 @@ def prior_predictive(
     """
     annotations = as_annotations(annotations)
     if plausibility not in _MODELS:
-        raise InputError(f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(_MODELS)}")
+        raise InputError(
+            f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(_MODELS)}"
+        )
     record = _of(plausibility, annotations)
     graph, observed = record.model(annotations, options), record.observed(annotations)
     drawn = prior_draws(graph, observed.name, positive_int(draws, "draws"), random_seed)
@@ -207,7 +209,9 @@ def prior_predictive(
     groups["observed_data"] = {observed.name: ((observed.dim,), observed.values)}
     coords = {name: np.asarray(values) for name, values in graph.coords.items() if name != observed.dim}
     settings = {"plausibility": plausibility} | options
-    return result_tree(groups, coords, model=plausibility, engine="prior", random_seed=random_seed, settings=settings)
+    return result_tree(
+        groups, coords, model=plausibility, engine="prior", random_seed=random_seed, settings=settings
+    )
 
 
 def _record(result: xr.DataTree, annotations: Annotations) -> tuple[PredictiveRecord, Settings]:

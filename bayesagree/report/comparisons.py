@@ -145,7 +145,9 @@ def context(data: ComparisonReport) -> dict[str, Any]:
         "worth": _worth(data),
         "agreement": agreement(data),
         "diagnostics": diagnostics(data),
-        "settings": [(k, str(v)) for k, v in (settings_of(data.result) | {"seed": data.result.attrs["seed"]}).items()],
+        "settings": [
+            (k, str(v)) for k, v in (settings_of(data.result) | {"seed": data.result.attrs["seed"]}).items()
+        ],
         "numbers": records,
         "methods": _methods(data, like),
         "references": [like],
@@ -156,7 +158,9 @@ def panel(data: ComparisonReport) -> Iterator[Answer]:
     """Answer the questions, the most important first."""
     best, other = _tuples(data.models[:2])
     p = best.prob_better
-    sentence = text("{} is better than {} with probability {}.", *map(named, (best.model, other.model)), probability(p))
+    sentence = text(
+        "{} is better than {} with probability {}.", *map(named, (best.model, other.model)), probability(p)
+    )
     if p < DECIDED:
         sentence = text("Which of the two is better is undecided: {} {}.", sentence, _worth(data))
     places = text("The rank set of {} is {} to {}.", named(best.model), str(best.rank_lower), str(best.rank_upper))
@@ -175,7 +179,9 @@ def panel(data: ComparisonReport) -> Iterator[Answer]:
         if "tie_probability" in common.index:
             tie: Any = common.loc["tie_probability"]
             beside = (("Two equal models tie", percent(tie["mean"]), percents(tie["lower"], tie["upper"])),)
-        method = text("Wins of the first place where two equal models do not tie; 50 % if the place does not matter.")
+        method = text(
+            "Wins of the first place where two equal models do not tie; 50 % if the place does not matter."
+        )
         ends = percents(row["lower"], row["upper"])
         yield Answer(text("Does the first place win?"), percent(row["mean"]), ends, (), method, beside)
 
@@ -244,7 +250,11 @@ def _methods(data: ComparisonReport, like: Reference) -> str:
     settings, draws = settings_of(data.result), data.result["posterior"].sizes
     effects = [
         f"{name} {'by annotator' if settings[key] == 'annotator' else 'common to all'}"
-        for key, name in (("ties", "ties"), ("order", "the advantage of the first place"), ("discrimination", "care"))
+        for key, name in (
+            ("ties", "ties"),
+            ("order", "the advantage of the first place"),
+            ("discrimination", "care"),
+        )
         if settings[key] is not None
     ]
     alpha = f" Agreement of the annotators on pairs: {kind_of(data.annotations).method.removeprefix('Agreement: ')}"

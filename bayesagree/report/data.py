@@ -321,7 +321,9 @@ def open_items(case: Case, tree: xr.DataTree, certainty: xr.DataArray) -> tuple[
     for row, i in enumerate(at):
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
         shown = [k for k in best if probability[i, k] > 0]
-        candidates = [Candidate(str(labels[k]), float(probability[i, k]), float(plausibility[row, k])) for k in shown]
+        candidates = [
+            Candidate(str(labels[k]), float(probability[i, k]), float(plausibility[row, k])) for k in shown
+        ]
         given, n = case.kind.lines(annotations, int(i))
         predicted = () if predictions is None else _predicted(predictions, i)
         name, certain = str(annotations.items[i]), candidates[0].probability
@@ -366,5 +368,7 @@ def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.i
         few = Rankings.from_blocks(cases, labels=rankings.categories.tolist())
         times = int(settings_of(tree).get("reliability", 1))
         drawn = plackett_luce(few, reliability=times, draws=250, random_seed=start)
-        means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values)
+        means.append(
+            drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values
+        )
     return np.concatenate(means)

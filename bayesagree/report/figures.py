@@ -45,7 +45,9 @@ def certainty_curve(levels: Sequence[float], certainty: NDArray[np.float64], lim
         parts.append(_text(left + 52, y_key, f"reliability {level:g}{' (reference)' if k == 0 else ''}"))
     parts.append(_text(right, bottom + 36, "share of items, least certain first", anchor="end"))
     title = "Annotation certainty of the items, sorted"
-    description = f"At reliability {levels[0]:g}, {np.mean(certainty[0] < limit):.1%} of the items are below {limit:g}."
+    description = (
+        f"At reliability {levels[0]:g}, {np.mean(certainty[0] < limit):.1%} of the items are below {limit:g}."
+    )
     return _svg(bottom + (44 if len(levels) == 1 else 62 + 18 * len(levels)), title, description, parts)
 
 
@@ -87,9 +89,9 @@ def _grid(left: float, right: float, top: float, bottom: float, low: float) -> M
 
 def _line(cls: str, x1: float, x2: float, y: float, *, dashes: str = "") -> Markup:
     """Draw a level line."""
-    return Markup('<line class="{}" stroke-dasharray="{}" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>').format(
-        cls, dashes, x1, x2, y, y
-    )
+    return Markup(
+        '<line class="{}" stroke-dasharray="{}" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>'
+    ).format(cls, dashes, x1, x2, y, y)
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start") -> Markup:

@@ -175,11 +175,16 @@ def _open(data: ReportData) -> Answer:
     sentences = [text(sentence if n else decided)]
     if data.further_votes is not None:
         table = data.further_votes.table
-        votes, now, then = (count(int(table["votes"].iloc[-1])), *map(probability, table["prob_right"].iloc[[0, -1]]))
+        votes, now, then = (
+            count(int(table["votes"].iloc[-1])),
+            *map(probability, table["prob_right"].iloc[[0, -1]]),
+        )
         sentence = "{} more votes would raise the probability of choosing the right model {}."
         if now == then:
             sentence = "{} more votes would not change the choice of model, which is right {}."
-        sentences.append(text(sentence, votes, f"with probability {now}" if now == then else f"from {now} to {then}"))
+        sentences.append(
+            text(sentence, votes, f"with probability {now}" if now == then else f"from {now} to {then}")
+        )
     informed = data.settings.record.takes_predictions
     who = "labels and predictions" if informed else data.annotations.kind
     method = text(f"Items on which no label is the most plausible with probability {OPEN} or more, by {who}.")
@@ -195,7 +200,9 @@ def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
         yield text("These figures describe this test set. To generalise to similar items, add --items bootstrap.")
     if "annotation_share" in scores.table:
         share = float(scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
-        sentence = "Items are a sample: {} of the variance of the score comes from the annotations, the rest from the "
+        sentence = (
+            "Items are a sample: {} of the variance of the score comes from the annotations, the rest from the "
+        )
         yield text(f"{sentence}number of items.", percent(share))
     if scores.unsure:
         yield text(
@@ -222,7 +229,9 @@ def _reliability(data: ReportData) -> Iterator[Markup]:
     models, best = score["model"].values.tolist(), score.transpose("reliability", "model").values.argmax(axis=1)
     if len(set(best.tolist())) == 1:
         ordered = listed([f"{level:g}" for level in sorted(levels)])
-        yield text("{} comes first at every weight of an annotation (reliability {}).", named(models[best[0]]), ordered)
+        yield text(
+            "{} comes first at every weight of an annotation (reliability {}).", named(models[best[0]]), ordered
+        )
         return
     by_level = [text("{} at reliability {}", named(models[m]), f"{level:g}") for m, level in zip(best, levels)]
     yield text("Which model comes first depends on the weight of an annotation: {}.", Markup(", ").join(by_level))

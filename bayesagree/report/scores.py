@@ -140,7 +140,9 @@ def gold_scores(case: Case, gold: Gold | None) -> GoldScores | None:
     if gold is None or case.models is None:
         return None
     shared = ("metrics", "draws", "chains", "random_seed", "items", "missing")
-    tree = evaluate(case.annotations, case.models, gold=gold, **{name: getattr(case.settings, name) for name in shared})
+    tree = evaluate(
+        case.annotations, case.models, gold=gold, **{name: getattr(case.settings, name) for name in shared}
+    )
     made = settings_of(tree)
     table, contradiction = score_intervals(tree).isel(reliability=0), tuple(gold_notes(made))
     return GoldScores(table, made["n_gold"], made.get("vote_agrees"), contradiction)

@@ -96,7 +96,9 @@ class _Line(NamedTuple):
     @classmethod
     def of(cls, name: str, found: list[xr.Dataset], plug_in: float = np.nan) -> Self:
         """Read the scores of one model, one Dataset a column."""
-        return cls(name, [(float(one["score"]), float(one["lower"]), float(one["upper"])) for one in found], plug_in)
+        return cls(
+            name, [(float(one["score"]), float(one["lower"]), float(one["upper"])) for one in found], plug_in
+        )
 
     def row(self) -> tuple[str, list[tuple[str, str]], str]:
         """Return what the table shows."""
@@ -187,7 +189,11 @@ def _group_truth(found: dict[str, pd.DataFrame]) -> dict[str, Any]:
 
 def sets(data: ReportData, found: SetResults) -> dict[str, Any]:
     """Show what the prediction sets of each model cover, how large they are, and where they are widest."""
-    writers = (("coverage", percent, percents), ("majority_coverage", percent, percents), ("size", number, interval))
+    writers = (
+        ("coverage", percent, percents),
+        ("majority_coverage", percent, percents),
+        ("size", number, interval),
+    )
     rows = []
     for model, part in found.table.groupby("model", sort=False):
         of = part.set_index("quantity")
@@ -288,7 +294,9 @@ def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
             for name, one in groups.items()
             if one is not None
         ]
-        pairs = [one[list(PAIR)].to_dataframe().assign(metric=metric) for metric, one in data.scores.comparison.items()]
+        pairs = [
+            one[list(PAIR)].to_dataframe().assign(metric=metric) for metric, one in data.scores.comparison.items()
+        ]
         plug_in = data.scores.table["plug_in"].to_dataframe()
         tables |= {"scores": pd.concat(scores), "pairs": pd.concat(pairs), "point_estimate": plug_in}
         tables = {name: table.reset_index() for name, table in tables.items()}

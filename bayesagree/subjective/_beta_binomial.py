@@ -83,7 +83,11 @@ class BetaBinomialPosterior:
         return {name: values[order] for name, values in draws.items()}
 
     def _inside_cell(
-        self, cell: NDArray[np.int64], location: NDArray[np.int64], between: NDArray[np.int64], rng: np.random.Generator
+        self,
+        cell: NDArray[np.int64],
+        location: NDArray[np.int64],
+        between: NDArray[np.int64],
+        rng: np.random.Generator,
     ) -> Floats:
         """Draw from the prior within the given cells of mu: near 0 and 1 it is far from even."""
         m, b = _middle(self.shared.location)[location], _middle(self.shared.between)[between]

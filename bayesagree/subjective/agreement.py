@@ -97,7 +97,9 @@ def group_agreement(
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
     given = np.bincount(code, minlength=len(moments)).astype(np.float64)
     pseudo = [_pseudo_sums(by_cell[g], by_cell[h], given, moments, same=g == h) for g, h in pairs]
-    weighted = replicated_sums(np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(random_seed)))
+    weighted = replicated_sums(
+        np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(random_seed))
+    )
     sums = np.split(weighted, len(pairs), axis=1)
     table, unordered = np.full((3, size, size), np.nan), annotations.kind == "labels" or len(moments) == 2
     n_pairs = np.zeros((size, size), np.int64)

@@ -153,7 +153,9 @@ class Judgments:
         marks.data[:] = 1.0  # a label that an annotator gave an item twice is one mark
         item, annotator = np.divmod(pairs, n_annotators)
         own = np.arange(pairs.size)
-        return cls(marks, _matrix(item, own, (n_items, own.size)), _matrix(annotator, own, (n_annotators, own.size)))
+        return cls(
+            marks, _matrix(item, own, (n_items, own.size)), _matrix(annotator, own, (n_annotators, own.size))
+        )
 
     def ones(self) -> Quality:
         """Return the qualities from which the iteration starts."""

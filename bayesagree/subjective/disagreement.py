@@ -170,6 +170,8 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArr
 def require_one_each(annotations: Labels | Ratings, what: str) -> None:
     """Refuse annotations whose annotators are unknown or annotated an item twice."""
     if not annotations.annotators_known:
-        raise InputError(f"{what} needs to know who gave each label; use from_long or from_matrix instead of counts")
+        raise InputError(
+            f"{what} needs to know who gave each label; use from_long or from_matrix instead of counts"
+        )
     if annotations.has_repeats:
         raise InputError(f"{what} needs one annotation per (item, annotator); pass duplicates='first' or 'last'")

@@ -159,7 +159,9 @@ def group_posterior(
     elif engine == "exact":
         streams = seed_sequence(random_seed).generate_state(counts.models.size)
         rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
-        fits = list(map_blocks(lambda m: _exact(counts, m, prior, n_draws * n_chains, rngs[m]), [*range(len(rngs))]))
+        fits = list(
+            map_blocks(lambda m: _exact(counts, m, prior, n_draws * n_chains, rngs[m]), [*range(len(rngs))])
+        )
     else:
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
     shape, dims = (n_chains, n_draws), ("chain", "draw", "model")
@@ -206,7 +208,9 @@ def group_summary(result: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     ends = np.array([[hdi(group, ci_prob) for group in model] for model in draws])
     table = {"mean": draws.mean(axis=-1), "lower": ends[..., 0], "upper": ends[..., 1]}
     coords = {dim: performance[dim].values for dim in ("model", "group")}
-    return xr.Dataset({k: (tuple(coords), v) for k, v in table.items()}, coords, {"ci_kind": "hdi", "ci_prob": ci_prob})
+    return xr.Dataset(
+        {k: (tuple(coords), v) for k, v in table.items()}, coords, {"ci_kind": "hdi", "ci_prob": ci_prob}
+    )
 
 
 def minimum_group_size(

@@ -151,7 +151,9 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
             "no group has two votes on any item: a view of its own and one vote by chance look the same, so that only "
             "averages over items are known; collect two votes per group and item"
         )
-    table = table.sort_values(["group", "prob_different"], ascending=[True, False], kind="stable", ignore_index=True)
+    table = table.sort_values(
+        ["group", "prob_different"], ascending=[True, False], kind="stable", ignore_index=True
+    )
     false = (1 - table["prob_different"]).groupby(table["group"]).expanding().mean().to_numpy()
     return table[false <= false_share].reset_index(drop=True)
 

@@ -85,7 +85,9 @@ class EvaluationSpecification:
             given = np.array(list(dict(shares).values()))
             # NaN and no shares at all sum to 1 as little.
             if given.dtype.kind not in "if" or not abs(given.sum() - 1) <= 1e-6 or given.min() < 0:
-                raise InputError(f"target distribution of {name!r} is {shares!r}; shares are 0 or more and sum to 1")
+                raise InputError(
+                    f"target distribution of {name!r} is {shares!r}; shares are 0 or more and sum to 1"
+                )
 
     @classmethod
     def from_json(cls, text: str) -> "EvaluationSpecification":
@@ -186,7 +188,9 @@ def check_specification(
     return SpecificationReport(s, distributions, composition, tuple(gaps))
 
 
-def individual_unfairness(annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str]) -> xr.DataArray:
+def individual_unfairness(
+    annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str]
+) -> xr.DataArray:
     """Compute the mean difference in performance between similar annotators, per model.
 
     Two annotators are similar when all similarity features are known for both and equal.
@@ -237,7 +241,8 @@ def _group_gaps(s: EvaluationSpecification, annotations: Any, groups: Groups, si
     empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < s.smallest_group)]
     gaps = {
         f"{few.sum()} of {few.size} cells (group, item) have fewer than {least} labels": few.any(),
-        f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}": len(empty) and len(s.protected) > 1,
+        f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}": len(empty)
+        and len(s.protected) > 1,
         f"{len(small)} groups have fewer than {s.smallest_group} annotators: {shorten(small)}": len(small),
     }
     return [gap for gap, there in gaps.items() if there]

@@ -100,7 +100,9 @@ def performance_draws(
     if performance.attrs["metric"] != "accuracy":
         return dispersion_draws(performance, draws=4 * draws, random_seed=random_seed)
     labels = cast(Labels, scored)  # ratings have no accuracy
-    posterior = group_posterior(labels, models, groups, draws=draws, random_seed=random_seed)["posterior"].to_dataset()
+    posterior = group_posterior(labels, models, groups, draws=draws, random_seed=random_seed)[
+        "posterior"
+    ].to_dataset()
     stacked = posterior.stack(sample=("chain", "draw")).drop_vars(("sample", "chain", "draw")).rename(sample="draw")
     return stacked.reindex(group=performance["group"]).transpose("draw", "model", "group")
 

@@ -96,7 +96,9 @@ class MeanPrior:
         found = []
         for part in parts:
             table = part.statistics @ terms
-            if not self.hierarchical:  # the prior counts before the maximum is taken: a truth may contradict ratings
+            if (
+                not self.hierarchical
+            ):  # the prior counts before the maximum is taken: a truth may contradict ratings
                 table += self.log_known(at)[part.group]
             if shares is None:
                 found.append(_log_sums(table, masses.T))
@@ -110,7 +112,9 @@ class MeanPrior:
             ], axis=1))  # fmt: skip
         return np.concatenate(found)
 
-    def draw(self, like: Likelihood, item: Any, y: Floats, hyper: Any, shares: Any, rng: np.random.Generator) -> Floats:
+    def draw(
+        self, like: Likelihood, item: Any, y: Floats, hyper: Any, shares: Any, rng: np.random.Generator
+    ) -> Floats:
         """Draw mu of every item, given the pattern of each, for each draw of log p, (m, s) and shares: (sample, item).
 
         Uniformly between nodes a third of a step apart.
@@ -182,8 +186,13 @@ def beta_masses(at: Lattice, m: Floats, s: Floats) -> Floats:
     density = np.exp(log_beta_shape(at.logit, m, s))
     mass = density * at.weight
     slope = at.weight[0] / at.step
-    for end, shape in ((slice(0, 1), a), (slice(-1, None), b)):  # the tail, and the correction of Euler and Maclaurin
-        mass[:, end] += density[:, end] * (1 / shape - at.weight[0] / 2 + at.step**2 / 12 * slope * (shape * slope - 1))
+    for end, shape in (
+        (slice(0, 1), a),
+        (slice(-1, None), b),
+    ):  # the tail, and the correction of Euler and Maclaurin
+        mass[:, end] += density[:, end] * (
+            1 / shape - at.weight[0] / 2 + at.step**2 / 12 * slope * (shape * slope - 1)
+        )
     narrow = np.flatnonzero(_is_narrow(at, m, s)[:, 0])
     if narrow.size:
         m, s = m[narrow], s[narrow]

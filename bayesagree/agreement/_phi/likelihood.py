@@ -128,7 +128,9 @@ def bin_probability(low: Floats, high: Floats, precision: float, a: Floats, b: F
         x = (low + width * (1 + place) / 2)[:, smooth].ravel()
         log = np.stack([np.log(x), np.log1p(-x), np.ones_like(x)], axis=1)
         density = np.exp(log @ np.stack([a - 1, b - 1, -sp.special.betaln(a, b)]))
-        found[smooth] = ((weight * width[smooth] / 2).ravel()[:, None] * density).reshape(len(place), -1, a.size).sum(0)
+        found[smooth] = (
+            ((weight * width[smooth] / 2).ravel()[:, None] * density).reshape(len(place), -1, a.size).sum(0)
+        )
     first, last = low <= 0, high >= 1
     found[first] = sp.special.betainc(a, b, high[first, None])
     found[last] = sp.special.betaincc(a, b, low[last, None])
@@ -144,7 +146,9 @@ def bin_probability(low: Floats, high: Floats, precision: float, a: Floats, b: F
 def likelihood(counts: RatingCounts, kind: Kind, *, discrete: bool) -> Likelihood:
     """Return the sufficient statistics for one kind of likelihood (see `common_agreement`)."""
     if kind == "squeezed":
-        n = counts.size.max()  # the published code takes the length of a row of its table, where some ratings may miss
+        n = (
+            counts.size.max()
+        )  # the published code takes the length of a row of its table, where some ratings may miss
         return _from_density(counts, (counts.values * (n - 1) + 0.5) / n)
     if discrete:
         n = counts.values.size

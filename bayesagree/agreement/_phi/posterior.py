@@ -279,7 +279,9 @@ def log_density(problem: Problem, outright: bool) -> Density:
             y, inside = np.round(y / step) * step, inside & (angles >= 0).all(axis=1)
         inside &= (y > SEARCH[0]) & (y < SEARCH[1])
         found = np.full(y.size, -np.inf)
-        found[inside] = log_prior(y[inside], prior.phi) + np.log(np.cos(angles[inside])).sum(axis=1) + like.log_width
+        found[inside] = (
+            log_prior(y[inside], prior.phi) + np.log(np.cos(angles[inside])).sum(axis=1) + like.log_width
+        )
         for (a, b), at in zip(shapes, logits.T):
             found += a * sp.special.log_expit(at) + b * sp.special.log_expit(-at) - sp.special.betaln(a, b)
         for value in np.unique(y[inside]):
@@ -402,7 +404,9 @@ class _Round(NamedTuple):
         return sp.special.logsumexp(log_t, axis=1) - np.log(len(self.centres))
 
 
-def _by_importance(density: Density, rounds: list[_Round], rival: float) -> tuple[Floats, Floats, float, float, float]:
+def _by_importance(
+    density: Density, rounds: list[_Round], rival: float
+) -> tuple[Floats, Floats, float, float, float]:
     """Return places, their log weights, k-hat, the error of the log evidence, and how many places are effective."""
     rng = np.random.default_rng(0)  # of the places: the posterior is a function of the ratings
     rounds, most = list(rounds), len(rounds) + MOST_ROUNDS

@@ -90,7 +90,9 @@ def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None,
         raise InputError(f"item_mean names items without ratings: {shorten(unknown)}")
     outside = [(k, v) for k, v in item_mean.items() if not low <= v <= high]
     if outside:
-        raise InputError(f"item {outside[0][0]!r}: truth {outside[0][1]!r} is outside the scale ({low:g}, {high:g})")
+        raise InputError(
+            f"item {outside[0][0]!r}: truth {outside[0][1]!r} is outside the scale ({low:g}, {high:g})"
+        )
     # Items of one truth share a prior, so that a million of them are a few distinct patterns.
     given = np.array([(float(v) - low) / (high - low) for v in item_mean.values()])
     truth, which = np.unique(given, return_inverse=True)

@@ -175,7 +175,9 @@ def simulated_systems(
     truth = rng.integers(n_labels, size=n_items)
     follows = rng.random(shape) < dependence
     uniform = np.where(follows, rng.random(n_items), rng.random(shape))
-    wrong = (truth + np.where(follows, rng.integers(1, n_labels, n_items), rng.integers(1, n_labels, shape))) % n_labels
+    wrong = (
+        truth + np.where(follows, rng.integers(1, n_labels, n_items), rng.integers(1, n_labels, shape))
+    ) % n_labels
     codes = np.where(uniform < np.asarray(accuracies)[:, None], truth, wrong)
     codes = np.where(rng.random(shape) < missing, -1, codes).astype(np.int32)
     models = np.array([f"system {m + 1}" for m in range(len(accuracies))])

@@ -107,7 +107,9 @@ class File:
         elif self.table is not None:
             names = [str(name) for name in self.table.columns]
             for row in zip(*(self.table.iloc[:, k].tolist() for k in range(len(names)))):
-                yield {name: v for name, v in zip(names, row) if not (v is None or (isinstance(v, float) and v != v))}
+                yield {
+                    name: v for name, v in zip(names, row) if not (v is None or (isinstance(v, float) and v != v))
+                }
 
 
 def _zstd_zipfile(name: str) -> Any:
@@ -126,12 +128,16 @@ def _frame(source: Any) -> pd.DataFrame:
         if source.index.name is not None:
             return source if source.index.name in source.columns else source.reset_index()
         # Names of items that have no name of their own, unless a column has the items.
-        items = source.index.dtype.kind == "O" and named_columns(source.columns, item="item")[0] not in source.columns
+        items = (
+            source.index.dtype.kind == "O" and named_columns(source.columns, item="item")[0] not in source.columns
+        )
         return source.reset_index(names="item") if items else source
     if hasattr(source, "validate") and hasattr(source, "column_names"):
         with opening("the table", "Arrow table"):
             return arrow_frame(source)
     convert = getattr(source, "to_pandas", None)
     if convert is None:
-        raise InputError(f"expected a path or a table, got {type(source).__name__}; a table has rows and named columns")
+        raise InputError(
+            f"expected a path or a table, got {type(source).__name__}; a table has rows and named columns"
+        )
     return convert()

@@ -46,7 +46,8 @@ def vocabulary(table: Any) -> list[str]:
     found = [
         name
         for name, column in values.items()
-        if column and (shared[name] == len(column) or (len(column) <= MOST_LABELS and 2 * shared[name] > len(column)))
+        if column
+        and (shared[name] == len(column) or (len(column) <= MOST_LABELS and 2 * shared[name] > len(column)))
     ]
     return found if len(found) > 1 else []
 

@@ -23,7 +23,9 @@ def read(file: File, question: str | None) -> Found:
         for name in (key.removesuffix(RESPONSES) for key in row if key.endswith(RESPONSES)):
             _read_question(name, row, found, wanted=question in (None, name))
     if marked := {name for name, *_ in found.spans}:  # who marked nothing has answered with an empty list
-        found.spans += [(name, item, who, None, None, None) for name, item, who, _ in found.answers if name in marked]
+        found.spans += [
+            (name, item, who, None, None, None) for name, item, who, _ in found.answers if name in marked
+        ]
         found.answers = [row for row in found.answers if row[0] not in marked]
     return found
 

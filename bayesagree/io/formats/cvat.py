@@ -24,7 +24,9 @@ def read(file: File, question: str | None) -> Found:
         except ElementTree.ParseError as error:
             raise InputError(f"{file.name}, {name}: not XML ({error}); export it again") from error
         if root.tag != "annotations":
-            raise InputError(f"{file.name}, {name}: the XML begins with <{root.tag}>; export as 'CVAT for images 1.1'")
+            raise InputError(
+                f"{file.name}, {name}: the XML begins with <{root.tag}>; export as 'CVAT for images 1.1'"
+            )
         who = root.findtext("meta/job/assignee/username") or root.findtext("meta/task/assignee/username")
         for image in root.iter("image"):
             tags = [tag.attrib["label"] for tag in image.findall("tag")]

@@ -17,7 +17,9 @@ def read(file: File, question: str | None) -> Found:
     found = Found()
     for entry in file.json:
         for annotation in entry["annotations"]:
-            content = parse(annotation["annotationData"]["content"], f"{file.name}, object {entry['datasetObjectId']}")
+            content = parse(
+                annotation["annotationData"]["content"], f"{file.name}, object {entry['datasetObjectId']}"
+            )
             if not content:
                 found.left_out["responses without an answer"] += 1
             for name, value in content.items():

@@ -104,7 +104,11 @@ def _read_minimal(file: File, question: str | None) -> Found:
     for row in file.json:
         for name in sorted(controls & row.keys()):
             value, who = row[name], row[of_person or "annotator"]
-            if isinstance(value, list) and value and all(isinstance(one, dict) and "rating" in one for one in value):
+            if (
+                isinstance(value, list)
+                and value
+                and all(isinstance(one, dict) and "rating" in one for one in value)
+            ):
                 found.ratings.add(name)
                 value = value[0]["rating"]
             elif isinstance(value, dict):

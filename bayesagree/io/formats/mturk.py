@@ -58,7 +58,9 @@ def _questions(table: Any) -> dict[str, Any]:
         if columns == [question]:
             found[question] = table[f"Answer.{question}"]
             continue
-        flags: Any = pd.DataFrame({c.split(".", 1)[1]: table[f"Answer.{c}"].astype(str).str.lower() for c in columns})
+        flags: Any = pd.DataFrame(
+            {c.split(".", 1)[1]: table[f"Answer.{c}"].astype(str).str.lower() for c in columns}
+        )
         chosen = flags == "true"
         found[question] = chosen.idxmax(axis=1).where(chosen.any(axis=1))
     return found

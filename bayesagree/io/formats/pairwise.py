@@ -46,7 +46,9 @@ def read(file: File, question: str | None) -> Found:
                 f"{absent} rows have no {name!r}: the {role} counts as unknown; fill them in or drop them"
             )
         elif name is not None:
-            rows[role] = [" ".join(map(str, cell)) if isinstance(cell, list | tuple) else cell for cell in table[name]]
+            rows[role] = [
+                " ".join(map(str, cell)) if isinstance(cell, list | tuple) else cell for cell in table[name]
+            ]
     if "item" in rows and "turn" in names:
         rows["item"] = [f"{item}, turn {turn}" for item, turn in zip(rows["item"], table["turn"])]
     if winner == "g1_winner":

@@ -56,7 +56,9 @@ def read_election(lines: Iterable[str], where: str) -> Election:
         elif head == "# TITLE":
             title = rest.strip()
         elif line and not line.startswith("#"):
-            blocks = [[k.strip() for k in (tied or one).split(",") if k.strip()] for tied, one in BLOCK.findall(rest)]
+            blocks = [
+                [k.strip() for k in (tied or one).split(",") if k.strip()] for tied, one in BLOCK.findall(rest)
+            ]
             strange = [k for block in blocks for k in block if k not in names]
             if strange or not head.strip().isdigit():
                 raise InputError(

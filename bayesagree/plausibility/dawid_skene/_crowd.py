@@ -41,7 +41,10 @@ class Crowd:
 
     @classmethod
     def of(
-        cls, codes: tuple[NDArray[Any], ...], sizes: tuple[int, int, int], known: NDArray[np.integer[Any]] | None = None
+        cls,
+        codes: tuple[NDArray[Any], ...],
+        sizes: tuple[int, int, int],
+        known: NDArray[np.integer[Any]] | None = None,
     ) -> "Crowd":
         """Lay out codes of item, annotator and label of each annotation."""
         _, n_annotators, n_labels = sizes

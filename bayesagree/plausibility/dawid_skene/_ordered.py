@@ -218,7 +218,9 @@ class OrderedSampler(CrowdSampler):
         if n_gold:
             shift = rng.standard_normal(chains) / np.sqrt(total + n_gold)
             gain = (
-                total * shift * (centre - 0.5 * shift) + self.gold_density(self.tau + shift[:, None], self.mu) - known
+                total * shift * (centre - 0.5 * shift)
+                + self.gold_density(self.tau + shift[:, None], self.mu)
+                - known
             )
             shift *= -rng.standard_exponential(chains) < gain
         else:  # a draw given all that it moves
@@ -274,7 +276,9 @@ class OrderedSampler(CrowdSampler):
     def hyperparameters(self) -> dict[str, Floats]:
         """Return thresholds, latent truths, and how each annotator uses the scale, NaN of those left out."""
         left_out = np.where(self.constant < 0, 1.0, np.nan)
-        alpha, beta, precision = (one[:, : self.n_people] * left_out for one in (self.alpha, self.beta, self.precision))
+        alpha, beta, precision = (
+            one[:, : self.n_people] * left_out for one in (self.alpha, self.beta, self.precision)
+        )
         stretch, latent = np.sqrt(precision), self.u.astype(np.float32)
         found = {"threshold": self.tau, "latent_truth": latent, "stretch": stretch}
         return found | {"discrimination": beta * stretch, "severity": -alpha * stretch}

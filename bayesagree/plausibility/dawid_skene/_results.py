@@ -53,7 +53,9 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
     """
     notes = [settings["choice"]] if settings.get("choice") else []
     if left_out := settings.get("left_out"):
-        notes.append(f"The predictions of {shorten(left_out)} inform no truth, not even their own: other models do.")
+        notes.append(
+            f"The predictions of {shorten(left_out)} inform no truth, not even their own: other models do."
+        )
     if unsure := settings.get("unsure"):
         notes.append(
             f"These annotations are too few to tell whether {', '.join(unsure)} are independent of them: each interval "
@@ -114,7 +116,9 @@ class Part(NamedTuple):
         }
 
 
-def chains_tree(labels: Labels, parts: Sequence[Part], *, random_seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
+def chains_tree(
+    labels: Labels, parts: Sequence[Part], *, random_seed: Any, settings: Mapping[str, Any]
+) -> xr.DataTree:
     """Turn chains into the result of `dawid_skene`; draws of several parts alternate, in every chain in one order.
 
     An average of models is a mixture: each draw is one of one model. The mean of the plausibilities of all models in
@@ -128,7 +132,9 @@ def chains_tree(labels: Labels, parts: Sequence[Part], *, random_seed: Any, sett
     position = np.split(np.argsort(place), np.cumsum(number)[:-1])
     found = [part.convergence(names) for part in parts]
     drawn = {name: _alternating([part.chains for part in parts], name, position) for name in names}
-    worst = {name: (dims, _pooled(name, [f[name][1] for f in found], share)) for name, (dims, _) in found[0].items()}
+    worst = {
+        name: (dims, _pooled(name, [f[name][1] for f in found], share)) for name, (dims, _) in found[0].items()
+    }
     probability = sum(s * part.chains.expected.mean(axis=1).T for s, part in zip(share, parts))
     groups: dict[str, Any] = {
         "posterior": {name: (("chain", "draw", *DIMS[name]), values) for name, values in drawn.items()},

@@ -173,7 +173,9 @@ def _accuracies(crowd: Crowd, counts: Floats, prior: Floats, one_coin: bool) -> 
     accuracy = (right + pseudo_right) / (total + pseudo_total)
     log_prior = 0.0
     if prior.any():
-        log_prior = float((pseudo_right * np.log(accuracy) + (pseudo_total - pseudo_right) * np.log1p(-accuracy)).sum())
+        log_prior = float(
+            (pseudo_right * np.log(accuracy) + (pseudo_total - pseudo_right) * np.log1p(-accuracy)).sum()
+        )
     chance = accuracy[..., crowd.annotator]
     log_chance = np.log(np.where(crowd.right, chance, (1 - chance) / max(crowd.n_labels - 1, 1)))
     return np.nan_to_num(log_chance, nan=-np.inf, neginf=-np.inf), log_prior

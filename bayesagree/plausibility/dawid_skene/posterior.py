@@ -167,7 +167,11 @@ class DawidSkene(Posterior):
         how: dict[str, Any] = {"variant": settings["variant"], "restarts": self.restarts, "gold": known}
         if self.prior is not None:
             how |= {"prior_confusion": self.prior.confusion(n_labels), "prior_prevalence": self.prior.prevalence}
-        how |= {"tolerance": self.tolerance, "max_iterations": self.max_iterations, "random_seed": request.random_seed}
+        how |= {
+            "tolerance": self.tolerance,
+            "max_iterations": self.max_iterations,
+            "random_seed": request.random_seed,
+        }
         codes = labels.item_index, labels.annotator_index, labels.label_index
         sizes = {"n_items": labels.items.size, "n_annotators": n_annotators, "n_labels": n_labels}
         return estimate_tree(dawid_skene_em(*codes, **sizes, **how), labels, request.random_seed, settings)

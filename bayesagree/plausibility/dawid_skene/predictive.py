@@ -66,7 +66,9 @@ def sampling_model(labels: Labels, settings: Settings) -> "pm.Model":
         one_hot: Any = pt.eye(n_labels)
         pm.Deterministic("plausibility", one_hot[truth], dims=("item", "category"))
         of_annotation = truth[labels.item_index]
-        pm.Categorical("label_index", p=confusion[who, of_annotation], observed=labels.label_index, dims="annotation")
+        pm.Categorical(
+            "label_index", p=confusion[who, of_annotation], observed=labels.label_index, dims="annotation"
+        )
     return model
 
 
@@ -114,7 +116,9 @@ def _item_log_likelihood(
     size = max(1, CELLS // (labels.item_index.size * labels.categories.size))
     for cut in range(0, samples, size):
         some = {name: values[cut : cut + size].astype(np.float64) for name, values in parameters.items()}
-        chance = some["confusion"][:, labels.annotator_index, :, labels.label_index]  # (annotation, sample, category)
+        chance = some["confusion"][
+            :, labels.annotator_index, :, labels.label_index
+        ]  # (annotation, sample, category)
         if mixed:
             given = some["prevalence"], some["ambiguity"]
             values = [latent_labels_probability(chance[a:b], *given) for a, b in pairwise(start)]

@@ -97,7 +97,9 @@ class Concentration:
                 row[:, 0] = np.searchsorted(below, own.random(n_samples) * self.up_to[i, -1], side="right")
             else:
                 given = slice(self.start[i], self.start[i + 1])
-                row[:] = top_label_draws(own, self.label[given], self.shape[given], self.rest, self.n_labels, row.shape)
+                row[:] = top_label_draws(
+                    own, self.label[given], self.shape[given], self.rest, self.n_labels, row.shape
+                )
         return out
 
     def plausibilities(self, items: slice, rng: np.random.Generator, n_samples: int) -> NDArray[np.float64]:
@@ -132,7 +134,10 @@ def top_label_draws(
     nodes, quantiles = log_gamma_quantiles(rest)
     worth = np.hstack([worth, np.interp(np.log(np.cumsum(waits, axis=1)), nodes, quantiles)])
     named = np.hstack(
-        [np.broadcast_to(label, (n_samples, label.size)), others[_distinct_places(rng, others.size, n_samples, depth)]]
+        [
+            np.broadcast_to(label, (n_samples, label.size)),
+            others[_distinct_places(rng, others.size, n_samples, depth)],
+        ]
     )
     return np.take_along_axis(named, best_labels(worth, depth), axis=1)
 

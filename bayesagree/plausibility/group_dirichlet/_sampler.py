@@ -86,7 +86,9 @@ class GroupVotes:
         item, label, annotator = labels.item_index[row], labels.label_index[row], labels.annotator_index[row]
         votes = np.zeros((used.size, labels.items.size, labels.categories.size), np.int64)
         np.add.at(votes, (group, item, label), 1)
-        few = [_few_who_differ(item[group == g], label[group == g], annotator[group == g]) for g in range(used.size)]
+        few = [
+            _few_who_differ(item[group == g], label[group == g], annotator[group == g]) for g in range(used.size)
+        ]
         return cls(known.names[used], votes, known.names[used][few])
 
     @property
@@ -170,7 +172,9 @@ class Chains:
             """Log density of the state of each item: pooled votes, log weights of typical labels, own views."""
             size = pooled.sum(axis=0)
             both = np.exp(weight) * (shape.T[..., None] + pooled)
-            value = own + np.log(both.sum(axis=0) / (whole[:, None] + size)) - np.take_along_axis(of_all, size, axis=1)
+            value = (
+                own + np.log(both.sum(axis=0) / (whole[:, None] + size)) - np.take_along_axis(of_all, size, axis=1)
+            )
             for one, n in zip(rising, pooled):
                 value += np.take_along_axis(one, n, axis=1)
             return value
@@ -191,7 +195,9 @@ class Chains:
         now = density(pooled, weight, own)
         for g, log_odds in zip(np.flatnonzero(free), odds.T):
             sign = np.where(apart[:, g], -1, 1)
-            new = density(pooled - sign * votes[:, None, g], weight + sign * rarer[:, :, g], own + sign * alone[:, g])
+            new = density(
+                pooled - sign * votes[:, None, g], weight + sign * rarer[:, :, g], own + sign * alone[:, g]
+            )
             taken = rng.random(new.shape) < sp.special.expit(new - now + sign * log_odds[:, None])
             step = sign * taken
             pooled -= step * votes[:, None, g]
@@ -324,7 +330,9 @@ class States:
         Shape (group, chain, state, item).
         """
         own = self.own[..., items]
-        view = np.where(own < 0, self.typical[:, :, None, items], own)[..., None] == np.arange(self.log_shape.shape[2])
+        view = np.where(own < 0, self.typical[:, :, None, items], own)[..., None] == np.arange(
+            self.log_shape.shape[2]
+        )
         others = view.sum(axis=2, keepdims=True) - view
         return np.moveaxis((others * view).sum(axis=-1) < others.max(axis=-1) * view.any(axis=-1), 2, 0)
 
@@ -333,7 +341,11 @@ class States:
 
         Draws of different groups are those of one joint draw, whichever groups are drawn.
         """
-        votes, labels, sample = self.problem.votes[:, items], np.arange(self.log_shape.shape[2]), np.arange(self.shared)
+        votes, labels, sample = (
+            self.problem.votes[:, items],
+            np.arange(self.log_shape.shape[2]),
+            np.arange(self.shared),
+        )
         own, typical = (of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items]))
         shape = np.exp(self.log_shape.reshape(-1, 1, labels.size))
         root = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)

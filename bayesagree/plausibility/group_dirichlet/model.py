@@ -52,7 +52,9 @@ def group_dirichlet_model(
         shape: Any = pm.LogNormal("shape", -np.log(n_labels), how.shape_sd, dims="category")
         common: Any = dirichlet_variable("common", pt.tile(shape[None], (n_items, 1)), dims=("item", "category"))
         some: Any = pm.Beta("share", 1, how.divided, shape=problem.free.size)
-        share: Any = pm.Deterministic("share_apart", pt.zeros(problem.names.size)[problem.free].set(some), dims="group")
+        share: Any = pm.Deterministic(
+            "share_apart", pt.zeros(problem.names.size)[problem.free].set(some), dims="group"
+        )
         counts: Any = pm.Data("observed_votes", problem.votes, dims=("group", "item", "category"))
         together = (counts * pt.log(common)[None]).sum(axis=2)
         apart = (pt.gammaln(shape + counts) - pt.gammaln(shape)).sum(axis=2)

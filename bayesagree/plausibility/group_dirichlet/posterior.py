@@ -45,7 +45,12 @@ from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.group_dirichlet._sampler import GroupDirichletPrior, GroupVotes, MembersOfGroups, States
+from bayesagree.plausibility.group_dirichlet._sampler import (
+    GroupDirichletPrior,
+    GroupVotes,
+    MembersOfGroups,
+    States,
+)
 from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
 from bayesagree.plausibility.independence import warn_of_dependent
 
@@ -133,14 +138,22 @@ class GroupDirichlet(Posterior):
         last, dtype = {"category": n_labels}, np.dtype(np.float64)
         if request.top_labels is not None:
             last, dtype = {"rank": check_depth(request.top_labels, n_labels)}, np.dtype(label_dtype(n_labels))
-        shape = {"chain": request.chains, "draw": request.draws, "group": problem.names.size, "item": n_items, **last}
+        shape = {
+            "chain": request.chains,
+            "draw": request.draws,
+            "group": problem.names.size,
+            "item": n_items,
+            **last,
+        }
         check_size(shape, dtype.itemsize, "pass top_labels=1, or call evaluate(), which streams")
         states = States.sample(problem, self.prior, request)
         kept, root = np.empty(tuple(shape.values()), dtype), seed_sequence(request.random_seed)
 
         def block(job: tuple[int, slice]) -> NDArray[np.bool_]:
             number, items = job
-            for g, values in enumerate(states.draw(items, block_generator(root, number), range(problem.names.size))):
+            for g, values in enumerate(
+                states.draw(items, block_generator(root, number), range(problem.names.size))
+            ):
                 some = values if request.top_labels is None else best_labels(values, request.top_labels)
                 kept[:, :, g, items] = by_chain(some, request.chains)
             return states.different(items)
@@ -157,7 +170,10 @@ class GroupDirichlet(Posterior):
             "posterior": found,
             "derived": {"prob_different": (("group", "item"), prob_different)},
             "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
-            "constant_data": {"n_votes": (("group", "item"), problem.votes.sum(axis=2)), "n_votes_of_label": of_label},
+            "constant_data": {
+                "n_votes": (("group", "item"), problem.votes.sum(axis=2)),
+                "n_votes_of_label": of_label,
+            },
         }
         names = [f"apart[{g}]" for g in problem.names] + [f"shape[{as_python(k)}]" for k in annotations.categories]
         worst = int(np.nan_to_num(r_hat).argmax())

@@ -132,7 +132,9 @@ class Learner:
             return np.stack([self.number @ value for value in there.log_likelihoods(*(mean[-1] + sd[-1] * ODDS))])
 
         away = (theta - mean[:-1]) / sd[:-1]
-        return by_cells(found, theta, self.items) - 0.5 * np.square(ODDS)[:, None] - 0.5 * np.square(away).sum(axis=1)
+        return (
+            by_cells(found, theta, self.items) - 0.5 * np.square(ODDS)[:, None] - 0.5 * np.square(away).sum(axis=1)
+        )
 
     def draws(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter).

@@ -64,7 +64,12 @@ class OrderedProblem(InformedProblem):
     def layout(self) -> Any:
         """Parameters: slopes, levels, log step, log concentration."""
         models, labels = self.predictions.models[self.used], self.labels.categories
-        names = [*(f"position:{m}" for m in models), *(f"level:{c}" for c in labels), "log_step", "log_concentration"]
+        names = [
+            *(f"position:{m}" for m in models),
+            *(f"level:{c}" for c in labels),
+            "log_step",
+            "log_concentration",
+        ]
         priors = np.array([(0.0, 1.0)] * models.size + [LEVEL] * labels.size + [STEP, CONCENTRATION])
         return OrderedLayout(np.array(names), *np.ascontiguousarray(priors.T))
 

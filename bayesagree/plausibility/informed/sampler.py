@@ -26,7 +26,9 @@ UNIT_DRAWS = 2.0
 type Densities = Callable[[Floats], Floats]
 
 
-def elliptical_draws(density: Densities, start: Floats, centre: Floats, root: Floats, draws: int, rng: Rng) -> Floats:
+def elliptical_draws(
+    density: Densities, start: Floats, centre: Floats, root: Floats, draws: int, rng: Rng
+) -> Floats:
     """Draw parameters, shape (chain, draw, parameter), from chains that begin at `start`, shape (chain, parameter).
 
     `root` L gives the first covariance L L' of the t distribution around `centre`.

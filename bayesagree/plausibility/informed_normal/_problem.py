@@ -133,7 +133,9 @@ class NormalProblem:
             sums.append(summed.reshape(size.size, *terms.shape[1:]))
         return size, *sums
 
-    def _marginal(self, sd_rating: Floats, sd_item: Floats, sums: tuple[Floats, ...]) -> tuple[Floats, Floats, Floats]:
+    def _marginal(
+        self, sd_rating: Floats, sd_item: Floats, sums: tuple[Floats, ...]
+    ) -> tuple[Floats, Floats, Floats]:
         """Return the log likelihood of both sds without the coefficients, and root and centre of their posterior."""
         size, items, zz, zy, yy = sums
         weight = 1 / (sd_item[:, None] ** 2 + sd_rating[:, None] ** 2 / size)

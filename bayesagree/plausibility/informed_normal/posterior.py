@@ -69,7 +69,9 @@ class InformedNormal(Guarded, RatingPosterior):
     def given(self) -> Predictions:
         """The predictions, which only `evaluate` may leave out."""
         if self.predictions is None or self.predictions.numbers is None:
-            raise InputError("informed_normal learns from predicted numbers: predictions=Predictions.from_numbers(...)")
+            raise InputError(
+                "informed_normal learns from predicted numbers: predictions=Predictions.from_numbers(...)"
+            )
         return self.predictions
 
     def problem(self, annotations: Ratings) -> NormalProblem | Levels:

@@ -98,7 +98,9 @@ def _logit(x: NDArray[np.float32], count: Floats) -> Floats:
         return -value, (expected - of_data + slope).astype(np.float64)
 
     return (
-        sp.optimize.minimize(cost, np.zeros(x.shape[2]), jac=True, method="L-BFGS-B").x if x.shape[2] else np.zeros(0)
+        sp.optimize.minimize(cost, np.zeros(x.shape[2]), jac=True, method="L-BFGS-B").x
+        if x.shape[2]
+        else np.zeros(0)
     )
 
 

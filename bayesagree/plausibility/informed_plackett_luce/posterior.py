@@ -121,7 +121,9 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
                 mass = np.exp(weight - weight.max(axis=1, keepdims=True), dtype=np.float64).cumsum(axis=1)
                 mass = mass / mass[:, -1:] + np.arange(len(here))[:, None]
                 one[:] = one[
-                    np.minimum(mass.ravel().searchsorted(which + rng.random(samples)) - which * samples, samples - 1)
+                    np.minimum(
+                        mass.ravel().searchsorted(which + rng.random(samples)) - which * samples, samples - 1
+                    )
                 ]
             return Drawn(items, {request.variable: values}, worst)
 

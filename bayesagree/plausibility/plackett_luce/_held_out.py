@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
-from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
+from bayesagree.inference.streams import (
+    Seed,
+    block_generators,
+    item_blocks,
+    map_blocks,
+    seed_sequence,
+    stream_apart,
+)
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 from bayesagree.plausibility.plackett_luce.likelihood import partial_log_probability
 
@@ -74,7 +81,9 @@ def plackett_luce_scores(
 ) -> RankingScores:
     """Score every ranking left out under the posterior of the others."""
     found = _predicted(jackknife(rankings, held_out), read, run, random_seed)
-    return RankingScores(*found, _agreement(rankings, read, run, stream_apart(random_seed, "agreement of rankings")))
+    return RankingScores(
+        *found, _agreement(rankings, read, run, stream_apart(random_seed, "agreement of rankings"))
+    )
 
 
 def marginal_log_probability(rankings: Rankings, shape: float, draws: int, random_seed: Seed) -> Floats:
@@ -96,7 +105,9 @@ def marginal_log_probability(rankings: Rankings, shape: float, draws: int, rando
     return value[0] + np.bincount(rankings.item_index[later], weights=found, minlength=start.size)
 
 
-def _predicted(split: Jackknife, read: Read, run: Run, random_seed: np.random.SeedSequence) -> tuple[Floats, Floats]:
+def _predicted(
+    split: Jackknife, read: Read, run: Run, random_seed: np.random.SeedSequence
+) -> tuple[Floats, Floats]:
     """Return the log probability of every ranking left out and its Monte-Carlo error."""
     problem = read(split.others)
 
@@ -125,7 +136,9 @@ def _over_blocks[R](
     """Apply work to blocks of items in threads, each with its own stream, and join the lists."""
     blocks = item_blocks(n_items)
     return [
-        one for part in map_blocks(work, list(zip(blocks, block_generators(random_seed, len(blocks))))) for one in part
+        one
+        for part in map_blocks(work, list(zip(blocks, block_generators(random_seed, len(blocks)))))
+        for one in part
     ]
 
 
@@ -146,7 +159,9 @@ def _agreement(rankings: Rankings, read: Read, run: Run, random_seed: np.random.
     return np.array(_over_blocks(square, problem.n_items, random_seed))
 
 
-def _log_probability(theta: Floats, problem: Problem, left_out: Rankings, h: int, rng: np.random.Generator) -> Floats:
+def _log_probability(
+    theta: Floats, problem: Problem, left_out: Rankings, h: int, rng: np.random.Generator
+) -> Floats:
     """Return the log probability of ranking h for each draw of the others' worths, shape (sample,).
 
     A label that only the ranking left out names has a random share V of the worth of all unnamed labels, nearly always

@@ -105,7 +105,9 @@ class Races(NamedTuple):
         return np.repeat(np.arange(self.n_items), np.diff(self.slot_start))
 
 
-def _distinct(rankings: Rankings, here: Integers, rows: range) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
+def _distinct(
+    rankings: Rankings, here: Integers, rows: range
+) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
     """Count the equal races of one item: places of all that competed, best first, and the block of each."""
     counts: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
     for r in rows:

@@ -104,7 +104,9 @@ class Problem:
         """
         samples, pseudo = theta.shape[0] * theta.shape[1], self.split == 0
         flat = theta.reshape(samples, -1)
-        width, dtype = (self.n_labels + pseudo, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
+        width, dtype = (
+            (self.n_labels + pseudo, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
+        )
         out = np.zeros((items.stop - items.start, samples, width), dtype)
         first = self.races.slot_start[items.start]
         for i, one in enumerate(out, items.start):

@@ -103,4 +103,9 @@ def _race(worth: Any, cuts: Any, size: Any) -> Any:
     return (place[..., None] >= cuts[..., None, :]).sum(axis=-1)
 
 
-_OPTIONS: dict[str, Any] = {"dist": _race, "logp": _logp, "signature": "(k),(b)->(k)", "class_name": "PartialRanking"}
+_OPTIONS: dict[str, Any] = {
+    "dist": _race,
+    "logp": _logp,
+    "signature": "(k),(b)->(k)",
+    "class_name": "PartialRanking",
+}

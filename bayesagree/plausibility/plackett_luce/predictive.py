@@ -86,7 +86,9 @@ def _item_log_likelihood(
     Pr(r_1, ..., r_J) = prod_j E[Pr(r_j | worths) | r_1, ..., r_(j - 1)]; the first factor is exact.
     """
     _refuse_lumped(settings)
-    return Pointwise(rankings.items, marginal_log_probability(rankings, settings["shape"], draws, random_seed)[None])
+    return Pointwise(
+        rankings.items, marginal_log_probability(rankings, settings["shape"], draws, random_seed)[None]
+    )
 
 
 def _held_out(

@@ -53,7 +53,10 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     table = np.zeros((rankings.items.size, rankings.categories.size))
     np.add.at(table, (item, rankings.label_index), score)
     return xr.DataArray(
-        table, dims=("item", "category"), coords={"item": rankings.items, "category": rankings.categories}, name="irn"
+        table,
+        dims=("item", "category"),
+        coords={"item": rankings.items, "category": rankings.categories},
+        name="irn",
     )
 
 
