@@ -233,7 +233,7 @@ def test_items_that_nobody_annotated_are_counted():
 REFUSED = {
     "score(votes, models, 'accuracy')": "no unbiased form for votes: pass truth_is='sampled'",
     "evaluate(votes, models, metrics=['acc'])": r"metric 'acc' is not known; did you mean 'accuracy'\?",
-    "evaluate(votes, models, prior=1.0)": "prior= is no argument of informed_dirichlet.*: name the posterior",
+    "evaluate(votes, models, prior=1.0)": "prior=... is no argument of informed_dirichlet.*: name the posterior",
     "evaluate(votes)": "pass the predictions of the models",
 }
 

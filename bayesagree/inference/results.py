@@ -19,6 +19,7 @@ INFERENCE = {
     "slice": "elliptical slice sampling of the parameters, exact draws given them",
     "hmc": "Hamiltonian Monte Carlo",
     "gibbs": "Gibbs sampling",
+    "gibbs, weighted": "Gibbs sampling, draws weighted by the predictions",
     "nuts": "No-U-Turn sampling",
     "em": "maximum of the posterior by EM",
     "trace": "draws that were given",

@@ -16,7 +16,7 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Predictions, Rankings, Ratings
 from bayesagree.annotations.rankings import who_competed
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, say, shorten
 from bayesagree.inference.posterior import Posterior
 from bayesagree.inference.predictive import HeldOutRecord, PredictiveRecord
 from bayesagree.inference.trace import Trace
@@ -330,8 +330,8 @@ def _refuse_options_of(first: str, default: str, own: Collection[str]) -> None:
     if own:
         name = next(iter(own))
         raise InputError(
-            f"{name}= is no argument of {default}, the default for these data: name the posterior that it is for, such "
-            f"as plausibility={first!r}, or leave {name}= out"
+            f"{say(name)} is no argument of {default}, the default for these data: name the posterior that it is for, "
+            f"such as {say('plausibility', first)}, or leave it out"
         )
 
 

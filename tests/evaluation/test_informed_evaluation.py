@@ -80,5 +80,7 @@ def test_the_default_falls_back_to_labels_alone_with_the_reason(test_set, items,
 
 @pytest.mark.parametrize("options", [{"prior": 1.0}, {"reliability": [1.0, 3.0]}])
 def test_an_option_of_another_posterior_changes_no_default(test_set, options):
-    with pytest.raises(InputError, match=f"{next(iter(options))}= is no argument of informed_dirichlet.*'dirichlet'"):
+    with pytest.raises(
+        InputError, match=f"{next(iter(options))}=... is no argument of informed_dirichlet.*'dirichlet'"
+    ):
         evaluate(test_set.labels, test_set.predictions, **options, **SHORT)

@@ -96,7 +96,7 @@ def test_many_items_at_one_end_are_warned_of(end):
 def test_auto_learns_from_numbers_where_there_are_enough_items():
     ratings, models = given([[0.1, 0.4]] * 40, np.linspace(0, 1, 40))
     assert default_posterior(ratings, models).name == "informed_normal"
-    with pytest.raises(InputError, match=r"reliability= is no argument of informed_normal.*'normal_inverse_gamma'"):
+    with pytest.raises(InputError, match=r"reliability=... is no argument of informed_normal.*'normal_inverse_gamma'"):
         default_posterior(ratings, models, {"reliability": 3.0})
     few = given([[0.1, 0.4]] * 20, np.linspace(0, 1, 20))
     assert default_posterior(*few).name == "normal_inverse_gamma"

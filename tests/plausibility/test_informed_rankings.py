@@ -33,6 +33,13 @@ def readers_and_model(n: int = 60, n_labels: int = 6, right: float = 0.85, seed:
     )
 
 
+def test_a_result_that_keeps_the_best_labels_alone_names_all() -> None:
+    rankings, models, _ = readers_and_model(n=20)
+    best = ba.informed_plackett_luce(rankings, models, top_labels=1, draws=20, chains=2, random_seed=1)
+    assert best["constant_data"]["category"].values.tolist() == list(range(6))
+    assert 0 < ba.score(best, models, "accuracy").mean() < 1  # it was refused
+
+
 def test_reference_posterior() -> None:
     data, expected = MODEL["data"], MODEL["posterior"]
     rankings = ba.Rankings.from_blocks(data["rankings"], labels=3)
@@ -114,7 +121,7 @@ def test_what_it_does_not_take() -> None:
         InformedPlackettLuce().draw(rankings, None)
     assert default_posterior(rankings, models).name == "informed_plackett_luce"
     assert default_posterior(rankings).name == "plackett_luce"
-    with pytest.raises(InputError, match="reliability= is no argument of informed_plackett_luce"):
+    with pytest.raises(InputError, match=r"reliability=... is no argument of informed_plackett_luce"):
         default_posterior(rankings, models, {"reliability": 3})
 
 

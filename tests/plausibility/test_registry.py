@@ -11,7 +11,7 @@ from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fittin
 
 ANNOTATIONS = {
     Labels: Labels.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0]]),
-    Rankings: Rankings.from_blocks([[[[0], [1]], [[1, 2]]]], labels=3),
+    Rankings: Rankings.from_blocks([[[[0], [1]], [[1, 2]]], [[[1], [0]]], [[[0, 2]]]], labels=3),
     Ratings: Ratings.from_matrix([[4, 5, 4], [1, 2, 2]], scale=(1, 5), step=1),
 }
 PREDICTIONS = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 1, 0]})

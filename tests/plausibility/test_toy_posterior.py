@@ -10,6 +10,7 @@ import pytest
 
 from bayesagree import Labels, Predictions, annotation_certainty, dirichlet, evaluate
 from bayesagree.inference.posterior import Drawn, ItemPosterior, Request
+from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, PosteriorRecord
 from bayesagree.report.data import report_data
 from bayesagree.report.settings import ReportSettings
@@ -76,7 +77,7 @@ def test_it_is_evaluated_as_an_object():
     error = np.sqrt(other.var(("chain", "draw")) * 2 / 4000)
     assert (abs(one.mean(("chain", "draw")) - other.mean(("chain", "draw"))) < 5 * error).all()
     sized = evaluate(VOTES, MODELS, plausibility=BetaBinomial(2.0), draws=20, random_seed=1)
-    assert sized["posterior"]["reliability"].values.tolist() == [2.0]
+    assert settings_of(sized)["reliability"] == 2.0
 
 
 def test_it_is_evaluated_and_reported_by_name(registered):

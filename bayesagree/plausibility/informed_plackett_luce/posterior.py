@@ -134,10 +134,13 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
         thetas, effective = problem.parameters(request)
         summary = {"estimate": thetas.mean(axis=0), "sd": thetas.std(axis=0)}
         number = np.bincount(problem.rankings.item_index, minlength=problem.rankings.items.size)
+        constant: dict[str, Any] = {"n_rankings": (("item",), number), "shape": ((), problem.shape)}
+        if request.top_labels:  # the posterior itself does not name all labels
+            constant["named"] = (("item", "category"), problem.alone.in_play())
         return {
             "posterior_parameters": {name: (("parameter",), values) for name, values in summary.items()},
             "diagnostics": {"effective_parameters": ((), effective)},
-            "constant_data": {"n_rankings": (("item",), number), "shape": ((), problem.shape)},
+            "constant_data": constant,
         }
 
     def coords(self, problem: InformedRankings) -> dict[str, Any]:
