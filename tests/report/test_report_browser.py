@@ -96,8 +96,8 @@ def test_tables_and_numbers_are_saved_whatever_the_locale(opened, data, locale):
     name, content = saved(page, page.locator("#scores-accuracy .tool", has_text="CSV"))
     rows = list(csv.reader(content.decode().splitlines()))
     assert name == "scores-accuracy.csv"
-    assert [len(row) for row in rows] == [5] * 5
-    assert re.fullmatch(r"0\.\d{3} \(0\.\d{3} to 0\.\d{3}\)", rows[1][1])
+    assert [len(row) for row in rows] == [7] * 5
+    assert re.fullmatch(r"0\.\d{3} \(0\.\d{3} to 0\.\d{3}\)", rows[1][2])
     _, content = saved(page, page.get_by_role("button", name="All numbers as JSON"))
     assert json.loads(content) == json.loads(page.locator("#numbers").text_content())
     _, content = saved(page, page.get_by_role("button", name="All numbers as CSV"))
