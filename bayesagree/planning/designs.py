@@ -36,12 +36,6 @@ MOST_ITEMS = 300
 MOST_ITEMS_OF_ONE_VOTE = 1000
 
 
-# Widths of the normal approximation of the informed posterior's parameters are right within 4 % from three votes an
-# item on, and too wide by half with one vote on 100 items: there some studies are evaluated in full, and correct all.
-# Studies of one vote an item, of each size, that are evaluated in full.
-IN_FULL = 3
-
-
 # Why ``"auto"`` chose the posterior of a study; the second if a planned study is small.
 REASONS = (
     "Studies are evaluated from votes and predictions together, as evaluate() does by default (informed_dirichlet).",
@@ -230,9 +224,8 @@ def _simulated(
     of_worlds, *words = root.generate_state(1 + replicates).tolist()
     n_models = 0 if predictions is None else predictions.models.size
     width, truth = np.empty((len(designs), replicates)), np.empty((replicates, n_models))
-    covariance, in_full = np.zeros((len(designs), n_models, n_models)), np.zeros((len(designs), IN_FULL))
+    covariance = np.zeros((len(designs), n_models, n_models))
     sign = 1 if predictions is None or Metric.of(metric).record.higher_is_better else -1
-    fast: dict[str, Any] = {"approximate": True} if POSTERIORS[plausibility].takes_predictions else {}
     for r, (word, world) in enumerate(zip(words, worlds(pilot, predictions, replicates, of_worlds))):
         rng = np.random.default_rng(word)
         truth[r] = sign * world.true_scores(metric)
@@ -242,14 +235,10 @@ def _simulated(
             if models is None:
                 width[d, r] = _agreement_width(study, metric, word)
             else:
-                scores = _scores(study, models, metric, plausibility, draws, word, fast)
+                scores = _scores(study, models, metric, plausibility, draws, word)
                 covariance[d] += np.atleast_2d(np.cov(scores.T)) / replicates
                 width[d, r] = _width(scores)
-                if fast and annotators == 1 and r < IN_FULL:
-                    full = _scores(study, models, metric, plausibility, draws, word, {})
-                    in_full[d, r] = np.log(_width(full) / width[d, r])
             progress(1)
-    width *= np.exp(in_full[:, :replicates].mean(axis=1, keepdims=True))
     items, annotators = np.array(designs).T
     return Studies(items, annotators, width, covariance, truth)
 
@@ -261,14 +250,14 @@ def _scores(
     plausibility: str,
     draws: int,
     random_seed: int,
-    options: dict[str, Any],
 ) -> Floats:
     """Draw the scores of all models in the posterior of one study, items a sample, shape (draw, model)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the pilot has given this warning already
-        run: Any = {"draws": draws, "chains": 2, "random_seed": random_seed} | options
+        run: Any = {"draws": draws, "chains": 2, "random_seed": random_seed}
         tree = evaluate(study, models, plausibility=plausibility, metrics=[metric], items="bootstrap", **run)
-    drawn = tree["posterior"][metric].transpose("chain", "draw", "model").values
+    (drawn,) = tree["posterior"].to_dataset().transpose("chain", "draw", "model").data_vars.values()
+    drawn = drawn.values
     return drawn.reshape(-1, drawn.shape[2])
 
 

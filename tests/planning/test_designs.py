@@ -6,7 +6,7 @@ import pytest
 from bayesagree import agreement_table, plan
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets.simulate import ratings
+from bayesagree.datasets.simulate import labelled_test_set, ratings
 from bayesagree.errors import InputError
 from bayesagree.planning._worlds import RatingWorld, Studies, widths_of
 
@@ -110,6 +110,16 @@ def test_more_items_narrow_and_cost_more():
     assert chosen["cost"] == found["cost"].where(found["width"] <= 0.2).min()
     again = plan(pilot, models, **options, cost=(2, 0.5), target=0.2, random_seed=3)
     assert found.identical(again)
+
+
+@pytest.mark.long
+def test_studies_of_models_narrow_with_items_whatever_the_metric_is_called():
+    """By the informed posterior, as `evaluate` would score them; a plan of it failed on an argument that had gone."""
+    data = labelled_test_set(n_items=60, random_seed=1)
+    how = {"items": [40, 160], "annotators": [3], "replicates": 2, "random_seed": 1}
+    found = plan(data.labels, data.predictions, metric="accuracy", **how)["width"].squeeze()
+    assert found[1] < found[0]
+    assert found.equals(plan(data.labels, data.predictions, metric="top_1_accuracy", **how)["width"].squeeze())
 
 
 def test_what_cannot_be_planned_is_refused():
