@@ -119,7 +119,7 @@ def make_scorer(
 
     See Also
     --------
-    score, Predictions.from_estimators
+    score
 
     Examples
     --------
