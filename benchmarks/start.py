@@ -97,4 +97,5 @@ def table(runs: int = RUNS) -> list[str]:
         f"{median(t[name][1] for t in turns):.2f} | {job.warm} |"
         for name, job in JOBS.items()
     ]
+    print(*head, *rows, sep="\n")
     return [f"Wall time divided by that of `{UNIT}`; medians of {runs} turns.", "", *head, *rows]
