@@ -122,13 +122,17 @@ class OneTruth(LabelSampler):
         chosen = (self.truth == self.labels).astype(float)
         self.counts, self.number = self.crowd.pairs_of_items(chosen), chosen @ self.crowd.counted
 
-    def sweep(self, rng: Rng) -> None:
-        """Draw names, the annotators' population and confusion, and prevalence given the truth, then the truth."""
+    def draw_population(self, rng: Rng) -> None:
+        """Draw names and the annotators' population, every `SHARED` sweeps, and prevalence given the truth."""
         self.turn += 1
         if self.turn % SHARED == 0 and (renamed := self.draw_shared(rng, self.truth)) is not None:
             self.truth = renamed
             self.count()
         self.prevalence = mean(rng, self.prior.prevalence, self.number, axis=0)
+
+    def sweep(self, rng: Rng) -> None:
+        """Draw names, the annotators' population and confusion, and prevalence given the truth, then the truth."""
+        self.draw_population(rng)
         joint = self.crowd.items_of_pairs(self.annotators.draw(rng, self.counts))
         joint += np.log(self.prevalence)[..., None] + self.possible
         joint = np.exp(joint - joint.max(axis=0))
@@ -148,11 +152,7 @@ class OneTruthOfRows(OneTruth):
 
     def sweep(self, rng: Rng) -> None:
         """Draw names, the annotators' population and prevalence given the truth, then the truth."""
-        self.turn += 1
-        if self.turn % SHARED == 0 and (renamed := self.draw_shared(rng, self.truth)) is not None:
-            self.truth = renamed
-            self.count()
-        self.prevalence = mean(rng, self.prior.prevalence, self.number, axis=0)
+        self.draw_population(rng)
         crowd, own = self.crowd, self.annotators
         ours = self.counts, crowd.by_annotator(self.counts), own.shape
         counts, rows, shape = (np.ascontiguousarray(one.transpose(1, 2, 0)) for one in ours)
