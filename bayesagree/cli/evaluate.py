@@ -121,10 +121,7 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
         tables.append(_output.Table("pairs", pairs, most=0))
         tables.append(_output.Table("", pairs.loc[_ahead(scores, pairs), :], title, 20))
         tables.append(_output.Table("ranks", place_table(tree), "Probability of each place", 20))
-        notes = [
-            *notes,
-            "Models of one tier may be equal. Tiers and places hold for all models together, a pair on its own.",
-        ]
+        notes = [*notes, TIERS]
     return _output.Answer(tables, notes, tree)
 
 
