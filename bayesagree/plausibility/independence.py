@@ -29,7 +29,9 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import shorten, warn
+from bayesagree.errors import InputError, shorten, warn
+from bayesagree.inference.group_scores import beside_annotations_only
+from bayesagree.inference.posterior import Groups, Posterior, Request
 from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, is_probability
 
 # z from which a model is known to depend on the votes, and is under suspicion: of independent ones .004 and .05 are
@@ -117,8 +119,17 @@ def warn_of_dependent(annotations: Any, predictions: Predictions) -> None:
 class Guarded:
     """Part of a posterior that learns from predictions, a dataclass: from which models it learns."""
 
+    predictions: Predictions | None
     exclude: Excluded
     found: Independence | None
+    takes_predictions = True
+
+    @property
+    def given(self) -> Predictions:
+        """The predictions, which only `evaluate` may leave out."""
+        if self.predictions is None:
+            raise InputError(f"{cast(Any, self).name} learns from predictions; give them as predictions=")
+        return self.predictions
 
     @property
     def left_out(self) -> list[str]:
@@ -134,6 +145,27 @@ class Guarded:
         """Return the posterior without the models that depend on the annotations, unless `exclude` says which do."""
         found, itself = independence(annotations, predictions), cast(Any, self)
         return replace(itself, exclude=found.left_out(self.exclude), found=found if self.exclude is None else None)
+
+    def fitted(self, annotations: Any, predictions: Predictions, request: Request) -> Posterior:
+        """Return the posterior; by default it learns nothing from models that depend on the annotations."""
+        return cast(Any, self.guarded(annotations, predictions))
+
+    def results(self, groups: Groups) -> Groups:
+        """Return the scores under the informed posterior, and those of the annotations alone."""
+        return beside_annotations_only(groups)
+
+    def warn_of_dependent(self, annotations: Annotations, predictions: Predictions) -> None:
+        """Warn of models that depend on the annotations that a result is drawn from."""
+        found = independence(annotations, predictions)
+        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
+
+    def refuse_own_predictions(self) -> None:
+        """Refuse predictions that `evaluate` would not learn from."""
+        if self.predictions is not None:
+            raise InputError(
+                "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
+                f"predictions= score the result of {cast(Any, self).name} with a metric"
+            )
 
     def without_unsure(self) -> list[Self]:
         """Return the posterior that does not learn from unsure models either, where there are any."""

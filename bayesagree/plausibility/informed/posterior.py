@@ -28,7 +28,6 @@ from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.convergence import diagnostics
-from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Posterior, Request
 from bayesagree.inference.results import check_size, fingerprint
@@ -72,14 +71,6 @@ class InformedDirichlet(Guarded, ItemPosterior):
     name = "informed_dirichlet"
     engine = "slice"
     target = "score against a well-annotated truth (estimate)"
-    takes_predictions = True
-
-    @property
-    def given(self) -> Predictions:
-        """The predictions, which only `evaluate` may leave out."""
-        if self.predictions is None:
-            raise InputError("informed_dirichlet learns from predictions; give them as predictions=")
-        return self.predictions
 
     def form_of(self, annotations: Labels) -> Form:
         """Return the form: by default "ordered" where three labels or more are stated to have an order."""
@@ -119,8 +110,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
         if self.gold is not None:
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
         labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
-        found = independence(careful(labels), predictions)
-        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
+        self.warn_of_dependent(careful(labels), predictions)
         return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
 
     def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
@@ -159,11 +149,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
         """Return labels on all items of the predictions, voted on or not."""
         if self.gold is not None and self.exclude is not None:
             raise InputError("with gold= the worth of every model is learnt from gold; leave exclude= out")
-        if self.predictions is not None:
-            raise InputError(
-                "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
-                "predictions= score the result of informed_dirichlet with a metric"
-            )
+        self.refuse_own_predictions()
         return super().prepare(on_items_of(annotations, predictions), predictions)
 
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
@@ -185,7 +171,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
                 f"{shorten(by_class)} depends on the share of items of each class, which {FEW} votes an item or fewer "
                 "do not settle: it may be off by .03 where accuracy is right; ask for more votes, or for accuracy"
             )
-        return beside_annotations_only(groups)
+        return super().results(groups)
 
 
 def informed_dirichlet(

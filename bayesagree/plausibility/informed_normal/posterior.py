@@ -27,14 +27,13 @@ import xarray as xr
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, warn
-from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.results import fingerprint
 from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.plausibility.independence import Guarded, Independence, independence
+from bayesagree.plausibility.independence import Guarded, Independence
 from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
 from bayesagree.plausibility.informed_normal._problem import NormalProblem
 from bayesagree.plausibility.informed_normal.model import informed_normal_model
@@ -63,7 +62,6 @@ class InformedNormal(Guarded, RatingPosterior):
     found: Independence | None = None
     name = "informed_normal"
     target = "score against a well-annotated truth (estimate)"
-    takes_predictions = True
 
     @property
     def given(self) -> Predictions:
@@ -99,13 +97,8 @@ class InformedNormal(Guarded, RatingPosterior):
     def draw(self, annotations: Ratings, request: Request) -> xr.DataTree:
         """Draw a result on the items of the predictions; warn of models that depend on the ratings."""
         ratings = on_items_of(annotations, self.given)
-        found = independence(ratings, self.given.aligned(ratings.items, ratings.categories))
-        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
+        self.warn_of_dependent(ratings, self.given.aligned(ratings.items, ratings.categories))
         return super().draw(ratings, request)
-
-    def fitted(self, annotations: Ratings, predictions: Predictions, request: Request) -> Posterior:
-        """Return the posterior; by default it learns nothing from models that depend on the ratings."""
-        return self.guarded(annotations, predictions)
 
     def drawer(self, problem: NormalProblem | Levels, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
@@ -153,10 +146,6 @@ class InformedNormal(Guarded, RatingPosterior):
         """Return the posteriors that all models inform, and from ratings alone."""
         informed = replace(self, predictions=predictions)
         return [informed, NormalInverseGamma(threshold=self.threshold), *informed.without_unsure()]
-
-    def results(self, groups: Groups) -> Groups:
-        """Return the scores under the informed posterior, and those of ratings alone."""
-        return beside_annotations_only(groups)
 
 
 def _warn_of_one_end(ratings: Ratings) -> None:

@@ -1,18 +1,18 @@
 """Plausibilities as they would look if many readers had ranked: rankings and predictions in one posterior.
 
 Few rankings leave open which label is best, so that its prior counts; and the prior of every item is averaged into a
-score. Here it is learnt. The models' predictions, in a regression that readers' first choices teach, order up to three
-likely labels y_1, y_2, y_3 of each item. With theta the plausibilities, Dirichlet(a, ..., a) without predictions,
+score. Here it is learnt. The models' predictions, in a regression that readers' first choices teach, order up to five
+likely labels y_1, ..., y_5 of each item. With theta the plausibilities, Dirichlet(a, ..., a) without predictions,
 
-    p(theta | predictions)  ~  Dirichlet(theta; a + r_1 at y_1, a + r_2 at y_2, a + r_3 at y_3) exp(w_best),
+    p(theta | predictions)  ~  Dirichlet(theta; a + r_d at y_d, d = 1, ..., 5) exp(w_best),
 
-best the place of the largest plausibility among the three (w = 0 elsewhere): the predictions count as r further readers
+best the place of the largest plausibility among the five (w = 0 elsewhere): the predictions count as r further readers
 of a label, and know beyond that which label is best. log r_d and w_d depend on how many models put the label first, and
 of the first on how sure the models are. A model that finds the best label as often on open items as on clear ones has
 r = 0; a model that is one more noisy reader has w = 0. The constant is exact, and learnt with normal priors.
 
 Given the parameters items are independent, and their posterior is that of rankings alone (`plackett_luce`, whose Gibbs
-sampler draws it) with bounded weights theta_y1^r_1 theta_y2^r_2 theta_y3^r_3 exp(w_best). Parameters are drawn from a t
+sampler draws it) with bounded weights exp(w_best) prod_d theta_yd^r_d. Parameters are drawn from a t
 distribution around their mode and weighted, then the draws of each item.
 
 Source: Stutz et al., appendix B.4, for the likelihood; Angelopoulos et al. (2023) for predictions in the place of gold.
@@ -27,13 +27,12 @@ import xarray as xr
 
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int
-from bayesagree.inference.group_scores import beside_annotations_only
+from bayesagree.errors import positive_int
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
 from bayesagree.inference.results import fingerprint
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.plausibility.independence import Guarded, Independence, independence
+from bayesagree.plausibility.independence import Guarded, Independence
 from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt, log_weight
 from bayesagree.plausibility.informed_plackett_luce.model import informed_model
@@ -62,17 +61,9 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
     name = "informed_plackett_luce"
     engine = "gibbs, weighted"
     target = "score against a well-annotated truth (estimate)"
-    takes_predictions = True
 
     def __post_init__(self) -> None:
         positive_int(self.tune, "tune")
-
-    @property
-    def given(self) -> Predictions:
-        """The predictions, which only `evaluate` may leave out."""
-        if self.predictions is None:
-            raise InputError("informed_plackett_luce learns from predictions; give them as predictions=")
-        return self.predictions
 
     def problem(self, annotations: Rankings) -> InformedRankings:
         """Return rankings and what the models say of their items."""
@@ -93,13 +84,8 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
 
     def draw(self, annotations: Rankings, request: Request) -> xr.DataTree:
         """Draw a result; warn of models that depend on the rankings."""
-        found = independence(annotations, self.given.aligned(annotations.items, annotations.categories))
-        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
+        self.warn_of_dependent(annotations, self.given.aligned(annotations.items, annotations.categories))
         return super().draw(annotations, request)
-
-    def fitted(self, annotations: Rankings, predictions: Predictions, request: Request) -> Posterior:
-        """Return the posterior; by default it learns nothing from models that depend on the rankings."""
-        return self.guarded(annotations, predictions)
 
     def drawer(self, problem: InformedRankings, request: Request) -> Drawer:
         """Return the function that draws a block of items under rankings alone, and of these by their weights."""
@@ -149,21 +135,13 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
 
     def prepare(self, annotations: Rankings, predictions: Predictions) -> tuple[Rankings, Predictions]:
         """Return rankings and predictions on the same items and labels."""
-        if self.predictions is not None:
-            raise InputError(
-                "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
-                "predictions= score the result of informed_plackett_luce with a metric"
-            )
+        self.refuse_own_predictions()
         return super().prepare(annotations, predictions)
 
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
         """Return the posteriors that all models inform, and from rankings alone."""
         informed = replace(self, predictions=predictions)
         return [informed, PlackettLuce(), *informed.without_unsure()]
-
-    def results(self, groups: Groups) -> Groups:
-        """Return the scores under the informed posterior, and those of rankings alone."""
-        return beside_annotations_only(groups)
 
     def advice(self, request: Request) -> str:
         """Return the way out where chains disagree."""
