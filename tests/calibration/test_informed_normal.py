@@ -8,18 +8,27 @@ from bayesagree import Predictions, Ratings, informed_normal, score
 DRAWS, ITEMS = 99, 12
 
 
+def _world(rng):
+    """A model's numbers, the items' means, and the sd of ratings, each from its prior."""
+    z = rng.standard_normal(ITEMS)
+    z = (z - z.mean()) / z.std()
+    # Nearer to 0 the prior of the ratings' sd is cut off: 2 in 1000 draws.
+    s, t = np.abs(0.5 * rng.standard_normal(2))
+    return (
+        z,
+        0.5 + 0.5 * rng.standard_normal() + rng.standard_normal() * z + t * rng.standard_normal(ITEMS),
+        max(s, 1e-3),
+    )
+
+
 @pytest.mark.parametrize(("n", "random_seed"), [(150, 1), pytest.param(3000, 2, marks=pytest.mark.slow)])
 def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
     """Truth is an item's mean, and the RMSE of the model on all items."""
     rng = np.random.default_rng(random_seed)
     ranks = []
     for replication in range(n):
-        z = rng.standard_normal(ITEMS)
-        z = (z - z.mean()) / z.std()
-        # Nearer to 0 the prior of the ratings' sd is cut off: 2 in 1000 draws.
-        s, t = np.abs(0.5 * rng.standard_normal(2))
-        mean = 0.5 + 0.5 * rng.standard_normal() + rng.standard_normal() * z + t * rng.standard_normal(ITEMS)
-        x = mean[:, None] + max(s, 1e-3) * rng.standard_normal((ITEMS, 3))
+        z, mean, s = _world(rng)
+        x = mean[:, None] + s * rng.standard_normal((ITEMS, 3))
         x[: ITEMS // 2, 1:] = np.nan
         # The scale only sets units: here one unit, ratings anywhere.
         ratings = _unbounded(x)
@@ -41,11 +50,9 @@ def test_ranks_with_levels_of_annotators_are_uniform(calibration, n, random_seed
     rng = np.random.default_rng(random_seed)
     ranks = []
     for replication in range(n):
-        z = rng.standard_normal(ITEMS)
-        z = (z - z.mean()) / z.std()
-        s, t, d = np.abs([0.5, 0.5, 0.25] * rng.standard_normal(3))
-        mean = 0.5 + 0.5 * rng.standard_normal() + rng.standard_normal() * z + t * rng.standard_normal(ITEMS)
-        shift, sd = d * rng.standard_normal(3), max(s, 1e-3) * np.sqrt(2 / rng.standard_gamma(2, 3))
+        z, mean, s = _world(rng)
+        d = abs(0.25 * rng.standard_normal())
+        shift, sd = d * rng.standard_normal(3), s * np.sqrt(2 / rng.standard_gamma(2, 3))
         x = mean[:, None] + shift + sd * rng.standard_normal((ITEMS, 3))
         x[: ITEMS // 2, 1] = np.nan
         models, how = Predictions.from_numbers({"A": z}), {"draws": 200, "chains": 2, "random_seed": replication}

@@ -17,16 +17,12 @@ LIAR = np.full((3, 3), 0.475) - 0.425 * np.eye(3)
 
 
 def crowd(ambiguity: float = 0.0, n_items: int = 300):
-    confusion = np.stack([CAREFUL] * 7 + [LIAR])
-    return crowd_labels(
-        n_items=n_items,
-        n_annotators=8,
-        n_labels=3,
-        labels_per_item=4,
-        confusion=confusion,
-        ambiguity=ambiguity,
-        random_seed=1,
-    )
+    return drawn(4, np.stack([CAREFUL] * 7 + [LIAR]), ambiguity, n_items)
+
+
+def drawn(labels_per_item, confusion, ambiguity, n_items=300):
+    size = {"n_items": n_items, "n_annotators": 8, "n_labels": 3, "labels_per_item": labels_per_item}
+    return crowd_labels(**size, confusion=confusion, ambiguity=ambiguity, random_seed=1)
 
 
 @pytest.mark.long
@@ -91,15 +87,7 @@ def test_ambiguous_items_show_in_the_spread_of_agreement():
     exact = np.stack([np.full((3, 3), 0.01) + 0.97 * np.eye(3)] * 8)
     z = {}
     for ambiguity in (0.0, 0.3):
-        labels = crowd_labels(
-            n_items=300,
-            n_annotators=8,
-            n_labels=3,
-            labels_per_item=6,
-            confusion=exact,
-            ambiguity=ambiguity,
-            random_seed=1,
-        ).labels
+        labels = drawn(6, exact, ambiguity).labels
         tree = dawid_skene(labels, variant="hierarchical", draws=60, chains=2, random_seed=1)
         check = agreement_check(labels, tree, replicates=60, random_seed=1)
         z[ambiguity] = float(check["z"].sel(statistic="variance"))
