@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -61,11 +60,14 @@ def rankings_log_probability(log_worth: Floats, ranks: Integers) -> tuple[Floats
     Equal ranks tie; the labels of the largest rank are those that remain. A log worth of -inf keeps a label out.
     """
     value, gradient = np.zeros(len(ranks)), np.zeros(log_worth.shape)
-    for level in range(int(ranks.max(initial=0))):
-        member = (ranks == level) & (ranks < ranks.max(axis=1, keepdims=True))
+    last = ranks.max(axis=1, keepdims=True, initial=0)
+    for level in np.unique(ranks)[:-1]:
+        member = (ranks == level) & (ranks < last)
         rest = ranks > level
+        later = np.where(rest, log_worth, -np.inf)
+        top = np.maximum(later.max(axis=1, keepdims=True), np.finfo(float).min)
         with np.errstate(divide="ignore"):
-            log_rest = sp.special.logsumexp(np.where(rest, log_worth, -np.inf), axis=1)
+            log_rest = top[:, 0] + np.log(np.exp(later - top).sum(axis=1))
         size = member.sum(axis=1)
         for n in np.unique(size[size > 0]):
             rows = np.flatnonzero((size == n) & (log_rest > -np.inf))
