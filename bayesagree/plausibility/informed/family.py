@@ -45,43 +45,41 @@ MOST_ROUNDS = 300
 class BestTable(NamedTuple):
     """Log probability that a label is best under Dirichlet(A / K + counts), for distinct sorted counts.
 
-    `counts` has shape (row, label), `votes` the distinct numbers of votes of a label, `log_best` shape (log A, row,
-    place in `votes`).
+    `counts` has shape (row, label), `log_best` shape (entry, log A): an entry is a number of votes within a row.
     """
 
     counts: NDArray[np.int64]
-    votes: NDArray[np.int64]
     log_best: Floats
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64]) -> Self:
-        """Integrate over the largest of independent gamma variables: int f_k(g) prod_(j != k) F_j(g) dg."""
+    def of_items(cls, counts: NDArray[np.int64]) -> "tuple[Self, NDArray[np.intp], NDArray[np.intp]]":
+        """Return the table of counts (item, label), each item's row, and the entry of each of its labels.
+
+        It integrates over the largest of independent gamma variables: int f_k(g) prod_(j != k) F_j(g) dg.
+        """
         n_labels = counts.shape[1]
-        votes = np.unique(counts)
-        labels_of = (counts[:, :, None] == votes).sum(axis=1).astype(float)
-        out = np.empty((LOG_A.size, len(counts), votes.size))
+        distinct, row = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
+        votes, place = np.unique(counts, return_inverse=True)
+        labels_of = (distinct[:, :, None] == votes).sum(axis=1)
+        row_of, place_of = np.nonzero(labels_of)
+        number, first = labels_of[row_of, place_of], np.unique(row_of, return_index=True)[1]
+        out = np.empty((row_of.size, LOG_A.size))
         for at, log_a in enumerate(LOG_A):
             shape = np.exp(log_a) / n_labels + votes[:, None]
             log_g = np.linspace(-12.0, np.log(shape.max() + 8 * np.sqrt(shape.max()) + 12), PLACES)
             below = np.log(np.maximum(gammainc(shape, np.exp(log_g)), 1e-300))
-            others = (labels_of @ below)[:, None] - below
-            best = np.exp(shape * log_g - np.exp(log_g) - gammaln(shape) + others).sum(axis=2)
-            out[at] = np.log(np.maximum(best / (best * labels_of).sum(axis=1, keepdims=True), 1e-290))
-        out[:, counts.sum(axis=1) == 0] = -np.log(n_labels)
-        return cls(counts, votes, out)
-
-    @classmethod
-    def for_items(cls, counts: NDArray[np.int64]) -> "tuple[NDArray[np.int64], Self, NDArray[Any], NDArray[Any]]":
-        """Return counts (item, label), their table, each item's row and each label's place in it."""
-        distinct, row = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
-        table = cls.of(distinct)
-        return counts, table, row.ravel(), np.searchsorted(table.votes, counts)
+            alone = shape * log_g - np.exp(log_g) - gammaln(shape) - below
+            best = np.exp(alone[place_of] + (labels_of.astype(float) @ below)[row_of]).sum(axis=1)
+            out[:, at] = np.log(np.maximum(best / np.add.reduceat(best * number, first)[row_of], 1e-290))
+        out[~distinct.any(axis=1)[row_of]] = -np.log(n_labels)
+        entry = np.zeros(labels_of.shape, np.intp)
+        entry[row_of, place_of] = np.arange(row_of.size)
+        return cls(distinct, out), row.ravel(), entry[row.reshape(-1, 1), place.reshape(counts.shape)]
 
     def at(self, log_a: Floats) -> Floats:
-        """Return the probabilities at each log A, shape (row, place in `votes`, log A)."""
+        """Return the probabilities at each log A, shape (entry, log A)."""
         place = np.clip((log_a - LOG_A[0]) / (LOG_A[1] - LOG_A[0]), 0, LOG_A.size - 1)
-        near = np.maximum(1 - np.abs(place - np.arange(LOG_A.size)[:, None]), 0)
-        return np.exp(np.tensordot(self.log_best, near, axes=(0, 0)))
+        return np.exp(self.log_best @ np.maximum(1 - np.abs(place - np.arange(LOG_A.size)[:, None]), 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,15 +93,15 @@ class Items:
         all votes.
     counts
         Votes, shape (item, label).
-    table, row, place
-        The probabilities of being best, the row of each item's votes there and the place of each label's.
+    table, row, entry
+        The probabilities of being best, the row of each item's votes there and the entry of each label's.
     """
 
     columns: Floats
     counts: NDArray[np.int64]
     table: BestTable
     row: NDArray[np.intp]
-    place: NDArray[np.intp]
+    entry: NDArray[np.intp]
 
     @classmethod
     def of(cls, covariates: Covariates, counts: NDArray[np.int64]) -> Self:
@@ -113,15 +111,19 @@ class Items:
         total = counts.sum(axis=0) + 1.0
         share = np.broadcast_to(np.log(total / total.sum())[:, None], (len(counts), n_labels, 1))
         columns = np.concatenate([np.moveaxis(covariates.dense, 1, 2), hits, share], axis=2).astype(np.float64)
-        return cls(columns, *BestTable.for_items(counts))
+        return cls(columns, counts, *BestTable.of_items(counts))
 
     def with_counts(self, counts: NDArray[np.int64]) -> "Items":
         """Return the same items with other votes."""
-        return Items(self.columns, *BestTable.for_items(counts))
+        return Items(self.columns, counts, *BestTable.of_items(counts))
 
     def rows(self, items: Any) -> "Items":
         """Return some of the items."""
-        return Items(self.columns[items], self.counts[items], self.table, self.row[items], self.place[items])
+        rows, row = np.unique(self.row[items], return_inverse=True)
+        entries, entry = np.unique(self.entry[items], return_inverse=True)
+        table = BestTable(self.table.counts[rows], self.table.log_best[entries])
+        counts = self.counts[items]
+        return Items(self.columns[items], counts, table, row, entry.reshape(counts.shape))
 
     def alike(self) -> "tuple[Items, NDArray[np.int64]]":
         """Return one of each of the annotated items that have the same votes and covariates, and how many they are."""
@@ -230,7 +232,7 @@ def kinds(theta: Floats, layout: Layout, items: Items) -> Kinds:
     cleared = odds + each(other) - log_rising(np.broadcast_to(large, s.shape), votes) + top + np.log(total)
 
     best = (1 - FLOOR) * softmax(np.exp(sharpness) * said) + FLOOR / n_labels
-    best *= items.table.at(log_a)[items.row[:, None], items.place]
+    best *= items.table.at(log_a)[items.entry]
     known = best.sum(axis=1)
     best /= known[:, None]
     rows, n_rows = items.table.counts, len(items.table.counts)
