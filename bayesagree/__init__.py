@@ -15,6 +15,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `subjective`: groups of annotators, qualities of annotators.
 - `planning`: how many items and annotators, and which item next.
 - `judges`: what the verdicts of language models are worth, beside votes of people.
+- `findings`: what is wrong with a test set, ranked.
 - `comparisons`: which of two models wins, by people who differ.
 - `plots`, `report`, `cli`: figures, an HTML page, the command line.
 - `integrations`: Inspect AI and MLflow (extras).

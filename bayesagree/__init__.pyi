@@ -7,6 +7,7 @@ from . import (
     datasets,
     errors,
     evaluation,
+    findings,
     io,
     judges,
     metrics,
@@ -30,6 +31,7 @@ from .errors import ConvergenceError, InputError
 from .evaluation.comparison import compare, pairwise
 from .evaluation.gates import assert_better
 from .evaluation.scoring import evaluate
+from .findings.table import audit
 from .io.exports import read_annotations
 from .io.files import read_predictions, read_result, write_result
 from .judges.annotator_test import alternative_annotator_test
@@ -54,6 +56,8 @@ from .plausibility.votes import majority_vote, vote_shares
 from .subjective.group_model import group_posterior
 
 __all__ = [
+    # what is wrong with a test set
+    "audit",
     # annotations and predictions
     "Labels",
     "Ratings",

@@ -18,7 +18,7 @@ FLOORS = [
     ["plausibility"],
     ["agreement", "metrics", "datasets", "comparisons"],
     ["evaluation", "conformal"],
-    ["blind", "judges", "planning", "subjective", "predictive", "plots"],
+    ["blind", "judges", "planning", "subjective", "predictive", "plots", "findings"],
     ["report"],
     ["cli", "integrations"],
 ]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree.agreement import _formulas as formula
@@ -37,6 +36,7 @@ from bayesagree.agreement.details import Detail, detail_rows
 from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_table
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
+from bayesagree.annotations._container import parts_met
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import InputError, one_of, probability, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
@@ -302,10 +302,7 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
         if alone.any() and np.count_nonzero(given) > 1:
             people = f"{shorten(names[alone])} used one label for all items"
             of_chance.append(f"{people}: chance-corrected agreement says nothing about their answers")
-        place, size = (who, names.size + items.item[named]), names.size + items.n_named
-        met = sp.sparse.csr_array((np.ones(who.size), place), (size, size))
-        _, group = sp.sparse.csgraph.connected_components(met, directed=False)
-        if (parts := np.unique(group[np.unique(who)]).size) > 1:
+        if (parts := np.unique(parts_met(who, items.item[named])[who]).size) > 1:
             of_all.append(f"the annotators form {parts} groups that never met on an item")
     agreed, largest = rows.get("percent_agreement", {}).get("estimate", np.nan), given.max() / given.sum()
     for name, row in rows.items():

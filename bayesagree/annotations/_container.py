@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Codes
@@ -117,6 +118,20 @@ class Values(Container):
         rows = {name: getattr(self, name)[kept] for name in ("annotator_index", *self.value_fields)}
         fields: Any = {"items": self.items[used], "item_index": item.astype(np.int32), **rows}
         return replace(self, **fields)  # type: ignore[type-var]
+
+
+def parts_met(annotator: NDArray[Any], item: NDArray[Any]) -> NDArray[Any]:
+    """Return of each annotator the part of the crowd that meets, directly or through others, on items.
+
+    Examples
+    --------
+    >>> parts_met(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 2])).tolist()
+    [0, 0, 1]
+    """
+    size = int(annotator.max()) + 1
+    nodes = size + int(item.max()) + 1
+    graph = sp.sparse.csr_array((np.ones(item.size), (annotator, item + size)), (nodes, nodes))
+    return sp.sparse.csgraph.connected_components(graph, directed=False)[1][:size]
 
 
 # Cells of a wide table: one GiB of eight bytes each.

@@ -31,10 +31,9 @@ def without_missing(
     ['p']
     """
     kept = scored_items(predictions, missing, may_skip=not isinstance(annotations, Rankings))
-    scored = np.isin(annotations.items, kept.items)
-    if isinstance(annotations, Rankings) or missing != "skip" or scored.all():
-        return annotations, kept
-    return annotations.select(scored[annotations.item_index]), kept
+    if kept is predictions:
+        return annotations, predictions
+    return annotations.select(np.isin(annotations.items, kept.items)[annotations.item_index]), kept  # type: ignore[union-attr]
 
 
 def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool = True) -> Predictions:
@@ -55,17 +54,6 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
     if kept.size == 0:
         raise InputError("missing='skip' leaves no item: none has a prediction of every model")
     return predictions.take(kept, predictions.items[kept])
-
-
-def without_annotations(annotations: Annotations, predictions: Predictions) -> str:
-    """Return a sentence on the items that have predictions and no annotations, "" where there are none."""
-    bare = ~np.isin(predictions.items, annotations.items[np.unique(annotations.item_index)])
-    if not bare.any():
-        return ""
-    return (
-        f"{bare.sum()} of {bare.size} items have predictions and no annotations: predictions alone inform their truth, "
-        "and the scores from annotations alone are about the others"
-    )
 
 
 def predictions_of(predictions: Predictions, items: NDArray[Any]) -> Predictions:

@@ -16,6 +16,7 @@ from bayesagree.errors import ConvergenceError, InputError, SizeError, of_comman
 COMMANDS = {
     "demo": "Show the main job on a simulated test set.",
     "contents": "Show what a file holds and which commands fit.",
+    "audit": "List what is wrong with a test set, the worst first.",
     "agreement": "Show how far annotators agree, with intervals.",
     "plausibility": "Show how certain the truth of each item is.",
     "evaluate": "Score and compare models when annotators disagree.",

@@ -5,7 +5,6 @@ check              asks
 =================  ===================================================================================================
 annotator_table    how accurate is each annotator, who is worse than chance, of whom is too little known?
 label_switching    do chains or draws disagree about which label is which?
-annotation_parts   does every annotator compare with every other, directly or through shared items?
 agreement_check    do annotators agree otherwise than if they erred independently? A large p-value proves nothing
 =================  ===================================================================================================
 """
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.kernel_draws import categories
@@ -135,23 +135,6 @@ def label_switching(result: xr.DataTree) -> float:
     doubtful = flat[(flat.argmax(axis=2) != identity).any(axis=1)]
     switched = [not np.array_equal(sp.optimize.linear_sum_assignment(-m)[1], identity) for m in doubtful]
     return sum(switched) / len(flat)
-
-
-def annotation_parts(labels: Labels) -> NDArray[np.int64]:
-    """Find the connected parts of the item-annotator graph, shape (annotator,).
-
-    Annotators of different parts share no item, not even through others: their accuracies are compared through the
-    prior alone. One part numbered 0 is what one wants; an annotator without labels is a part by itself.
-    """
-    from scipy.sparse.csgraph import connected_components
-
-    n_items, n_annotators = labels.items.size, labels.annotators.size
-    # Items and annotators are nodes of one graph, numbered after each other.
-    edges = (labels.item_index, labels.annotator_index + n_items)
-    size = n_items + n_annotators
-    graph = sp.sparse.coo_array((np.ones(labels.item_index.size), edges), shape=(size, size))
-    _, part = connected_components(graph, directed=False)
-    return np.unique(part[n_items:], return_inverse=True)[1]
 
 
 def agreement_check(
@@ -326,9 +309,9 @@ def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:
         Groups of annotators without common items, draws with switched labels, agreement beyond independent errors (z of
         its variance, p-value of its histogram), largest R-hat.
     """
-    agreement = agreement_check(labels, truth, random_seed=1)
+    agreement, who = agreement_check(labels, truth, random_seed=1), labels.annotator_index
     return {
-        "separate_groups_of_annotators": int(annotation_parts(labels).max()) + 1,
+        "separate_groups_of_annotators": np.unique(parts_met(who, labels.item_index)[who]).size,
         "share_of_draws_with_switched_labels": label_switching(truth),
         "agreement_varies_more_than_independent_errors_z": float(agreement["z"].sel(statistic="variance")),
         "agreement_unlike_independent_errors_p": float(agreement["p_value"].sel(statistic="histogram")),

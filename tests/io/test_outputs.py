@@ -10,6 +10,7 @@ import xarray as xr
 import bayesagree as ba
 from bayesagree import io
 from bayesagree.errors import InputError
+from bayesagree.io.outputs import summary_table
 
 VOTES = ba.Labels.from_matrix([["a", "b", None], ["a", None, "a"]], items=["p", "q"], annotators=["x", "y", "z"])
 
@@ -30,10 +31,10 @@ def test_a_result_is_summarised_with_its_intervals(tmp_path):
     assert table.loc[("q", "a"), "value"] == pytest.approx(float(plausibility.sel(item="q", category="a").mean()))
     assert (table["lower"] <= table["value"]).all()
     assert set(table["ci_prob"]) == {0.9}
-    constants = io.summary_table(tree, group="posterior_parameters")
+    constants = summary_table(tree, group="posterior_parameters")
     assert constants["lower"].isna().all()
     with pytest.raises(InputError, match="group='x' is not in the result; it has"):
-        io.summary_table(tree, group="x")
+        summary_table(tree, group="x")
 
 
 TEXTS = pd.DataFrame({"id": ["q", "p"], "text": ["second", "first"], "url": ["u2", "u1"]})

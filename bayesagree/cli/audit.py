@@ -1,0 +1,44 @@
+"""`bayesagree audit`: what is wrong with a test set, ranked."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
+
+from bayesagree.cli import _options, _output
+
+Times = Annotated[Path | None, Option(help="Seconds of each answer: columns item, annotator, time.")]
+
+
+def audit(
+    source: _options.Source,
+    columns: _options.PredictionColumns,
+    predictions: _options.PredictionsFile = None,
+    annotators: _options.AnnotatorsFile = None,
+    gold: _options.GoldFile = None,
+    time: Times = None,
+    random_seed: _options.Seed = 1,
+) -> _output.TableAnswer:
+    """Look for what is wrong with annotations and predictions: the worst findings first, with what to do.
+
+    Checks that found nothing, and those that could not run, stand below; --json and -o have all columns.
+
+    Example: bayesagree audit labels.csv predictions.csv --gold gold.csv
+    """
+    from bayesagree.findings.table import audit
+    from bayesagree.io.tables import read_table
+
+    truth, models = source.read(predictions, columns)
+    known = source.gold(gold, truth.items)
+    seconds = None if time is None else read_table(time)
+    table: Any = audit(
+        truth, models, people=source.features(annotators), gold=known, time=seconds, random_seed=random_seed
+    )
+    spoken = table["severity"].isin(["critical", "warning", "note"])
+    shown = [
+        _output.Table("", table[spoken][["severity", "finding", "evidence"]], "Findings, the worst first"),
+        _output.Table("", table[spoken][["what_to_do", "where"]], "What to do"),
+        _output.Table("audit", table.reset_index(), most=0),
+    ]
+    notes = [f"{text[0].upper()}{text[1:]}." for text in table["finding"][~spoken]]
+    return _output.Answer(shown, notes, table.reset_index())

@@ -1,0 +1,117 @@
+"""All checks of a test set, ranked and corrected together."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesagree.annotations import Rankings
+from bayesagree.annotations.gold import Gold
+from bayesagree.errors import InputError, shorten
+from bayesagree.findings import of_annotations, of_models
+from bayesagree.findings.case import CHANCE, Case, Finding, Lacking
+from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations, as_annotators, as_predictions
+
+SEVERITIES = ["critical", "warning", "note", "none", "not run"]
+
+
+def audit(
+    annotations: Any,
+    predictions: Any = None,
+    *,
+    people: Any = None,
+    gold: Gold | None = None,
+    time: pd.DataFrame | None = None,
+    random_seed: Seed = None,
+) -> pd.DataFrame:
+    """Look for what is wrong with a test set, and rank it.
+
+    Parameters
+    ----------
+    annotations, predictions
+        Containers, tables or paths. Some checks need labels, some labels or ratings; rankings have few.
+    people
+        Features of the annotators: `Annotators`, a table or a path.
+    gold
+        The true label of some items, a mapping or a series by item; other items have no part.
+    time
+        Seconds of each answer: a data frame (item, annotator, time).
+    random_seed
+        Of the scores of the models.
+
+    Returns
+    -------
+    DataFrame
+        One row per check, index ``check``, the worst first: ``severity`` (critical, warning, note; none: it found
+        nothing; not run), ``finding``, ``evidence``, ``what_to_do``, and ``where`` (at most five items, annotators,
+        models or labels; ``attrs["where"]`` has all, by check). What is inferred is corrected for all checks (Holm): a
+        test set without defects has a critical finding or a warning in at most .05 of cases.
+
+    Raises
+    ------
+    InputError
+        What the containers refuse.
+
+    See Also
+    --------
+    evaluate, agreement_table, annotate_next
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
+
+    Examples
+    --------
+    >>> from bayesagree import Labels
+    >>> rng = np.random.default_rng(1)
+    >>> votes = np.where(rng.random((80, 5)) < 0.2, "no", np.array(["no", "yes"])[np.arange(80) % 2, None])
+    >>> votes[:, 4] = rng.choice(["no", "yes"], 80)
+    >>> audit(Labels.from_matrix(votes)).query("severity == 'warning'")["where"].tolist()
+    ["'4'"]
+    """
+    given = as_annotations(annotations)
+    items, models = given.items, as_predictions(predictions, given, may_lack=True)
+    if models is not None:
+        models = models.on_items(items)
+        if not isinstance(given, Rankings):
+            given = given.select(np.isin(items, models.items)[given.item_index])
+    if gold is not None:
+        known: Any = pd.Series(gold)
+        gold = known[known.index.isin(given.items)]
+    case = Case(given, items, models, as_annotators(people), gold, time, random_seed)
+    said, rows, where = {}, {}, {}
+    for check in (*of_annotations.CHECKS, *of_models.CHECKS):
+        name, about = check.__name__, (check.__doc__ or "").splitlines()[0].rstrip(".")
+        rows[name] = ["none", f"nothing found: {about}", "", "", ""]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the audit says what they say
+                said[name] = check(case)
+        except (Lacking, InputError) as lack:
+            rows[name] = ["not run", f"{about}: needs {lack}", "", "", ""]
+    for name, chance in _corrected(said).items():
+        severity, finding, way_out, names, _ = said[name]
+        if chance <= CHANCE and names:
+            where[name] = names
+            sure = (
+                f"chance without this defect at most {max(chance, 0.001):.1g}, of all checks"
+                if chance
+                else "counted"
+            )
+            rows[name] = [severity, finding, sure, way_out, shorten(names)]
+    columns = ["severity", "finding", "evidence", "what_to_do", "where"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("check")
+    table = table.sort_values("severity", key=lambda column: column.map(SEVERITIES.index), kind="stable")
+    table.attrs["where"] = where
+    return table
+
+
+def _corrected(said: dict[str, Finding]) -> dict[str, float]:
+    """Return the chance of each finding among all that are inferred, 0 of what is counted."""
+    least, chances = 0.0, {name: 0.0 for name, one in said.items() if one.chance is None}
+    order = sorted((one.chance or 0.0, name) for name, one in said.items() if name not in chances)
+    for k, (chance, name) in enumerate(order):
+        chances[name] = least = max(least, chance * (len(order) - k), 1e-12)
+    return chances

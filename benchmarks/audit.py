@@ -1,0 +1,231 @@
+"""False alarms of `audit` on test sets without defects, and its power for each defect: benchmarks/results/audit.md.
+
+    uv run python benchmarks/audit.py [--sets 500] [--repeats 100]
+
+A test set has a true label of each item, twelve annotators who give it in .65 to .92 of their answers, five of them on
+each item, and three models; or labels that are open to debate; or ratings. Each defect is planted in one of the first
+kind.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bayesagree import Annotators, Labels, Predictions, audit, simulate
+
+LABELS = np.array(["good", "fair", "poor"])
+WHO = np.array([f"r{j}" for j in range(12)])
+SERIOUS = ["critical", "warning"]
+
+
+def clean(rng, n_items=200):
+    """Return the parts of a test set without defects: votes (item, annotator), -1 for none, and what goes with them."""
+    truth = rng.choice(3, n_items, p=[0.5, 0.3, 0.2])
+    votes = noisy(rng, truth[:, None], rng.uniform(0.65, 0.92, WHO.size))
+    votes[rng.random(votes.shape).argsort(axis=1) >= 5] = -1
+    models = {name: noisy(rng, truth, right) for name, right in (("A", 0.85), ("B", 0.75), ("C", 0.6))}
+    seconds = rng.lognormal(2, 0.5, votes.shape)
+    people = pd.DataFrame({"annotator": WHO, "age": np.repeat(["young", "old"], 6)})
+    return {
+        "truth": truth,
+        "votes": votes,
+        "models": models,
+        "gold": truth.copy(),
+        "time": seconds,
+        "people": people,
+    }
+
+
+def noisy(rng, truth, right):
+    """Return labels that are the true one with some probability, and else another one."""
+    shape = np.broadcast_shapes(np.shape(truth), np.shape(right))
+    return np.where(rng.random(shape) < right, truth, (truth + rng.integers(1, 3, shape)) % 3)
+
+
+def arguments(parts, label=LABELS.__getitem__):
+    """Return the arguments of `audit`."""
+    item, who = np.nonzero(parts["votes"] >= 0)
+    names, votes = pd.DataFrame({"item": item, "annotator": WHO[who]}), parts["votes"][item, who]
+    known = parts.get("names", LABELS)
+    rows = names.assign(label=known[votes])
+    scores = {m: np.where(np.arange(3) == p[:, None], 0.8, 0.1) for m, p in parts["models"].items()}
+    predictions = Predictions.from_scores(scores, labels=LABELS.tolist())
+    if "known" in parts:
+        predictions = predictions.on_items(parts["known"])
+    return {
+        "annotations": Labels.from_long(rows, labels=list(dict.fromkeys([*LABELS, *known])), duplicates="keep"),
+        "predictions": predictions,
+        "people": Annotators.from_table(parts["people"]),
+        "gold": pd.Series(LABELS[parts["gold"]])[::2],
+        "time": names.assign(time=parts["time"][item, who]),
+    }
+
+
+def copied(parts, rng):
+    votes = parts["votes"]
+    votes[:, 1] = np.where(rng.random(len(votes)) < 0.9, votes[:, 0], votes[:, 1])
+
+
+def one_answer(parts, rng):
+    parts["votes"][parts["votes"][:, 0] >= 0, 0] = 0
+
+
+def random_answers(parts, rng):
+    votes = parts["votes"]
+    votes[votes[:, 0] >= 0, 0] = rng.integers(0, 3, (votes[:, 0] >= 0).sum())
+
+
+def opposite(parts, rng):
+    votes = parts["votes"]
+    votes[:, 0] = np.where(votes[:, 0] >= 0, (parts["truth"] + rng.integers(1, 3, len(votes))) % 3, -1)
+
+
+def wrong_gold(parts, rng):
+    swap = rng.random(parts["gold"].size) < 0.1
+    parts["gold"] = np.where(swap, (parts["gold"] + 1) % 3, parts["gold"])
+
+
+def spellings(parts, rng):
+    parts["names"] = np.append(LABELS, "Good ")
+    votes = parts["votes"]
+    votes[:, 0] = np.where(votes[:, 0] == 0, 3, votes[:, 0])
+
+
+def apart(parts, rng):
+    half = np.arange(len(parts["votes"])) < len(parts["votes"]) / 2
+    parts["votes"][np.ix_(half, np.arange(12) < 6)] = -1
+    parts["votes"][np.ix_(~half, np.arange(12) >= 6)] = -1
+
+
+def own_label(parts, rng):
+    votes = parts["votes"]
+    parts["names"] = np.append(LABELS, "other")
+    votes[:, 0] = np.where((votes[:, 0] >= 0) & (rng.random(len(votes)) < 0.2), 3, votes[:, 0])
+
+
+def clicks(parts, rng):
+    parts["time"][:, 0] /= 10
+
+
+def knows(parts, rng):
+    """A model that was made from the votes: of each item one that is in the majority."""
+    parts["models"]["A"] = (parts["votes"][:, :, None] == np.arange(3)).sum(axis=1).argmax(axis=1)
+
+
+def lacks(parts, rng):
+    parts["known"] = np.arange(len(parts["votes"]))[5:]
+
+
+def group(parts, rng):
+    """The young call most good items fair, which the models do not know."""
+    votes = parts["votes"][:, :6]
+    votes[(votes == 0) & (rng.random(votes.shape) < 0.8)] = 1
+
+
+def equal(parts, rng):
+    parts["models"]["B"] = noisy(rng, parts["truth"], 0.85)
+
+
+def hard(parts, rng):
+    """A tenth of the items has votes for a label that is wrong."""
+    wrong = rng.random(len(parts["truth"])) < 0.1
+    votes = parts["votes"][wrong]
+    parts["votes"][wrong] = np.where(votes >= 0, (votes + 1) % 3, -1)
+
+
+def few(parts, rng):
+    """Two votes each."""
+    parts["votes"][rng.random(parts["votes"].shape).argsort(axis=1) >= 5] = -1
+
+
+def nobody(parts, rng):
+    parts["names"] = np.append(LABELS, "other")
+
+
+# Check, and what is planted for it.
+DEFECTS = {
+    "knows_votes": knows, "copies": copied, "one_answer": one_answer, "careless": random_answers,
+    "careless, against": opposite, "against_gold": wrong_gold, "spelling": spellings, "never_meet": apart,
+    "unused, by one": own_label, "too_fast": clicks, "missing": lacks, "served_badly": group,
+    "unseparated": equal, "all_err": hard, "few_votes": few, "unused": nobody,
+}  # fmt: skip
+
+
+def audited(defect=None, random_seed=0, n_items=200):
+    """Return the audit of a test set with one defect, or none."""
+    rng = np.random.default_rng(random_seed)
+    parts = clean(rng, n_items)
+    if defect is not None:
+        DEFECTS[defect](parts, rng)
+    return audit(**arguments(parts), random_seed=1)
+
+
+def debated(random_seed):
+    """Return the audit of labels that are open to debate, without defects."""
+    made = simulate.labelled_test_set(n_items=200, random_seed=random_seed)
+    return audit(made.labels, made.predictions, random_seed=1)
+
+
+def rated(random_seed):
+    """Return the audit of ratings without defects."""
+    return audit(simulate.ratings(n_items=200, random_seed=random_seed).ratings, random_seed=1)
+
+
+CLEAN = {"one true label": lambda seed: audited(None, seed), "open to debate": debated, "ratings": rated}
+
+
+def main() -> None:
+    """Write the page and its numbers."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sets", type=int, default=500)
+    parser.add_argument("--repeats", type=int, default=100)
+    given, began = parser.parse_args(), time.process_time()
+    warnings.simplefilter("ignore")
+    seeds = [range(k, given.sets, len(CLEAN)) for k in range(len(CLEAN))]
+    said = {
+        name: [table.index[table["severity"].isin(SERIOUS)].tolist() for table in map(make, some)]
+        for (name, make), some in zip(CLEAN.items(), seeds)
+    }
+    power = {
+        (name, n_items): np.mean(
+            [audited(name, seed, n_items)["severity"][name.split(",")[0]] not in ("none", "not run")
+             for seed in range(given.repeats)]
+        )
+        for name in DEFECTS for n_items in (200, 600)
+    }  # fmt: skip
+    results = Path(__file__).parent / "results"
+    alarms = {name: [len(found) for found in tables] for name, tables in said.items()}
+    kept = {
+        "alarms": {name: [int(np.sum(np.array(n) > 0)), len(n)] for name, n in alarms.items()},
+        "which": sorted({check for tables in said.values() for found in tables for check in found}),
+        "power": {f"{name}, {n} items": round(float(p), 3) for (name, n), p in power.items()},
+    }
+    (results / "audit.json").write_text(json.dumps(kept, indent=1) + "\n")
+    (results / "audit.md").write_text("\n".join(page(kept, power, given, time.process_time() - began)) + "\n")
+
+
+def page(kept, power, given, seconds):
+    """Yield the lines of the page."""
+    yield "# False alarms and power of the audit\n\nMade by `benchmarks/audit.py --sets " + (
+        f"{given.sets} --repeats {given.repeats}`, {seconds / 60:.0f} minutes of one processor.\n\n## No defect\n"
+    )
+    yield "200 items. A false alarm is a critical finding or a warning; at most .05 are asked.\n"
+    yield "| test sets | number | with a false alarm |\n| --- | ---: | ---: |"
+    for name, (found, n) in kept["alarms"].items():
+        yield f"| {name} | {n} | {found / n:.3f} |"
+    pairs = list(kept["alarms"].values())
+    yield f"| all | {sum(n for _, n in pairs)} | {sum(x for x, _ in pairs) / sum(n for _, n in pairs):.3f} |"
+    yield f"\nChecks that gave one: {', '.join(kept['which']) or 'none'}.\n\n## One defect\n"
+    yield f"How often the check speaks, of {given.repeats}; 83 and 250 answers of each annotator.\n"
+    yield "| check | 200 items | 600 items |\n| --- | ---: | ---: |"
+    for name in DEFECTS:
+        yield f"| {name} | {power[name, 200]:.2f} | {power[name, 600]:.2f} |"
+
+
+if __name__ == "__main__":
+    main()
