@@ -16,7 +16,6 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.tiers import rank_probabilities, standing
 from bayesagree.metrics.registry import full_name
-from bayesagree.plausibility.registry import FEWEST_ITEMS
 
 PAIR = ("model", "other_model")
 
@@ -262,13 +261,7 @@ def practical_equivalence(
 def _warnings(result: xr.DataTree, found: ModelScores, ci_prob: float) -> list[str]:
     """Return of each model why its row is in doubt, or nothing."""
     made = settings_of(result) if "settings" in result.attrs else {}
-    warning = {}
-    if "too few to learn from" in made.get("choice", ""):
-        few = f"{made['n_items']} items: by their annotations alone, too low for a model that knows more"
-        warning = dict.fromkeys(
-            found.models.astype(str), f"{few}; from {FEWEST_ITEMS} items on predictions count too"
-        )
-    warning |= dict.fromkeys(
+    warning = dict.fromkeys(
         made.get("left_out", []), "not independent of these annotations: no truth learns from it"
     )
     for draws in found.draws[1:]:

@@ -21,7 +21,7 @@ from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, sd_of_difference, widths_of, worlds
-from bayesagree.plausibility.registry import FEWEST_ITEMS, POSTERIORS
+from bayesagree.plausibility.registry import POSTERIORS
 
 # Coefficients of `agreement_table` that need no names of annotators.
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
@@ -36,10 +36,9 @@ MOST_ITEMS = 300
 MOST_ITEMS_OF_ONE_VOTE = 1000
 
 
-# Why ``"auto"`` chose the posterior of a study; the second if a planned study is small.
-REASONS = (
-    "Studies are evaluated from votes and predictions together, as evaluate() does by default (informed_dirichlet).",
-    f"Studies are evaluated from labels alone (dirichlet), as evaluate() does with fewer than {FEWEST_ITEMS} items.",
+# Why ``"auto"`` chose the posterior of a study.
+REASON = (
+    "Studies are evaluated from votes and predictions together, as evaluate() does by default (informed_dirichlet)."
 )
 
 
@@ -76,10 +75,9 @@ def plan(
         Models on the items of the pilot, for labels; None plans for agreement. Those that fit the votes better than
         independent voters could do not inform the truth, with a warning.
     plausibility
-        Posterior that evaluates a study, as in `evaluate`; by default ``"informed_dirichlet"`` (of fewer than 30 items
-        ``"dirichlet"``, as there), here with a normal approximation of its parameters, which with one vote an item is
-        corrected by studies evaluated in full. The pilot is always read by the informed posterior: a fixed prior would
-        decide what items look like.
+        Posterior that evaluates a study, as in `evaluate`; by default ``"informed_dirichlet"``, here with a normal
+        approximation of its parameters, which with one vote an item is corrected by studies evaluated in full. The
+        pilot is always read by the informed posterior: a fixed prior would decide what items look like.
     items, annotators
         The grid: numbers of items, and of votes per item.
     metric
@@ -153,11 +151,8 @@ def plan(
     one_of(plausibility, "plausibility", ("auto", *POSTERIORS))
     if replicates < 2:
         raise InputError("replicates=1: pass 2 or more, to show what the pilot leaves open")
-    name, reason = plausibility, ""
-    if plausibility == "auto":
-        few = bool(sizes.min() < FEWEST_ITEMS)
-        name = "dirichlet" if few and predictions is not None else "informed_dirichlet"
-        reason = REASONS[few] if predictions is not None else ""
+    auto = plausibility == "auto"
+    name = "informed_dirichlet" if auto else plausibility
     root = seed_sequence(random_seed)
     designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
     n_draws, done = positive_int(study_draws, "study_draws"), progress or (lambda number: None)
@@ -180,7 +175,8 @@ def plan(
         if power is not None:
             values["smallest_difference"] = sd * (border + sp.special.ndtri(probability(power, "power")))
     coords = {"items": sizes, "annotators": votes}
-    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB, "choice": reason}
+    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
+    attrs["choice"] = REASON if auto and predictions is not None else ""
     found = xr.Dataset({key: (tuple(coords), value) for key, value in values.items()}, coords, attrs)
     return found if target is None else _with_best(found, positive(target, "target"))
 

@@ -36,7 +36,7 @@ from bayesagree.plausibility.prirn import predictive as prirn_predictive
 from bayesagree.plausibility.prirn.posterior import PrIRN
 
 # A posterior by its name, as its draws, or as its specification.
-type Plausibility = str | xr.DataTree | Posterior
+Plausibility = str | xr.DataTree | Posterior
 
 
 class Reference(NamedTuple):
@@ -243,8 +243,8 @@ RANKINGS = f"Rankings alone determine the truth ({PlackettLuce.name})."
 INFORMED_RANKINGS = (
     f"Rankings and predictions together estimate the score against many readers ({InformedPlackettLuce.name})."
 )
-# Annotated items from which predictions inform the truth: of fewer the prior of a dozen parameters decides.
-FEWEST_ITEMS = 30
+# Rated items from which predictions inform the truth.
+FEWEST_RATED = 30
 # The same of ranked items, whose prior carries more: of fewer nothing is learnt that the prior does not say.
 FEWEST_RANKED = 5
 
@@ -267,8 +267,8 @@ def default_posterior(
     -------
     Choice
         The name of the posterior, and the reason as a sentence. Of labels it is ``"informed_dirichlet"``, which
-        estimates the score against many annotators, unless there are fewer than 30 annotated items or predictions that
-        say the same of every item; of ratings and predicted numbers ``"informed_normal"``, from 30 items on.
+        estimates the score against many annotators, unless the predictions say the same of every item; of ratings and
+        predicted numbers ``"informed_normal"``, from 30 items on.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def default_posterior(
     first = fitting_posteriors(annotations)[0].name
     n_items = np.unique(annotations.item_index).size
     numeric = predictions is not None and predictions.numbers is not None
-    if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_ITEMS:
+    if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_RATED:
         name = InformedNormal.name
         _refuse_options_of(first, name, set(given) - {"threshold", "exclude", "annotator_effects"})
         return Choice(
@@ -315,8 +315,6 @@ def default_posterior(
     elif "exclude" in given:  # which alone has models to leave out
         _refuse_options_of(first, informed.name, own)
         return Choice(informed.name, INFORMED)
-    elif n_items < FEWEST_ITEMS:
-        why = f"{n_items} annotated items are too few to learn from predictions ({FEWEST_ITEMS} are needed)"
     elif (predictions.hard_labels() == predictions.hard_labels()[:, :1]).all():
         why = "every model predicts one label for all items"
     if why:

@@ -99,7 +99,7 @@ def test_items_must_match():
     labels = Labels.from_counts(np.eye(7, dtype=int), items=[f"q{i}" for i in range(7)])
     models = Predictions.from_scores({"A": np.eye(7)}, items=[f"x{i}" for i in range(7)])
     with pytest.raises(InputError, match=r"missing 'q0', 'q1', 'q2', 'q3', 'q4', \.\.\. \(7 in all\)"):
-        evaluate(labels, models)
+        evaluate(labels, models, plausibility="dirichlet")
 
 
 def test_compare_asks_for_a_reliability(crowd):

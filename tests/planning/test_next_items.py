@@ -12,6 +12,7 @@ from bayesagree.errors import InputError
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.planning import value_of_votes
 
+ALONE = {"plausibility": "dirichlet", "random_seed": 1}
 VOTES = [[3, 0, 0], [2, 1, 0], [1, 1, 1], [0, 0, 0], [0, 4, 1]]
 MODELS = Predictions.from_labels({"A": [0, 0, 1, 2, 1], "B": [0, 1, 1, 0, 2]}, labels=[0, 1, 2])
 
@@ -26,7 +27,7 @@ def by_draws(counts, score):
 
 
 def test_gain_of_a_decision_is_the_drop_of_the_variance():
-    found = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, random_seed=1).set_index("item")["gain"]
+    found = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, **ALONE).set_index("item")["gain"]
     predicted = MODELS.hard_labels()
     for item, counts in enumerate(VOTES):
         a, b = predicted[:, item]
@@ -36,9 +37,7 @@ def test_gain_of_a_decision_is_the_drop_of_the_variance():
 
 
 def test_gain_of_a_metric_is_the_mean_over_models():
-    found = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, goal="metric", random_seed=1).set_index("item")[
-        "gain"
-    ]
+    found = annotate_next(Labels.from_counts(VOTES), MODELS, n=5, goal="metric", **ALONE).set_index("item")["gain"]
     for item, counts in enumerate(VOTES):
         gains = [by_draws(counts, lambda top, a=a: (top == a).astype(float)) for a in MODELS.hard_labels()[:, item]]
         assert found[item] == pytest.approx(np.mean(gains), abs=0.006)
