@@ -9,16 +9,17 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import cells_of, outcome_probabilities
-from bayesagree.comparisons._density import DavidsonPrior, Density, form_of
+from bayesagree.comparisons._density import Density, form_of
 from bayesagree.comparisons.model import model_of
+from bayesagree.comparisons.prior import DavidsonPrior
 from bayesagree.errors import one_of, positive_int, shorten, warn
-from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree.inference.convergence import diagnostics, warn_of_numbers
 from bayesagree.inference.nuts import Sampler, sample_nuts
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.inference.streams import Seed, map_blocks, one_blas_thread, seed_sequence
 from bayesagree.io.doors import as_annotations
 
-type Requested = Literal["auto", "common", "annotator"] | None
+Requested = Literal["auto", "common", "annotator"] | None
 
 # Parameters of a result and their dims beside chain and draw.
 AXES = {
@@ -165,14 +166,8 @@ def davidson(
     scores["win_rate"] = (win.sum(axis=-1) - 0.5) / (comparisons.models.size - 1)
     posterior |= {name: (("chain", "draw", "model"), values) for name, values in scores.items()}
     posterior["win_probability"] = (("chain", "draw", "model", "other_model"), win)
-    largest = {name: float(np.max(v, initial=1.0)) for name, (_, v) in checks.items() if name.endswith("r_hat")}
-    worst = max(largest, key=largest.__getitem__)
-    if draws >= ENOUGH_DRAWS and largest[worst] > R_HAT_LIMIT:
-        slow = ", or leave out discrimination or item_effects" if form.item_effects and form.discrimination else ""
-        warn(
-            f"{worst.removesuffix('_r_hat').replace('r_hat', 'strength')} has not converged (r_hat up to "
-            f"{largest[worst]:.2f}, limit {R_HAT_LIMIT}); raise draws={draws}{slow}"
-        )
+    slow = ", or leave out discrimination or item_effects" if form.item_effects and form.discrimination else ""
+    warn_of_numbers({name: found[name] for name in AXES if name in found}, f"raise draws={draws}{slow}")
     linked = comparisons.components()
     groups = {
         "posterior": posterior,

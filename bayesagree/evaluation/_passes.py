@@ -17,7 +17,7 @@ from bayesagree.evaluation._results import PARTS, Results
 from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
 from bayesagree.inference.blocks import Schedule
-from bayesagree.inference.convergence import warn_not_converged, warn_of_scores
+from bayesagree.inference.convergence import warn_not_converged, warn_of_numbers
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.posterior import Posterior, Request
@@ -117,8 +117,8 @@ class Evaluation:
         settings |= {name: doubted for name in ("left_out", "unsure") if (doubted := getattr(fitted, name))}
         engine = passes[0].engine
         if engine != "exact":
-            drawn = [np.reshape(of[1], (*of[1].shape[:2], -1)) for of in groups["posterior"].values()]
-            warn_of_scores(np.concatenate(drawn, axis=2), f"raise draws={how.request.draws}")
+            drawn = {name: of[1] for name, of in groups["posterior"].items()}
+            warn_of_numbers(drawn, f"raise draws={how.request.draws}")
         return result_tree(
             groups,
             coords,

@@ -1,13 +1,13 @@
-"""Convergence of Markov chains, one definition for all posteriors: rank-normalised split R-hat and bulk ESS.
+"""Whether draws suffice, one rule for all posteriors: rank-normalised split R-hat, bulk ESS, and k-hat of weights.
 
-The values are those of `arviz.rhat` and `arviz.ess`, for all parameters at once: thousands of items have one each. (Of
-a single chain the halves are compared, where ArviZ refuses.)
+R-hat and ESS are those of `arviz.rhat` and `arviz.ess`, for all parameters at once: thousands of items have one each.
+(Of a single chain the halves are compared, where ArviZ refuses.)
 
 Source: Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-normalization, folding, and localization: an improved
 R-hat for assessing convergence of MCMC", Bayesian Analysis 16 (2021), https://doi.org/10.1214/20-BA1221.
 """
 
-import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,18 +17,14 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.errors import shorten, warn
 
-# 1.01 is the limit for one parameter in a paper. The worst of thousands of items is compared here, and at 100
-# effective draws the noise of R-hat alone takes some of them to 1.05: above 1.1 the chains do disagree.
-# Chains count as converged up to this R-hat.
-R_HAT_LIMIT = 1.1
-# Chains of one annotator with ten labels wander slowly, which hardly moves the items; at 1.5 they have ended in
-# different places.
-# The same for a single annotator or item of a model that joins all of them.
-R_HAT_LIMIT_OF_ONE = 1.5
-# Limits of the field for a number that is printed.
-SCORE_R_HAT, SCORE_ESS = 1.01, 400
-# Below a hundred draws R-hat is mostly noise: its own standard error exceeds what the limit allows.
-# Fewest draws per chain for which a joint model warns.
+# The limits of the field for a number that is printed (Vehtari et al., section 4).
+R_HAT_LIMIT, ESS_LIMIT = 1.01, 400
+# The same of draws that importance sampling weights (Vehtari et al. 2024).
+K_HAT_LIMIT = 0.7
+# Parameters are not printed: their chains are in different modes above this R-hat. Chains of one annotator with ten
+# labels wander slowly, which hardly moves the items: the same of a single annotator or item of a joint model.
+MODES_APART, ONE_APART = 1.1, 1.5
+# Fewest draws per chain that tell of modes: below, R-hat is mostly noise.
 ENOUGH_DRAWS = 100
 # Parameters whose draws are sorted at once.
 AT_ONCE = 64
@@ -114,20 +110,6 @@ def _effective_size(parts: Floats) -> Floats:
     return size / np.maximum(time, 1.0 / np.log10(size))
 
 
-def worst_diagnostics(samples: Floats, chains: int) -> tuple[float, float]:
-    """Return the largest R-hat and the smallest ESS over the columns of samples (chain * draw, column).
-
-    Examples
-    --------
-    >>> r_hat, ess = worst_diagnostics(np.random.default_rng(1).normal(size=(400, 3)), chains=4)
-    >>> r_hat < 1.05, ess > 200
-    (True, True)
-    """
-    r_hat, ess = diagnostics(samples.reshape(chains, -1, samples.shape[1]))
-    known = np.isfinite(r_hat)
-    return (float(r_hat[known].max()), float(ess[known].min())) if known.any() else (math.nan, math.nan)
-
-
 def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
     """Return the largest R-hat and smallest ESS of each item's parameters, draws (chain, draw, item, ...)."""
     n_items = draws.shape[2]
@@ -136,23 +118,78 @@ def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
     return {"r_hat": np.fmax.reduce(r_hat, axis=1), "ess": np.fmin.reduce(ess, axis=1)}
 
 
-def warn_of_scores(draws: Floats, way_out: str) -> None:
-    """Warn where numbers that are printed rest on chains that disagree or are short, draws (chain, draw, number)."""
-    r_hat, ess = diagnostics(draws)
-    known = np.isfinite(r_hat)
-    if known.any() and (r_hat[known].max() > SCORE_R_HAT or ess[known].min() < SCORE_ESS):
+def warn_of_numbers(numbers: Mapping[str, NDArray[Any]], way_out: str) -> None:
+    """Warn of numbers that are printed whose chains are short or disagree, draws (chain, draw, ...) by name.
+
+    Examples
+    --------
+    >>> warn_of_numbers({"accuracy": np.random.default_rng(1).normal(size=(4, 1000, 3))}, "raise draws=")
+    """
+    found = {name: diagnostics(draws.reshape(*draws.shape[:2], -1)) for name, draws in numbers.items()}
+    bad = {
+        name: (np.fmax.reduce(r_hat), np.fmin.reduce(ess))
+        for name, (r_hat, ess) in found.items()
+        if (r_hat > R_HAT_LIMIT).any() or (ess < ESS_LIMIT).any()
+    }
+    if bad:
+        r_hat, ess = (by(values) for by, values in zip((np.fmax.reduce, np.fmin.reduce), zip(*bad.values())))
         warn(
-            f"a score rests on {ess[known].min():.0f} effective draws, with an R-hat of up to {r_hat[known].max():.2f} "
-            f"(asked are {SCORE_ESS} and {SCORE_R_HAT}); {way_out}"
+            f"{', '.join(bad)}: {ess:.0f} effective draws, R-hat up to {r_hat:.2f} (wanted: {ESS_LIMIT}, "
+            f"{R_HAT_LIMIT}); {way_out}"
         )
+
+
+def warn_of_weights(k_hat: float, way_out: str) -> None:
+    """Warn of weights of importance sampling whose mean a few draws decide."""
+    if k_hat > K_HAT_LIMIT:
+        warn(f"Pareto k-hat of the importance sampling is {k_hat:.2f}, above {K_HAT_LIMIT}: {way_out}")
+
+
+def pareto_k(log_weight: Floats) -> float:
+    """Return k-hat, the shape of a generalised Pareto distribution of the largest importance ratios.
+
+    Fitted as by Zhang and Stephens, "A new and efficient estimation method for the generalized Pareto distribution",
+    Technometrics 51 (2009), to as many as Vehtari et al., "Pareto smoothed importance sampling", JMLR 25 (2024), take.
+    """
+    n = log_weight.size
+    tail = int(min(0.2 * n, 3 * np.sqrt(n)))
+    largest = np.exp(np.sort(log_weight)[-tail - 1 :] - log_weight.max())
+    x = largest[1:] - largest[0]
+    if x[-1] <= 0:
+        return 0.0
+    x = np.maximum(x, 1e-300)
+    m = 30 + int(np.sqrt(tail))
+    theta = 1 / x[-1] + (1 - np.sqrt(m / (np.arange(m) + 0.5))) / (3 * x[int(tail / 4 + 0.5) - 1])
+    k = np.log1p(-theta[:, None] * x).mean(axis=1)
+    profile = tail * (np.log(-theta / k) - k - 1)
+    theta = float(sp.special.softmax(profile) @ theta)
+    k_hat = float(np.log1p(-theta * x).mean())
+    return (tail * k_hat + 5) / (tail + 10)  # a prior of ten observations at one half
+
+
+def r_hat_limit(n: int) -> float:
+    """Return the R-hat that one of n numbers with 400 effective draws, in four chains, has with probability .05.
+
+    Its square exceeds 1 by a multiple of the variance of the means of eight halves of a chain; for one number it is the
+    limit of the field.
+
+    Examples
+    --------
+    >>> [round(r_hat_limit(n), 3) for n in (1, 100, 10000)]
+    [1.01, 1.027, 1.042]
+    """
+    halves = 8
+    spread = float(sp.special.chdtri(halves - 1, 0.05 / n)) / (halves - 1)
+    return (1 + (spread - 1) * halves / ESS_LIMIT) ** 0.5
 
 
 def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str) -> None:
     """Warn with the names of the items whose chains disagree, worst first."""
-    bad = np.flatnonzero(r_hat > R_HAT_LIMIT)
+    limit = r_hat_limit(max(items.size, 1))
+    bad = np.flatnonzero(r_hat > limit)
     if bad.size:
         bad = bad[np.argsort(-r_hat[bad], kind="stable")]
         warn(
             f"{bad.size} of {items.size} items have not converged (r_hat up to {r_hat[bad[0]]:.2f}, limit "
-            f"{R_HAT_LIMIT}): {shorten(items[bad])}; {way_out}"
+            f"{limit:.2f}): {shorten(items[bad])}; {way_out}"
         )

@@ -32,17 +32,18 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
-from bayesagree.inference.convergence import R_HAT_LIMIT, diagnostics
+from bayesagree.inference.convergence import diagnostics, warn_of_numbers
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
-from bayesagree.judges._regression import CorrectedRatePrior, Target, regression, weighted_columns
+from bayesagree.judges._regression import Target, regression, weighted_columns
 from bayesagree.judges._sampler import Votes, modes, sample_chain
 from bayesagree.judges.estimators import classical_checks, saving_bound
 from bayesagree.judges.model import sample_model
+from bayesagree.judges.prior import CorrectedRatePrior
 from bayesagree.plausibility.independence import warn_of_dependent
 
 # Cells times draws averaged at a time: 32 MiB an array.
@@ -186,7 +187,11 @@ def corrected_rate(
         for name, values in (averages | slopes | fit.people).items()
     }
     r_hat, ess = diagnostics(posterior["rate"][1])
-    _warn_not_converged(panel, r_hat)
+    warn_of_numbers(
+        {f"rate of {name}": posterior["rate"][1][..., s] for s, name in enumerate(panel.system.levels)},
+        f"raise draws={draws}; if chains found different answers to how often people and the judges "
+        f"{shorten(panel.judges)} are right, raise tune={tune} and thin={thin}, or collect more votes per item",
+    )
     groups = {
         "posterior": posterior,
         "derived": _derived(averages, ci_prob),
@@ -319,13 +324,3 @@ def _warn_of_dependent(panel: Panel) -> None:
     if np.isfinite(said).any():
         models = Predictions.from_labels(dict(zip(panel.judges.tolist(), said.T)), labels=[0, 1])
         warn_of_dependent(Labels.from_counts(counts, labels=[0, 1]), models)
-
-
-def _warn_not_converged(panel: Panel, r_hat: Floats) -> None:
-    if (r_hat > R_HAT_LIMIT).any():
-        message = (
-            f"rates of {shorten(panel.system.levels[r_hat > R_HAT_LIMIT])} have not converged (r_hat up to "
-            f"{np.nanmax(r_hat):.2f}, limit {R_HAT_LIMIT}): chains found different answers to how often people and "
-            f"the judges {shorten(panel.judges)} are right; raise tune= and thin=, or collect more votes per item"
-        )
-        warn(message)

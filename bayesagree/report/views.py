@@ -277,7 +277,7 @@ def diagnostics(data: Any) -> list[tuple[str, str, str]]:
     rows = []
     if "r_hat" in data.diagnostics:
         size = number(data.diagnostics["r_hat"])
-        rows.append(("Largest split r-hat", size, "1: the chains agree; above 1.1 they do not"))
+        rows.append(("Largest split r-hat", size, "1: the chains agree; wanted below 1.01 of a printed number"))
     if "ess" in data.diagnostics:
         size = f"{data.diagnostics['ess']:.0f}"
         rows.append(("Smallest effective sample size", size, "independent draws that are as precise as the chains"))

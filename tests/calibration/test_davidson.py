@@ -46,7 +46,6 @@ def drawn(variant, rng):
     return pd.DataFrame(table), truth
 
 
-@pytest.mark.filterwarnings("ignore:.*has not converged:UserWarning")
 @pytest.mark.parametrize(("n", "name", "random_seed"), SIZES)
 def test_ranks_of_the_truth_are_uniform(calibration, n, name, random_seed):
     variant, rng = VARIANTS[name], np.random.default_rng(random_seed)

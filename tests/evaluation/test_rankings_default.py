@@ -22,7 +22,7 @@ def readers() -> tuple[ba.Rankings, ba.Predictions, float]:
     return rankings, ba.Predictions.from_labels({"m": said.tolist()}, labels=list(range(labels))), 0.9
 
 
-@pytest.mark.filterwarnings("ignore:.*all rankings name 3 of 12", "ignore:.*not converged")
+@pytest.mark.filterwarnings("ignore:.*all rankings name 3 of 12")
 def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers) -> None:
     rankings, models, truth = readers
     how = {"metrics": ["accuracy"], "draws": 250, "chains": 2, "random_seed": 1}

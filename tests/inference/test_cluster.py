@@ -24,7 +24,7 @@ from bayesagree.datasets import load
 from bayesagree.datasets.simulate import labelled_test_set, noisy_models
 from bayesagree.inference.streams import map_blocks
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*items have not converged"), pytest.mark.cluster]
+pytestmark = pytest.mark.cluster
 FEW = {"draws": 20, "chains": 2, "random_seed": 3}
 
 

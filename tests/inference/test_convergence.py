@@ -7,7 +7,7 @@ import pytest
 
 from bayesagree import evaluate
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.inference.convergence import diagnostics, warn_not_converged, warn_of_scores, worst_of_items
+from bayesagree.inference.convergence import diagnostics, warn_not_converged, warn_of_numbers, worst_of_items
 
 RNG = np.random.default_rng(0)
 CHAINS = {
@@ -55,17 +55,18 @@ def test_the_worst_parameter_of_an_item_is_named():
 
 @pytest.mark.parametrize("kind", ["few", "slow", "apart"])
 def test_scores_of_short_or_poor_chains_are_warned_of_and_of_good_ones_not(kind):
-    with pytest.warns(UserWarning, match=r"rests on \d+ effective draws, with an R-hat of up to .*; raise draws="):
-        warn_of_scores(CHAINS[kind], "raise draws=")
+    good = np.random.default_rng(5).normal(size=(4, 1000, 3))
+    with pytest.warns(UserWarning, match=r"^poor: \d+ effective draws, R-hat up to .*; raise draws="):
+        warn_of_numbers({"poor": CHAINS[kind], "good": good}, "raise draws=")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_scores(np.random.default_rng(5).normal(size=(4, 1000, 3)), "raise draws=")
+        warn_of_numbers({"good": good}, "raise draws=")
 
 
 def test_evaluate_warns_of_few_draws_of_chains_and_says_how_they_were_made():
     given = labelled_test_set(n_items=60, random_seed=1)
-    with pytest.warns(UserWarning, match="a score rests on .* effective draws.*raise draws=40"):
-        found = evaluate(given.labels, given.predictions, draws=40, random_seed=1)
+    with pytest.warns(UserWarning, match="^accuracy: .* effective draws.*raise draws=200"):
+        found = evaluate(given.labels, given.predictions, draws=200, random_seed=1)
     assert found.attrs["inference"].startswith("elliptical slice")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

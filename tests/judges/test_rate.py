@@ -18,7 +18,7 @@ from bayesagree.judges.model import corrected_rate_model
 from bayesagree.judges.rate import Fit, _averages
 
 REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())
-pytestmark = pytest.mark.filterwarnings("ignore:people labelled fewer", "ignore:rates of")
+pytestmark = pytest.mark.filterwarnings("ignore:people labelled fewer")
 
 
 def data(random_seed=3, n=240, asked=90, votes=3, judges=2) -> tuple[Labels, Labels, dict[int, str]]:

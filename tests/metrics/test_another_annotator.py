@@ -36,7 +36,6 @@ def test_expectation_over_labels(shares, metric, truth_is, expected):
     assert abs(gap.mean()) < 5 * gap.std() / np.sqrt(gap.size)
 
 
-@pytest.mark.filterwarnings("ignore:.*have not converged")
 def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
     from bayesagree import score
     from bayesagree.metrics._scorer import draws_for

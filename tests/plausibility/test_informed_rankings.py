@@ -15,7 +15,7 @@ from bayesagree.plausibility.registry import default_posterior
 
 MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_plackett_luce.json").read_text())
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*all rankings name 2 of 6 labels", "ignore:.*not converged")
+pytestmark = pytest.mark.filterwarnings("ignore:.*all rankings name 2 of 6 labels")
 
 
 def readers_and_model(n: int = 60, n_labels: int = 6, right: float = 0.85, seed: int = 1):

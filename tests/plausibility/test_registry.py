@@ -25,7 +25,6 @@ def specification(record: PosteriorRecord) -> Posterior:
 
 
 @RECORDS
-@pytest.mark.filterwarnings("ignore:.*items have not converged")
 def test_results_name_their_model(record: PosteriorRecord) -> None:
     annotations = ANNOTATIONS[record.annotations]
     tree = specification(record).draw(annotations, Request(20, 2, 1))

@@ -197,7 +197,6 @@ def test_replicates_follow_the_draws():
         (lambda: plackett_luce(RANKINGS, draws=9, unranked="lumped"), RANKINGS, "unranked='exact'"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*have not converged")
 def test_what_cannot_be_predicted_is_refused(tree, annotations, message):
     with pytest.raises(InputError, match=message):
         with_log_likelihood(tree(), annotations)

@@ -25,9 +25,10 @@ from bayesagree._types import Floats
 from bayesagree.agreement._phi.likelihood import compressed
 from bayesagree.agreement._phi.problem import Problem
 from bayesagree.errors import ConvergenceError, warn
+from bayesagree.inference.convergence import K_HAT_LIMIT, pareto_k, warn_of_weights
 from bayesagree.inference.streams import one_blas_thread
 
-type Density = Callable[..., Floats]
+Density = Callable[..., Floats]
 
 HALF_LOG_2 = np.log(2) / 2
 # log p from Phi -0.9999 to 1 - 2^-9999, and the largest logit of m and s; shares closer to 1 make no difference.
@@ -45,8 +46,8 @@ FIRST, NEXT, MOST_ROUNDS, ENOUGH = 4096, 2048, 6, 2500
 APART = 0.9
 # Centres of a further round, their width in the covariance of the draws, and the largest weight that counts there.
 CENTRES, NARROWER, LARGEST_WEIGHT = 40, 0.35, 0.02
-# Effective draws below which there is no result, and k-hat from which it is not to be trusted.
-FEWEST, LARGEST_K = 50, 0.7
+# Effective draws below which there is no result.
+FEWEST = 50
 # Log evidence below that of the rival from which no further round follows: its weight is below a ten-thousandth. The
 # least share of effective draws that a reading beside a rival has.
 NEGLIGIBLE, LEAST_SHARE = 10.0, 0.2
@@ -229,8 +230,7 @@ def _checked(found: PhiPosterior) -> PhiPosterior:
         raise ConvergenceError(
             f"only {found.effective:.0f} draws of the importance sampling are effective; use engine='nuts'"
         )
-    if found.k_hat > LARGEST_K:
-        warn(f"Pareto k-hat of the importance sampling is {found.k_hat:.2f}, above {LARGEST_K}: use engine='nuts'")
+    warn_of_weights(found.k_hat, "use engine='nuts'")
     return found
 
 
@@ -422,7 +422,7 @@ def _by_importance(
         effective, k_hat = float(1 / (weight**2).sum()), pareto_k(log_weight)
         ahead = total - np.log(len(places)) - rival
         # Beside another reading it need be only as exact as it counts.
-        settled = effective > ENOUGH * max(sp.special.expit(ahead), LEAST_SHARE) and k_hat < LARGEST_K
+        settled = effective > ENOUGH * max(sp.special.expit(ahead), LEAST_SHARE) and k_hat < K_HAT_LIMIT
         if settled or len(rounds) >= most or ahead < -NEGLIGIBLE:
             break
         weight = np.minimum(weight, max(LARGEST_WEIGHT, 2 / len(places)))
@@ -438,28 +438,6 @@ def _by_importance(
         values = np.concatenate([values, density(drawn, ROUNDED * sd)])
     error = float(np.sqrt(max(len(places) / effective - 1, 0.0) / len(places)))
     return places, log_weight, k_hat, error, effective
-
-
-def pareto_k(log_weight: Floats) -> float:
-    """Return the shape of a generalised Pareto distribution of the largest importance ratios.
-
-    Fitted as by Zhang and Stephens, "A new and efficient estimation method for the generalized Pareto distribution",
-    Technometrics 51 (2009), to as many as Vehtari et al., "Pareto smoothed importance sampling", JMLR 25 (2024), take.
-    """
-    n = log_weight.size
-    tail = int(min(0.2 * n, 3 * np.sqrt(n)))
-    largest = np.exp(np.sort(log_weight)[-tail - 1 :] - log_weight.max())
-    x = largest[1:] - largest[0]
-    if x[-1] <= 0:
-        return 0.0
-    x = np.maximum(x, 1e-300)
-    m = 30 + int(np.sqrt(tail))
-    theta = 1 / x[-1] + (1 - np.sqrt(m / (np.arange(m) + 0.5))) / (3 * x[int(tail / 4 + 0.5) - 1])
-    k = np.log1p(-theta[:, None] * x).mean(axis=1)
-    profile = tail * (np.log(-theta / k) - k - 1)
-    theta = float(sp.special.softmax(profile) @ theta)
-    k_hat = float(np.log1p(-theta * x).mean())
-    return (tail * k_hat + 5) / (tail + 10)  # a prior of ten observations at one half
 
 
 def _mixture(first: PhiPosterior, second: PhiPosterior, share: float) -> PhiPosterior:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, as_python, shorten, warn
 from bayesagree.inference.blocks import category_axis, check_depth
-from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
+from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, ONE_APART, diagnostics, warn_of_numbers
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.plausibility.dawid_skene._gibbs import Chains
@@ -35,8 +35,8 @@ DIMS: dict[str, tuple[str, ...]] = {
 MONITORED = 50
 # Variables without convergence diagnostics: those of the items' probabilities tell of them.
 UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "latent_truth")
-
-
+# Variables of which tables print every number.
+PRINTED = ("accuracy", "prevalence")
 # Settings that say what ``variant="auto"`` averages.
 CHOSEN = ("variant", "weights")
 
@@ -152,6 +152,8 @@ def chains_tree(
     tree = result_tree(groups, coords, settings=settings, **how)
     if (why := disagreement(tree)) is not None:
         warn(why)
+    else:
+        warn_of_numbers({name: drawn[name] for name in PRINTED if name in drawn}, "pass more draws and tune")
     return tree
 
 
@@ -243,14 +245,14 @@ def disagreement(tree: xr.DataTree) -> str | None:
     found = tree["diagnostics"].to_dataset()
     names = [str(name) for name in found["parameter"].values]
     one = [name.startswith(("label_probability", "accuracy")) for name in names]
-    excess = np.nan_to_num(found["r_hat"].values / np.where(one, R_HAT_LIMIT_OF_ONE, R_HAT_LIMIT))
+    excess = np.nan_to_num(found["r_hat"].values / np.where(one, ONE_APART, MODES_APART))
     worst = int(excess.argmax())
     if excess[worst] <= 1:
         return None
     apart = [
-        f"{axis}s {shorten(found[axis].values[values.argsort()[::-1]][: (values > R_HAT_LIMIT).sum()])}"
+        f"{axis}s {shorten(found[axis].values[values.argsort()[::-1]][: (values > MODES_APART).sum()])}"
         for axis in ("item", "annotator")
-        if (values := np.nan_to_num(found.get(f"{axis}_r_hat", xr.DataArray([0.0])).values)).max() > R_HAT_LIMIT
+        if (values := np.nan_to_num(found.get(f"{axis}_r_hat", xr.DataArray([0.0])).values)).max() > MODES_APART
     ]
     return (
         f"the chains disagree about {names[worst]} (r_hat {float(found['r_hat'][worst]):.2f})"

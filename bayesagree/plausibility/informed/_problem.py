@@ -11,7 +11,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import shorten, warn
-from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
 from bayesagree.inference.posterior import Drawer, Drawn, Request, label_dtype
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
@@ -21,8 +21,8 @@ from bayesagree.plausibility.informed.fit import Fit, Learner
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
 # A new set of parameters costs a hundred passes over all items, more than its draws of these.
-# Most consecutive draws of a chain that share their parameters.
-MOST_SHARED = 5
+# Most consecutive draws of a chain that share their parameters: with five scores had 170 effective draws.
+MOST_SHARED = 2
 
 
 def draws_per_parameters(draws: int) -> int:
@@ -35,11 +35,11 @@ def warn_of_chains(names: NDArray[np.str_], draws: Floats) -> None:
     if draws.shape[0] < 2 or draws.shape[1] < ENOUGH_DRAWS:
         return
     r_hat, _ = diagnostics(draws)
-    bad = np.flatnonzero(r_hat > R_HAT_LIMIT)
+    bad = np.flatnonzero(r_hat > MODES_APART)
     if bad.size:
         warn(
             f"chains of {bad.size} of {names.size} parameters disagree (r_hat up to {r_hat[bad].max():.2f}, limit "
-            f"{R_HAT_LIMIT}): {shorten(names[bad])}; raise draws=. The posterior is bimodal: scores may change "
+            f"{MODES_APART}): {shorten(names[bad])}; raise draws=. The posterior is bimodal: scores may change "
             "by up to a third of a standard deviation between seeds"
         )
 

@@ -16,7 +16,7 @@ from bayesagree.errors import InputError, shorten
 # Below this a probability is rounding: its log would be an outlier with leverage over the slope.
 LEAST_PROBABILITY = 1e-6
 
-type Excluded = str | Sequence[str] | None
+Excluded = str | Sequence[str] | None
 
 
 class Covariates(NamedTuple):

@@ -31,7 +31,7 @@ SPREAD = 0.7
 WALKERS = 10
 
 # Log likelihood of each item at parameters, shape (item, vector), of parameters (vector, parameter).
-type Likelihoods = Callable[[Floats], Floats]
+Likelihoods = Callable[[Floats], Floats]
 
 
 class Fit(NamedTuple):

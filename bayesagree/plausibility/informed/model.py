@@ -17,7 +17,7 @@ from bayesagree.plausibility.informed.prior import InformedPrior
 if TYPE_CHECKING:
     import pymc as pm
 
-type Form = Literal["nominal", "ordered"]
+Form = Literal["nominal", "ordered"]
 
 
 def form_of(labels: Labels, form: Form | None, prior: InformedPrior | None) -> Form:

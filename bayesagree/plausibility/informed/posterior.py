@@ -214,7 +214,7 @@ def informed_dirichlet(
         an order and no prior is given. Where an item's labels are nearly equally frequent, it makes the mean absolute
         error of ordered labels too small: its intervals then hold the truth in .75 to .88 (seven classes of jokes).
     draws, chains
-        chains x draws draws of all items. Up to five consecutive draws of a chain share one draw of the
+        chains x draws draws of all items. Up to two consecutive draws of a chain share one draw of the
         parameters.
     random_seed
         Same seed, same draws, on any number of threads.

@@ -23,7 +23,7 @@ WARM_UP = 8, 8
 UNIT_DRAWS = 2.0
 
 # Log densities of rows of parameters, shape (row,), of rows (row, parameter).
-type Densities = Callable[[Floats], Floats]
+Densities = Callable[[Floats], Floats]
 
 
 def elliptical_draws(

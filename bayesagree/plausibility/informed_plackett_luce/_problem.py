@@ -14,6 +14,7 @@ from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
+from bayesagree.inference.convergence import pareto_k, warn_of_weights
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import block_generators, item_blocks, map_blocks, stream_apart
 from bayesagree.plausibility.informed.covariates import Excluded, kept_models
@@ -173,7 +174,7 @@ class InformedRankings:
     alone: Problem
     shape: float
     n_models: int
-    drawn: "list[tuple[Floats, float]]" = field(default_factory=list)
+    drawn: "list[tuple[Floats, float, float]]" = field(default_factory=list)
 
     @classmethod
     def of(cls, rankings: Rankings, predictions: Predictions, exclude: Excluded, shape: float | None) -> Self:
@@ -206,13 +207,13 @@ class InformedRankings:
         hit = best[:, :, None] == label[:, None]
         return log, np.where(hit.any(axis=2), hit.argmax(axis=2), DEPTH)
 
-    def parameters(self, request: Request) -> tuple[Floats, float]:
-        """Draw the parameters, shape (draw, parameter), once; and the effective number of draws."""
+    def parameters(self, request: Request) -> tuple[Floats, float, float]:
+        """Draw the parameters, shape (draw, parameter), once; and the effective number of draws, and k-hat."""
         if not self.drawn:
             self.drawn.append(self._draw(np.random.default_rng(stream_apart(request.random_seed, "parameters"))))
         return self.drawn[0]
 
-    def _draw(self, rng: np.random.Generator) -> tuple[Floats, float]:
+    def _draw(self, rng: np.random.Generator) -> tuple[Floats, float, float]:
         n_items, n_labels = self.rankings.items.size, self.alone.n_labels
         run = Run(4, 100, int(np.clip(TAUGHT_BY // n_items, 100, 400)) // 4, 3)
         blocks = item_blocks(n_items)
@@ -251,12 +252,13 @@ def log_weight(tilt: Tilt, log: Floats, place: Integers) -> Floats:
 
 def _importance(
     cost: Callable[[Floats], float], mean: Floats, sd: Floats, rng: np.random.Generator
-) -> tuple[Floats, float]:
+) -> tuple[Floats, float, float]:
     """Draw parameters from a t distribution around their mode, fitted anew to its draws' weights, and weight these."""
     found = sp.optimize.minimize(
         cost, np.zeros(mean.size), method="BFGS", options={"gtol": 0.05, "maxiter": 60, "eps": 1e-5}
     )
-    centre, cov, z, weight = found.x, np.asarray(found.hess_inv) + 0.1 * np.eye(mean.size), np.empty(0), np.empty(0)
+    centre, cov, z = found.x, np.asarray(found.hess_inv) + 0.1 * np.eye(mean.size), np.empty(0)
+    log_weight = weight = z
     for last in range(1 - ROUNDS, 1):
         root = np.linalg.cholesky(cov)
         n = DRAWS if last == 0 else DRAWS // 2
@@ -269,4 +271,6 @@ def _importance(
             power *= 0.8
         centre = shares @ z
         cov = (z - centre).T @ (shares[:, None] * (z - centre)) + 1e-4 * np.eye(mean.size)
-    return mean + sd * z[rng.choice(DRAWS, DRAWS, p=weight)], float(1 / (weight @ weight))
+    k_hat = pareto_k(log_weight)
+    warn_of_weights(k_hat, "pass plausibility='plackett_luce', from rankings alone")
+    return mean + sd * z[rng.choice(DRAWS, DRAWS, p=weight)], float(1 / (weight @ weight)), k_hat

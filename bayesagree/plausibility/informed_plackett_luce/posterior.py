@@ -117,7 +117,7 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
 
     def groups(self, problem: InformedRankings, request: Request) -> Groups:
         """Return the parameters that all items share."""
-        thetas, effective = problem.parameters(request)
+        thetas, effective, k_hat = problem.parameters(request)
         summary = {"estimate": thetas.mean(axis=0), "sd": thetas.std(axis=0)}
         number = np.bincount(problem.rankings.item_index, minlength=problem.rankings.items.size)
         constant: dict[str, Any] = {"n_rankings": (("item",), number), "shape": ((), problem.shape)}
@@ -125,7 +125,7 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
             constant["named"] = (("item", "category"), problem.alone.in_play())
         return {
             "posterior_parameters": {name: (("parameter",), values) for name, values in summary.items()},
-            "diagnostics": {"effective_parameters": ((), effective)},
+            "diagnostics": {"effective_parameters": ((), effective), "k_hat": ((), k_hat)},
             "constant_data": constant,
         }
 
@@ -183,8 +183,8 @@ def informed_plackett_luce(
     DataTree
         Group ``posterior`` as `plackett_luce`. Group ``posterior_parameters``: ``estimate`` and ``sd`` (parameter): log
         of the readers that each likely label counts as, log weight of being best, and what agreement and confidence of
-        the models add. Group ``diagnostics``: ``r_hat`` and ``ess`` (item), ``effective_parameters``. Group
-        ``constant_data``: ``n_rankings`` (item), ``shape``.
+        the models add. Group ``diagnostics``: ``r_hat`` and ``ess`` (item), ``effective_parameters`` and
+        ``k_hat`` of their weights. Group ``constant_data``: ``n_rankings`` (item), ``shape``.
 
     Raises
     ------
