@@ -16,9 +16,9 @@ from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, one_of
 from bayesagree.inference.intervals import eti, hdi
 
-type Level = Literal["nominal", "ordinal", "interval", "ratio"]
-type Row = dict[str, Any]
-type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+Row = dict[str, Any]
+Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
 
 WEIGHTS_OF_LEVEL: dict[Level, Weights]
 WEIGHTS_OF_LEVEL = {"nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio"}
@@ -69,7 +69,7 @@ class Coefficient(NamedTuple):
 def weights_for(level: Level, weights: Weights | None) -> Weights:
     """Return the requested agreement weights, or those of the level."""
     one_of(level, "level", tuple(WEIGHTS_OF_LEVEL))
-    return WEIGHTS_OF_LEVEL[level] if weights is None else one_of(weights, "weights", get_args(Weights.__value__))
+    return WEIGHTS_OF_LEVEL[level] if weights is None else one_of(weights, "weights", get_args(Weights))
 
 
 def interval_of(

@@ -13,7 +13,7 @@ from bayesagree.agreement._patterns import RatingCounts, collapse_codes
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import require
 
-type AgreementData = Labels | Ratings
+AgreementData = Labels | Ratings
 
 # Items that the base measure of the intervals counts for, pseudo-items that stand for it, and their seed. With a mass
 # of 1 the intervals of 10 items are too short. More pseudo-items cost time. With this seed, of 3000, the values drawn
@@ -130,7 +130,7 @@ def items_of(annotations: AgreementData) -> Items:
     return Items(*rows, n_named, values, numeric, has_order, order_note, patterns, rated)
 
 
-type Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 def _with_pseudo_items(rows: Rows, patterns: RatingCounts) -> tuple[Rows, RatingCounts]:

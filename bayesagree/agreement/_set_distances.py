@@ -16,7 +16,7 @@ from bayesagree.errors import InputError
 # Distinct values of which there is a table of distances.
 MOST_DISTINCT = 1000
 
-type Distance = Literal["masi", "jaccard"] | Callable[[Any, Any], float]
+Distance = Literal["masi", "jaccard"] | Callable[[Any, Any], float]
 
 
 def jaccard(first: frozenset[Any], second: frozenset[Any]) -> float:

@@ -20,7 +20,7 @@ from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, warn
 from bayesagree.inference.intervals import hdi
 
-type AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
+AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
 
 HYPER = ("mean_location", "mean_spread")
 LEVELS = ("annotator_shift", "annotator_spread")

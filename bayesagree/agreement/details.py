@@ -25,7 +25,7 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, as_python, one_of, shorten
 from bayesagree.io.doors import as_annotations
 
-type Detail = Literal["pair", "category", "item", "annotator"]
+Detail = Literal["pair", "category", "item", "annotator"]
 
 
 def confusion(annotations: Labels | Ratings, first: Any = None, second: Any = None) -> pd.DataFrame:

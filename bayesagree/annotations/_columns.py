@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the ti
 
 type Table = nw.DataFrame[Any]
 type Column = nw.Series[Any]
-type Duplicates = Literal["error", "keep", "first", "last"]
-type Place = Callable[[int], str]
+Duplicates = Literal["error", "keep", "first", "last"]
+Place = Callable[[int], str]
 
 
 def eager_frame(frame: Any) -> Table:

@@ -13,8 +13,8 @@ from bayesagree._types import Codes
 from bayesagree.annotations._display import Displayed, per_item
 from bayesagree.errors import InputError, SizeError, as_python, shorten
 
-type Kind = Literal["labels", "ratings", "rankings"]
-type Level = Literal["nominal", "ordinal", "interval", "ratio"]
+Kind = Literal["labels", "ratings", "rankings"]
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 class Categorical:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree.errors import InputError, as_python, shorten
 
 # True label of each item: a mapping, a series indexed by item, or a DataArray with dim item.
-type Gold = Mapping[Any, Any] | pd.Series | xr.DataArray
+Gold = Mapping[Any, Any] | pd.Series | xr.DataArray
 
 
 def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.int64]:
@@ -54,7 +54,7 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
 
 
 # Group of each item: a mapping, a series indexed by item, a DataArray with dim item, or one value per item.
-type ItemGroup = Mapping[Any, Any] | pd.Series | xr.DataArray | Sequence[Any] | NDArray[Any]
+ItemGroup = Mapping[Any, Any] | pd.Series | xr.DataArray | Sequence[Any] | NDArray[Any]
 
 
 def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series:

@@ -11,7 +11,7 @@ from bayesagree.annotations.rankings import Annotations, Rankings
 from bayesagree.errors import InputError, as_python, one_of, say, shorten
 
 # What becomes of items that a model predicts nothing for.
-type Missing = Literal["error", "wrong", "skip"]
+Missing = Literal["error", "wrong", "skip"]
 
 
 def without_missing(

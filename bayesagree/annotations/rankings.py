@@ -334,7 +334,7 @@ def who_competed(rankings: Rankings) -> tuple[str, bool]:
 
 
 # Any of the three containers.
-type Annotations = Labels | Ratings | Rankings
+Annotations = Labels | Ratings | Rankings
 
 
 def _require_blocks(blocks: Any, where: str) -> None:

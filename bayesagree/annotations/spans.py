@@ -11,7 +11,7 @@ import pandas as pd
 from bayesagree.annotations._columns import column, eager_frame, values_of
 from bayesagree.errors import InputError, as_python, one_of
 
-type Match = Literal["overlap", "exact"]
+Match = Literal["overlap", "exact"]
 
 NO_LABEL = "no label"
 COLUMNS = ("document", "annotator", "start", "end", "label")
@@ -26,7 +26,7 @@ class Span(NamedTuple):
 
 
 # Spans by document and annotator; an annotator who marked nothing has an empty list.
-type Marked = dict[Any, dict[Any, list[Span]]]
+Marked = dict[Any, dict[Any, list[Span]]]
 
 
 def read_spans(frame: Any) -> Marked:

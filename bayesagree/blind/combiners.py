@@ -20,9 +20,9 @@ from bayesagree.metrics.hard_labels import confusion_counts, scores_of_counts
 
 FOLDS = 5
 
-type Labelling = Callable[[NDArray[np.float64]], NDArray[np.int64]]
+Labelling = Callable[[NDArray[np.float64]], NDArray[np.int64]]
 # Features (item, feature) and crowd labels (item,) to a function from features to labels.
-type Fit = Callable[[NDArray[np.float64], NDArray[np.int64]], Labelling]
+Fit = Callable[[NDArray[np.float64], NDArray[np.int64]], Labelling]
 
 
 def direct(systems: Systems) -> LabelCodes:

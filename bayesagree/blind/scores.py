@@ -45,10 +45,10 @@ from bayesagree.inference.streams import (
 )
 from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
 
-type BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]
-type CrowdMethod = Literal["direct", "calibrated_majority", "naive_bayes", "svm", "glm", "adaboost"]
-type Method = BlindMethod | CrowdMethod
-type CalibrateFor = Metric | Literal["each"]
+BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]
+CrowdMethod = Literal["direct", "calibrated_majority", "naive_bayes", "svm", "glm", "adaboost"]
+Method = BlindMethod | CrowdMethod
+CalibrateFor = Metric | Literal["each"]
 BLIND = ("majority", "em", "round_robin", "sampling", "dawid_skene")
 WITH_CROWD = ("calibrated_majority", "naive_bayes", "svm", "glm", "adaboost", "direct")
 METHODS = BLIND + WITH_CROWD

@@ -16,7 +16,7 @@ from bayesagree.metrics.hard_labels import positive_index
 from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.votes import winners
 
-type LabelCodes = NDArray[np.int16]
+LabelCodes = NDArray[np.int16]
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-type Records = Sequence[Mapping[str, Any]]
+Records = Sequence[Mapping[str, Any]]
 
 
 class Table(NamedTuple):
@@ -67,8 +67,8 @@ class Answer(NamedTuple):
 
 
 # Answers of commands whose --output keeps a table, or a result of draws.
-type TableAnswer = Answer
-type ResultAnswer = Answer
+TableAnswer = Answer
+ResultAnswer = Answer
 
 
 def show(tables: Sequence[Table], *, json: bool, notes: Sequence[str] = ()) -> None:

@@ -1,7 +1,6 @@
 """The posterior of strengths and effects of annotators: its density, its mode, its curvature."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,10 +9,11 @@ import scipy as sp
 from bayesagree._types import Floats, Rng
 from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import Cells, Natural
-from bayesagree.errors import InputError, positive
+from bayesagree.comparisons.prior import DavidsonPrior
+from bayesagree.errors import InputError
 from bayesagree.inference.hamiltonian import Chain
 
-type Effect = Literal["common", "annotator"] | None
+Effect = Literal["common", "annotator"] | None
 
 # Logarithms of scales and odds beyond this are this: trajectories that went astray.
 LARGEST = 50.0
@@ -41,51 +41,6 @@ SHORTEST, LONGEST = 0.8, 2.0
 TUNE, ACCEPTANCE = 150, {False: 0.8, True: 0.9}
 # The effects, in the order of their coordinates.
 PARTS = ("strength", "item", "discrimination_by", "tie", "tie_by", "order", "order_by", "covariate")
-
-
-@dataclass(frozen=True)
-class DavidsonPrior:
-    """Prior of strengths, ties, order and annotators, on the scale of log odds.
-
-    Attributes
-    ----------
-    strength_sd
-        Standard deviation of the strengths; None: it is learnt.
-    strength_scale
-        Scale of its half-normal prior where it is learnt.
-    tie_mean, tie_sd
-        Normal prior of the log of nu: two equal models tie with probability nu / (2 + nu).
-    order_sd
-        Standard deviation of the advantage of the first place.
-    covariate_sd
-        Standard deviation of the coefficient of each covariate.
-    tie_scale, order_scale, discrimination_scale
-        Scales of the half-normal priors of the standard deviations over annotators: of log nu, of the advantage of the
-        first place, and of the log of the discrimination.
-    item_scale
-        Scale of the half-normal prior of the standard deviation of a model's strength over items.
-
-    Examples
-    --------
-    >>> DavidsonPrior(strength_sd=1).order_sd
-    1.5
-    """
-
-    strength_sd: float | None = None
-    strength_scale: float = 1.0
-    tie_mean: float = 0.0
-    tie_sd: float = 1.0
-    order_sd: float = 1.5
-    covariate_sd: float = 1.0
-    tie_scale: float = 1.0
-    order_scale: float = 0.5
-    discrimination_scale: float = 0.5
-    item_scale: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if name != "tie_mean" and value is not None:
-                positive(value, f"DavidsonPrior({name}=...)")
 
 
 class Form(NamedTuple):

@@ -6,7 +6,8 @@ import numpy as np
 
 from bayesagree.annotations.comparisons import OUTCOMES, Comparisons
 from bayesagree.comparisons._cells import cells_of
-from bayesagree.comparisons._density import DavidsonPrior, Density, Effect, form_of
+from bayesagree.comparisons._density import Density, Effect, form_of
+from bayesagree.comparisons.prior import DavidsonPrior
 
 if TYPE_CHECKING:
     import pymc as pm

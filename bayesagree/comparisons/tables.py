@@ -13,7 +13,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import require_from
 from bayesagree.inference.tiers import rank_probabilities, standing
 
-type Scale = Literal["strength", "win_rate", "arena"]
+Scale = Literal["strength", "win_rate", "arena"]
 
 SCALES = ("strength", "win_rate", "arena")
 

@@ -16,7 +16,7 @@ from bayesagree.inference.results import concentration_of
 from bayesagree.inference.top_labels import TruthDraws, truth_draws
 
 # A posterior of plausibilities, vote shares or another point estimate (item, category), or labels.
-type Truth = xr.DataTree | xr.DataArray | Labels
+Truth = xr.DataTree | xr.DataArray | Labels
 
 
 class Plausibilities(NamedTuple):

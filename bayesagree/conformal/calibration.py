@@ -31,7 +31,7 @@ from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_predictions, as_truth
 
-type Method = Literal["exact", "monte_carlo", "majority"]
+Method = Literal["exact", "monte_carlo", "majority"]
 
 # The one group where no groups were requested.
 EVERYONE = "all items"

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from bayesagree.annotations._model_outputs import require_probabilities
 from bayesagree.errors import InputError, as_python, positive, positive_int
 
-type ScoreArray = NDArray[np.floating[Any]]
+ScoreArray = NDArray[np.floating[Any]]
 # Name of a conformity score, or a function of the scores (item, category) of one model.
-type Score = Literal["probability", "aps", "raps", "margin"] | Callable[[ScoreArray], ScoreArray]
+Score = Literal["probability", "aps", "raps", "margin"] | Callable[[ScoreArray], ScoreArray]
 
 
 def probability(scores: ScoreArray) -> ScoreArray:

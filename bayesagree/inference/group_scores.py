@@ -14,7 +14,7 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.inference.posterior import Groups
 
 # Share of each group in the population that a score is for.
-type Population = Mapping[Any, float] | None
+Population = Mapping[Any, float] | None
 # Group of scores under a truth that does not learn from models of which the annotations cannot tell their independence.
 WITHOUT_UNSURE = "without_unsure"
 

@@ -15,7 +15,7 @@ FIRST_STEP = 0.3
 # Acceptance that costs the fewest gradients for an independent draw is .65 for normal targets and higher for skewed.
 ACCEPTANCE = 0.8
 # The log density at a point and its gradient there; minus infinity ends a trajectory, which is then rejected.
-type Density = Callable[[Floats], tuple[float, Floats]]
+Density = Callable[[Floats], tuple[float, Floats]]
 
 
 class Chain:

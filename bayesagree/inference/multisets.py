@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Integers
 
-type Words = NDArray[np.uint64]
+Words = NDArray[np.uint64]
 
 SPARSE = 4
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 # Further arguments of `pymc.sample`, for instance ``{"target_accept": 0.95}``.
-type Sampler = Mapping[str, Any] | None
+Sampler = Mapping[str, Any] | None
 
 # Arguments of `pymc.sample` that the package sets.
 OURS = ("draws", "chains", "random_seed", "model", "return_inferencedata")

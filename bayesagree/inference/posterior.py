@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     import pymc as pm
 
 # Groups of a result: variables with their dims and values.
-type Groups = dict[str, dict[str, Any]]
-type Values = Mapping[str, NDArray[Any]]
+Groups = dict[str, dict[str, Any]]
+Values = Mapping[str, NDArray[Any]]
 # Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each.
-type Kinds = Mapping[str, tuple[dict[str, int], Any]]
+Kinds = Mapping[str, tuple[dict[str, int], Any]]
 
 # The meaning of a score under a posterior from annotations alone.
 OF_ANNOTATIONS = "score from these annotations alone"
@@ -196,7 +196,7 @@ class Drawn(NamedTuple):
     diagnostics: Floats | None = None
 
 
-type Drawer = Callable[[slice, np.random.Generator], Drawn]
+Drawer = Callable[[slice, np.random.Generator], Drawn]
 
 
 @dataclass(frozen=True)

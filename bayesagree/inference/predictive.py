@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pymc as pm
 
 # Draws by name of the variable; the first axis is the sample (chain x draw).
-type Draws = dict[str, NDArray[Any]]
-type Settings = Mapping[str, Any]
+Draws = dict[str, NDArray[Any]]
+Settings = Mapping[str, Any]
 
 
 class Observed(NamedTuple):

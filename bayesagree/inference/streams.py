@@ -43,7 +43,7 @@ PURPOSES = (
     "predictions",
 )
 
-type Seed = int | np.random.Generator | np.random.SeedSequence | None
+Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
 def seed_sequence(random_seed: Seed) -> np.random.SeedSequence:

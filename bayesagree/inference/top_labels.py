@@ -20,7 +20,7 @@ from bayesagree.inference.pseudo_label import PseudoLabel
 from bayesagree.inference.streams import item_blocks, map_blocks
 
 # A posterior, or a point estimate of the plausibilities with dims (item, category).
-type Truth = xr.DataTree | xr.DataArray
+Truth = xr.DataTree | xr.DataArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
 
-type Tool = Literal["label_studio", "argilla", "prodigy", "doccano", "table"]
+Tool = Literal["label_studio", "argilla", "prodigy", "doccano", "table"]
 
 # Endings of tables that can be written.
 TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")

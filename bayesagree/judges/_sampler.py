@@ -24,7 +24,8 @@ import scipy as sp
 
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.hamiltonian import ACCEPTANCE, Chain
-from bayesagree.judges._regression import CorrectedRatePrior, Regression, Target
+from bayesagree.judges._regression import Regression, Target
+from bayesagree.judges.prior import CorrectedRatePrior
 
 # Starts from which modes of truths are looked for: of two that are reached alike often, one is missed in 3 % of the
 # fits. Shares have one mode.

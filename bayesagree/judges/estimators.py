@@ -10,7 +10,7 @@ from bayesagree._types import Floats
 from bayesagree.errors import InputError, probability
 from bayesagree.judges._panel import Panel
 
-type Variables = dict[str, tuple[tuple[str, ...], Any]]
+Variables = dict[str, tuple[tuple[str, ...], Any]]
 
 
 class RateEstimate(NamedTuple):

@@ -11,7 +11,8 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.inference.nuts import Sampler, sample_nuts
 from bayesagree.judges._panel import design, panel_of
-from bayesagree.judges._regression import CorrectedRatePrior, Regression, Target, regression
+from bayesagree.judges._regression import Regression, Target, regression
+from bayesagree.judges.prior import CorrectedRatePrior
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -19,7 +19,7 @@ from bayesagree.metrics.records import Mean, Sums, Whole
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.values import Drawn, Given, weighted_sum
 
-type TruthIs = Literal["top", "sampled"]
+TruthIs = Literal["top", "sampled"]
 
 
 class Scorer:

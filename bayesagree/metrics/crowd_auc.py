@@ -27,9 +27,9 @@ from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.concordant_pairs import ScoreOrder, annotator_pairs
 
-type AucMethod = Literal["dgt", "sgt", "pgt"]
-type Multiclass = Literal["one_vs_rest", "hand_till"]
-type VoteTies = Literal["random", "exclude"]
+AucMethod = Literal["dgt", "sgt", "pgt"]
+Multiclass = Literal["one_vs_rest", "hand_till"]
+VoteTies = Literal["random", "exclude"]
 
 
 class Areas(NamedTuple):

@@ -133,7 +133,7 @@ def averaged(of_label: Floats, weight: Floats, total: Floats) -> Floats:
     return divided((np.where(exists, of_label, 0.0) * weight).sum(axis=0), weight.sum(axis=0), total * 0 + NOTHING)
 
 
-type Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]
+Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]
 METRICS = ("accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy")
 
 _RATIOS = {"precision": precision, "recall": recall, "specificity": specificity, "f1": f_beta}

@@ -19,7 +19,7 @@ from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.crowd_auc import label_scores
 
-type Axis = Literal["item", "annotator"]
+Axis = Literal["item", "annotator"]
 
 DRAWS_PER_BLOCK = 64
 # A block holds at most so many (draw, item) cells.

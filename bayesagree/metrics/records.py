@@ -21,8 +21,8 @@ from bayesagree.metrics.values import Given
 
 DEFAULT_K = 3
 
-type Needs = Literal["labels", "scores", "probabilities", "numbers"]
-type Against = Literal["order", "label", "plausibilities", "number"]
+Needs = Literal["labels", "scores", "probabilities", "numbers"]
+Against = Literal["order", "label", "plausibilities", "number"]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from bayesagree.metrics.records import DEFAULT_K, METRICS, MetricRecord, UserMet
 __all__ = ["DEFAULT_K", "METRICS", "Metric", "MetricRecord"]
 
 
-type AnyMetric = str | Callable[..., float] | UserMetric
+AnyMetric = str | Callable[..., float] | UserMetric
 
 
 @dataclass(frozen=True)

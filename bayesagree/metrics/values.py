@@ -188,7 +188,7 @@ def footrule_distance(k: int, n_labels: int) -> float:
 # Values of every label, shape (..., item, label), of hard labels and scores. Against one true label a metric takes its
 # value, against plausibilities their mean.
 
-type Table = Callable[[Given], Floats]
+Table = Callable[[Given], Floats]
 
 
 def hits(given: Given) -> Floats:

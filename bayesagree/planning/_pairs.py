@@ -10,8 +10,8 @@ import xarray as xr
 from bayesagree._types import Floats, Integers
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import outcome_probabilities, slopes_by_distance
-from bayesagree.comparisons._density import DavidsonPrior
 from bayesagree.comparisons.posterior import davidson
+from bayesagree.comparisons.prior import DavidsonPrior
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.inference.streams import Seed
 from bayesagree.planning._decision import best_first, prob_right

@@ -85,7 +85,7 @@ class RatingWorld(NamedTuple):
         return Ratings.from_matrix(start + step * level, scale=self.scale, step=step), None
 
 
-type World = LabelWorld | RatingWorld
+World = LabelWorld | RatingWorld
 
 
 def worlds(

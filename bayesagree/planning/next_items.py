@@ -8,7 +8,7 @@ import pandas as pd
 from bayesagree.annotations import Comparisons, Labels
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.comparisons._density import DavidsonPrior
+from bayesagree.comparisons.prior import DavidsonPrior
 from bayesagree.errors import InputError, one_of, positive_int
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
@@ -17,7 +17,7 @@ from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.dirichlet._draws import Prior
 from bayesagree.plausibility.registry import Plausibility
 
-type Goal = Literal["decision", "metric", "certainty"]
+Goal = Literal["decision", "metric", "certainty"]
 
 
 def annotate_next(

@@ -2,7 +2,8 @@ from . import calibration, certainty
 from .dawid_skene.posterior import DawidSkene
 from .dawid_skene.prior import DawidSkenePrior
 from .dirichlet.posterior import Dirichlet
-from .group_dirichlet.posterior import GroupDirichlet, GroupDirichletPrior
+from .group_dirichlet.posterior import GroupDirichlet
+from .group_dirichlet.prior import GroupDirichletPrior
 from .informed import InformedDirichlet, InformedPrior
 from .informed_normal import InformedNormal, InformedNormalPrior
 from .informed_plackett_luce.posterior import InformedPlackettLuce

@@ -53,7 +53,7 @@ UNEVEN = 0.1
 # Ratings of an annotator from which the habit of rating high or low is taken off.
 HABIT = 10
 
-type Bools = NDArray[np.bool_]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

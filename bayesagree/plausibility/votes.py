@@ -13,7 +13,7 @@ from bayesagree.inference.blocks import category_axis
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 
-type TieRule = Literal["first", "random", "exclude"]
+TieRule = Literal["first", "random", "exclude"]
 
 
 def majority_vote(labels: Labels, *, ties: TieRule = "first", random_seed: Seed = None) -> pd.Series:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # An array of matplotlib axes, shape (row, column).
-type Panels = NDArray[Any]
+Panels = NDArray[Any]
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", ":", "-.")

@@ -18,7 +18,7 @@ from bayesagree.plausibility.votes import shared_wins
 from bayesagree.report.wording import CHECCO, KRIPPENDORFF, RUBIN, interval, number, percent, percents
 
 # Annotations of an item as lines of text, and their number.
-type Lines = tuple[tuple[str, ...], int]
+Lines = tuple[tuple[str, ...], int]
 
 
 @dataclass(frozen=True)

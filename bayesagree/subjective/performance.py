@@ -30,8 +30,8 @@ from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_annotators, as_predictions, is_data
 from bayesagree.subjective.disagreement import require_one_each
 
-type ModelPredictions = Predictions | Mapping[str, pd.Series]
-type Metric = str | Callable[[NDArray[Any], NDArray[Any]], float]
+ModelPredictions = Predictions | Mapping[str, pd.Series]
+Metric = str | Callable[[NDArray[Any], NDArray[Any]], float]
 
 
 class ModelRows(NamedTuple):

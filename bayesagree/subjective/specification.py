@@ -24,7 +24,7 @@ from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, one_of, shorten
 from bayesagree.io.tables import markdown_table
 
-type Shares = Mapping[str, float]
+Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bayesagree._types import Floats
 from bayesagree.agreement._patterns import RatingCounts
 from bayesagree.inference.beta import SMALLEST
 
-type Kind = Literal["averaged", "binned", "inflated", "density", "squeezed"]
+Kind = Literal["averaged", "binned", "inflated", "density", "squeezed"]
 
 # Narrowest interval that a continuous rating stands for, where some rating sits on an end of the scale.
 SMALLEST_BIN = 1e-6

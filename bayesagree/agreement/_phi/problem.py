@@ -14,7 +14,7 @@ from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, positive, shorten
 
-type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
+ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
 
 # Narrower priors of a known truth, in lengths of the scale, would need more nodes than the exact engine places.
 SMALLEST_TRUTH_SD = 1e-3
@@ -110,7 +110,7 @@ def _prior_by_name(item_mean: str, truth_sd: float | None) -> MeanPrior:
 
 
 def _check_likelihood(likelihood: str, step: float | None) -> None:
-    kinds = get_args(Kind.__value__)
+    kinds = get_args(Kind)
     if likelihood not in kinds:
         raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, kinds))}")
     if likelihood == "density" and step is not None:

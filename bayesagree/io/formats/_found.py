@@ -19,7 +19,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
 from bayesagree.errors import InputError, as_python, say, shorten
 
-type Kind = Literal["labels", "ratings", "rankings", "comparisons"]
+Kind = Literal["labels", "ratings", "rankings", "comparisons"]
 
 LISTS = {list, tuple, np.ndarray}
 

@@ -33,7 +33,7 @@ from bayesagree.plausibility.dawid_skene._gibbs import (
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
-type Variant = Literal[
+Variant = Literal[
     "full",
     "one_coin",
     "class_conditional",

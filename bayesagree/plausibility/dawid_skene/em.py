@@ -11,7 +11,7 @@ from bayesagree.errors import one_of, positive_int
 from bayesagree.inference.streams import Seed, block_generators
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
 
-type EMVariant = Literal["full", "class_conditional", "one_coin"]
+EMVariant = Literal["full", "class_conditional", "one_coin"]
 EM_VARIANTS = ("full", "class_conditional", "one_coin")
 
 

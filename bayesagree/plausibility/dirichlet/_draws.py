@@ -18,7 +18,7 @@ from bayesagree.inference.multisets import distinct
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.inference.results import check_size
 
-type Prior = float | Sequence[float] | None
+Prior = float | Sequence[float] | None
 
 # Logs of gamma variables below this come from the leading term of their distribution function.
 SMALLEST = -600.0

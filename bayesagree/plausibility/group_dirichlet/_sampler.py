@@ -5,7 +5,7 @@ of each view. All distributions are integrated out; plausibilities are drawn exa
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import InputError, positive, shorten, warn
+from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import block_generator, seed_sequence, stream_apart
 from bayesagree.plausibility._side_by_side import choose, slice_step
+from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 
 # Sweeps before the first state, and from one state to the next.
 WARM_UP, THIN = 200, 2
@@ -36,32 +37,7 @@ SMALL_SHAPE = 0.1
 MANY, TEST_LEVEL = 30, 0.01
 
 # Group of each annotator: a mapping or a series by annotator, or ready groups.
-type MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups
-
-
-@dataclass(frozen=True)
-class GroupDirichletPrior:
-    """Hyperparameters of `group_dirichlet`.
-
-    Attributes
-    ----------
-    divided
-        delta_g ~ Beta(1, divided), the chance of a view of its own: 1 is uniform.
-    shape_sd
-        log a_k ~ N(-log K, shape_sd^2) for the shapes of the common distribution of K labels, m_i ~ Dirichlet(a).
-
-    Examples
-    --------
-    >>> GroupDirichletPrior(divided=3).shape_sd
-    1.5
-    """
-
-    divided: float = 1.0
-    shape_sd: float = 1.5
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            positive(value, name)
+MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesagree.annotations import Labels
-from bayesagree.plausibility.group_dirichlet._sampler import GroupDirichletPrior, GroupVotes, MembersOfGroups
+from bayesagree.plausibility.group_dirichlet._sampler import GroupVotes, MembersOfGroups
+from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -38,20 +38,16 @@ from bayesagree.inference.blocks import (
     check_depth,
     label_dtype,
 )
-from bayesagree.inference.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
 from bayesagree.inference.group_scores import Population, scores_by_group
 from bayesagree.inference.posterior import Groups as Tree
 from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.group_dirichlet._sampler import (
-    GroupDirichletPrior,
-    GroupVotes,
-    MembersOfGroups,
-    States,
-)
+from bayesagree.plausibility.group_dirichlet._sampler import GroupVotes, MembersOfGroups, States
 from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
+from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 from bayesagree.plausibility.independence import warn_of_dependent
 
 if TYPE_CHECKING:
@@ -177,7 +173,7 @@ class GroupDirichlet(Posterior):
         }
         names = [f"apart[{g}]" for g in problem.names] + [f"shape[{as_python(k)}]" for k in annotations.categories]
         worst = int(np.nan_to_num(r_hat).argmax())
-        if states.alone.shape[1] >= ENOUGH_DRAWS and r_hat[worst] > R_HAT_LIMIT:
+        if states.alone.shape[1] >= ENOUGH_DRAWS and r_hat[worst] > MODES_APART:
             warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
         coords = {"group": problem.names, "item": annotations.items, "category": annotations.categories}
         coords |= {"rank": np.arange(1, kept.shape[-1] + 1), "parameter": names}

@@ -32,7 +32,7 @@ from bayesagree.inference.streams import block_generators, stream_apart
 if TYPE_CHECKING:
     import pymc as pm
 
-type Effects = Literal["shift"] | None
+Effects = Literal["shift"] | None
 
 # Fewest ratings of an annotator with a level; annotators with levels at most; degrees of freedom of their scatters.
 FEWEST, MOST, FREEDOM = 5, 400, 4.0

@@ -23,7 +23,7 @@ from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 from bayesagree.plausibility.plackett_luce.likelihood import partial_log_probability
 
 # Rankings as the sampler reads them, with one reliability and prior.
-type Read = Callable[[Rankings], Problem]
+Read = Callable[[Rankings], Problem]
 
 
 def refuse_choice_sets(rankings: Rankings) -> None:

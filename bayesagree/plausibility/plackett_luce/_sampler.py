@@ -15,7 +15,7 @@ from bayesagree.inference.pseudo_label import spread, top_labels
 from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
 from bayesagree.plausibility.plackett_luce._races import Races
 
-type Unranked = Literal["exact", "lumped"]
+Unranked = Literal["exact", "lumped"]
 
 
 class Run(NamedTuple):

@@ -16,7 +16,7 @@ from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, one_of, positive
 from bayesagree.plausibility.dirichlet._draws import Concentration, Prior, prior_shape
 
-type Ties = Literal["split", "full"]
+Ties = Literal["split", "full"]
 # Prior shape of each label in the authors' released code.
 PRIOR = 0.01
 # At 1 all readers of an item together count as one, and scores are mostly prior.
