@@ -66,9 +66,9 @@ class Answer(NamedTuple):
     code: int = 0
 
 
-# Answers of commands whose --output keeps a table, or a result of draws.
-TableAnswer = Answer
-ResultAnswer = Answer
+# Answers of commands whose --output keeps a table, or a result of draws: names that are told apart.
+type TableAnswer = Answer
+type ResultAnswer = Answer
 
 
 def show(tables: Sequence[Table], *, json: bool, notes: Sequence[str] = ()) -> None:
