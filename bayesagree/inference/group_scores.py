@@ -10,13 +10,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.posterior import Groups
 
 # Share of each group in the population that a score is for.
 Population = Mapping[Any, float] | None
 # Group of scores under a truth that does not learn from models of which the annotations cannot tell their independence.
 WITHOUT_UNSURE = "without_unsure"
+# Votes of a group on an item from which scores against its own truth are not far too low.
+ENOUGH_VOTES = 10
 
 
 def beside_annotations_only(groups: Groups) -> Groups:
@@ -39,12 +41,19 @@ def beside_annotations_only(groups: Groups) -> Groups:
     return found | {name: of_pass("posterior", at) for at, name in enumerate(beside, start=1)}
 
 
-def scores_by_group(found: Groups, names: NDArray[Any], population: Population) -> Groups:
+def scores_by_group(found: Groups, names: NDArray[Any], population: Population, n_votes: Any = None) -> Groups:
     """Turn the axis over passes of an evaluation, named reliability, into one over groups of annotators.
 
     Beside the scores stand ``differences`` of two groups, ``worst_served``, the probability that a group has the worst
-    score of all, and with shares of a population its score, the weighted mean over groups.
+    score of all, and with shares of a population its score, the weighted mean over groups. Few votes of the groups,
+    `n_votes` (group, item), make a warning.
     """
+    if n_votes is not None and (each := np.mean(n_votes[n_votes > 0])) < ENOUGH_VOTES:
+        warn(
+            f"{each:.1f} votes per group and item: scores against the truth of a group come out too low, most for the "
+            "group whose votes scatter most, and worst_served may name it for that alone; group_posterior says whom a "
+            "model serves badly"
+        )
     groups = {
         node: {
             name: (_axes(v[0]), np.expand_dims(v[1], v[0].index("reliability")), *v[2:]) for name, v in one.items()

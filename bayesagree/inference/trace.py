@@ -84,7 +84,11 @@ class Trace(Posterior):
 
     def results(self, groups: Groups) -> Groups:
         """Return scores by group, where the trace has groups."""
-        return scores_by_group(groups, self.axes["group"], self.population) if self.axes else groups
+        if not self.axes:
+            return groups
+        known: Any = self.tree.get("constant_data", {})
+        n_votes = np.asarray(known["n_votes"]) if "n_votes" in known else None
+        return scores_by_group(groups, self.axes["group"], self.population, n_votes)
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Return the trace."""

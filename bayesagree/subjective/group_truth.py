@@ -10,15 +10,12 @@ from bayesagree._types import Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, probability, require, warn
+from bayesagree.errors import InputError, positive_int, probability, require
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
 from bayesagree.subjective.disagreement import require_one_each
-
-# Votes of a group on an item from which scores against its own truth are not far too low.
-ENOUGH_VOTES = 10
 
 
 def group_permutation_test(
@@ -225,14 +222,6 @@ def group_truth_tables(
         `dividing_items`.
     """
     truth = group_dirichlet(labels, groups=groups, draws=draws, random_seed=random_seed, top_labels=1)
-    votes = truth["constant_data"]["n_votes"]
-    each = float(votes.where(votes > 0).mean())
-    if each < ENOUGH_VOTES:
-        warn(
-            f"{each:.1f} votes per group and item: scores against the truth of a group come out too low, most for the "
-            "group whose votes scatter most, and worst_served may name it for that alone; group_posterior says whom a "
-            "model serves badly"
-        )
     test = group_permutation_test(labels, groups, random_seed=random_seed)
     scores = group_score_table(evaluate(labels, models, plausibility=truth))
     known = bool(truth["derived"]["prob_different"].notnull().any())

@@ -107,7 +107,8 @@ class GroupDirichlet(Posterior):
 
     def results(self, groups: Tree) -> Tree:
         """Return scores by group."""
-        return scores_by_group(groups, self.states.problem.names, self.population)
+        problem = self.states.problem
+        return scores_by_group(groups, problem.names, self.population, problem.votes.sum(axis=2))
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
