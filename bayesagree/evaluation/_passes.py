@@ -10,12 +10,12 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold
-from bayesagree.annotations.missing_predictions import Missing, without_missing
+from bayesagree.annotations.missing_predictions import Missing, without_annotations, without_missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, shorten
+from bayesagree.errors import InputError, one_of, shorten, warn
 from bayesagree.evaluation._results import PARTS, Results
 from bayesagree.evaluation._sums import ScoreSums, scored
-from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
+from bayesagree.evaluation.gold import scored_gold, split_in_two, takes_gold, vote_against_gold
 from bayesagree.inference.blocks import Schedule
 from bayesagree.inference.convergence import warn_not_converged, warn_of_numbers
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
@@ -83,6 +83,9 @@ class Evaluation:
             options = options | {"gold": scored_gold(self.gold, labels, predictions, scored)}
         posterior = specification_for(labels, choice.name, options, self.arguments)
         annotations, given = posterior.prepare(labels, scored)
+        bare = without_annotations(annotations, given) if posterior.takes_predictions else ""
+        if bare:
+            warn(bare)
         check_order(self.metrics, getattr(labels, "has_order", False), given.categories.size)
         levels = self.levels(posterior)
         how = replace(self, request=posterior.sized(self.request), reliability=levels)
@@ -96,14 +99,17 @@ class Evaluation:
         if known is not None:
             own: Any = annotations  # labels: of the posteriors only those of labels take gold
             settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.random_seed)
-        scoring = how.scoring(given, split_by_gold(slices, known, given.items))
+        apart = known
+        if bare and known is None:
+            apart = annotations.items[np.unique(annotations.item_index)]
+        scoring = how.scoring(given, split_in_two(slices, apart, given.items))
         sums, chosen, mixed = how.sums(annotations, passes, scoring)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
         coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
         coords |= {"side": list(SIDES), "category": given.categories} | fitted.axes
         if slices is not None:
             coords[slices.name] = slices.names
-        found = Results(sums, scoring, models, slices).groups(how.request.chains)
+        found = Results(sums, scoring, models, slices, known is not None).groups(how.request.chains)
         groups = fitted.results(found)
         if len(levels) == 1:
             groups = {name: {key: _one_level(*of) for key, of in group.items()} for name, group in groups.items()}

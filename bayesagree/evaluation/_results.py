@@ -24,6 +24,8 @@ class Results(NamedTuple):
     scoring: BlockScoring
     models: NDArray[Any]
     by: ItemGroups | None = None
+    # Whether slices are in two by gold; else where they are, by annotations.
+    gold: bool = False
 
     def values(self, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
         """Return the scores of the items of some slices at a reliability, shape (metric, model, sample)."""
@@ -45,7 +47,12 @@ class Results(NamedTuple):
         bootstrap = self.scoring.weights is not None
         n_slices = self.sums.size.shape[1]
         every = np.ones(n_slices, bool)
-        scores = self.over_levels(lambda level: self.values(level, every, bootstrap=bootstrap))
+        apart = 1 if self.by is None else self.by.names.size
+        # Scores from annotations alone, the second of the passes, are about the items that have some.
+        alone = np.arange(n_slices) % 2 == 1 if n_slices > apart and not self.gold else every
+        scores = self.over_levels(
+            lambda level: self.values(level, alone if level == 1 else every, bootstrap=bootstrap)
+        )
         dims = ("chain", "draw", "reliability")
         groups: dict[str, dict[str, Any]] = {
             "posterior": self._by_metric(scores, chains, (*dims, "model")),
@@ -57,11 +64,10 @@ class Results(NamedTuple):
             parts = self._variance(scores, every)
             of_metric = {m.name: parts[:, :, c] for c, m in enumerate(self.scoring.scorer.metrics)}
             groups["variance"] = {name: (("part", "reliability", "model"), v) for name, v in of_metric.items()}
-        apart = 1 if self.by is None else self.by.names.size
         if self.by is not None:
             sliced = self.over_levels(lambda level: self._slices(level, apart, bootstrap=bootstrap))
             groups["slices"] = self._by_metric(sliced, chains, (*dims, self.by.name, "side", "model"))
-        if n_slices > apart:  # each once without gold and once with it
+        if self.gold:  # each slice is once without gold and once with it
             for name, has_gold in (("gold_items", 1), ("other_items", 0)):
                 inside = np.arange(n_slices) % 2 == has_gold
                 if self.sums.size[0, inside].sum():

@@ -1,6 +1,6 @@
 """Gold in an evaluation: which items have it, and whether it contradicts the annotators."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,14 +41,12 @@ def scored_gold(gold: Gold, labels: Labels, given: Predictions, scored: Predicti
     return dict(zip(given.items[known].tolist(), labels.categories[codes[known]].tolist()))
 
 
-def split_by_gold(
-    slices: ItemGroups | None, gold: Mapping[Any, Any] | None, items: NDArray[Any]
-) -> ItemGroups | None:
-    """Return the slices twice each, without gold and with it; as they are where there is none."""
-    if gold is None:
+def split_in_two(slices: ItemGroups | None, some: Iterable[Any] | None, items: NDArray[Any]) -> ItemGroups | None:
+    """Return the slices twice each, without some items and of these alone; as they are where there are none."""
+    if some is None:
         return slices
     one = slices or ItemGroups("slice", np.array(["all"]), np.zeros(items.size, np.intp))
-    return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + np.isin(items, list(gold)))
+    return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + np.isin(items, list(some)))
 
 
 def vote_against_gold(labels: Labels, gold: Mapping[Any, Any], random_seed: Seed) -> dict[str, Any]:

@@ -193,12 +193,6 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
         notes.append("No item has two annotations: how far annotators disagree is not known from them.")
     if predictions is None:
         return notes
-    bare = ~np.isin(predictions.items, annotations.items[np.unique(annotations.item_index)])
-    if bare.any():
-        notes.append(
-            f"{bare.sum()} of {bare.size} items have predictions and no annotations: predictions alone inform their "
-            "truth, and the scores from annotations alone count them as wholly open."
-        )
     lacks = predictions.lacking()
     if missing == "skip" and lacks.any():
         left_out = f"{lacks.any(axis=0).sum()} of {lacks.shape[1]} items are left out"
