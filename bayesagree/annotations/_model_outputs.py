@@ -58,7 +58,7 @@ def of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
         )
     values = np.asarray(scores)
     positive = float_values(values, lambda k: f"model {model!r}, item number {k}", "score")
-    if not ((positive >= 0) & (positive <= 1)).all():
+    if ((positive < 0) | (positive > 1)).any():
         raise InputError(
             f"model {model!r}: a single score per item is the probability of the positive label, between 0 and 1; give "
             "other scores as one column for each label"

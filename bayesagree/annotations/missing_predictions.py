@@ -31,9 +31,10 @@ def without_missing(
     ['p']
     """
     kept = scored_items(predictions, missing, may_skip=not isinstance(annotations, Rankings))
-    if kept is predictions:
-        return annotations, predictions
-    return annotations.select(np.isin(annotations.items, kept.items)[annotations.item_index]), kept  # type: ignore[union-attr]
+    scored = np.isin(annotations.items, kept.items)
+    if isinstance(annotations, Rankings) or missing != "skip" or scored.all():
+        return annotations, kept
+    return annotations.select(scored[annotations.item_index]), kept
 
 
 def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool = True) -> Predictions:

@@ -136,7 +136,8 @@ class Source(Columns):
         """Read annotations, and predictions, which come from a file of their own or with the annotations, if at all."""
         annotations, known = self._annotations()
         if predictions is not None:
-            known = self.predictions(predictions, columns, numbers=annotations.kind == "ratings")
+            two = annotations.categories.tolist() if annotations.kind == "labels" else None
+            known = self.predictions(predictions, columns, numbers=annotations.kind == "ratings", two=two)
         if needed and known is None:
             raise InputError("there are no predictions: give a file of predictions")
         return annotations, known
@@ -198,14 +199,18 @@ class Source(Columns):
         return " ".join(given)
 
     def predictions(
-        self, path: Path, columns: PredictionColumns | None = None, *, numbers: bool = False
+        self, path: Path, columns: PredictionColumns | None = None, *, numbers: bool = False, two: Any = None
     ) -> "Predictions":
-        """Read predictions, whose columns of item and label have the names of those of the annotations by default."""
-        from bayesagree.io.files import read_predictions
+        """Read predictions, whose columns of item and label have the names of those of the annotations by default.
+
+        One probability an item is that of the last of the labels `two`.
+        """
+        from bayesagree.io._prediction_tables import Columns as Names
+        from bayesagree.io.files import read_outputs
 
         own = columns or PredictionColumns()
         item, label = own.predictions_item or self.item, own.predictions_label or self.label
-        return read_predictions(path, model=own.model, item=item, label=label, numbers=numbers)
+        return read_outputs(path, Names(own.model, item, label), numbers=numbers, two=two)
 
     def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""

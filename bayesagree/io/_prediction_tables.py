@@ -41,8 +41,9 @@ def layout(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None, 
         return "numbers" if has_models else "numbers, one column a model"
     if not has_models and labels is None and _hold_labels(table[others]):
         return "hard labels, one column a model"
-    if not has_models and is_number(table[others]) and (table[others].to_numpy(float) % 1 != 0).any():
-        values = table[others].to_numpy(float)
+    values = table[others].to_numpy(float) if not has_models and is_number(table[others]) else np.empty((0, 0))
+    values = values[~np.isnan(values).any(axis=1)]
+    if (values % 1 != 0).any():
         if {*map(str, labels or ())} >= {*others} or (
             len(others) > 1 and np.allclose(values.sum(axis=1), 1, atol=1e-3)
         ):
