@@ -55,7 +55,14 @@ def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
 
 
 def _observed(ratings: Ratings) -> Observed:
-    return Observed("rating", "annotation", ratings.rating)
+    return Observed("rating", "annotation", ratings.rating.astype(_kind(ratings)))
+
+
+def _kind(ratings: Ratings) -> type:
+    """Return whole numbers where all levels are: figures of ArviZ count those."""
+    return (
+        np.int64 if ratings.step is not None and (np.mod([ratings.step, *ratings.scale], 1) == 0).all() else float
+    )
 
 
 def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
@@ -71,7 +78,7 @@ def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
 
 def _to_scale(ratings: Ratings, drawn: Draws) -> Draws:
     if ratings.step is not None:
-        return drawn
+        return drawn | {"rating": drawn["rating"].astype(_kind(ratings))}
     low, high = ratings.scale
     return {name: low + (high - low) * values if name == "rating" else values for name, values in drawn.items()}
 

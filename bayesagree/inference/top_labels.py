@@ -224,6 +224,8 @@ def _means(truth: Truth) -> tuple[xr.DataArray, xr.DataArray]:
         mean = truth.expand_dims(chain=1, draw=1)
         return mean, xr.full_like(mean, np.nan)
     posterior = truth["posterior"].to_dataset()
+    if "mean" not in posterior and "item_mean" in posterior:  # of common agreement
+        posterior = posterior.rename(item_mean="mean")
     if "mean" not in posterior:
         kept = ", ".join(map(str, posterior))
         raise InputError(f"numbers are compared with the mean of each item, but the posterior has {kept}")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -31,6 +32,13 @@ class Trace(Posterior):
     @classmethod
     def of(cls, tree: xr.DataTree) -> "Trace":
         """Add R-hat and ESS of each item to a trace, as results of the package's own Markov chains have them."""
+        for name, values in tree["posterior"].data_vars.items():
+            wanted = {"plausibility": {"item", "category"}, "mean": {"item"}}.get(str(name), set())
+            if not wanted <= {*values.dims}:
+                raise InputError(
+                    f"{name} has the dims {', '.join(map(str, values.dims))}; name them in the model, by coords= and "
+                    f"dims=: {' and '.join(sorted(wanted, reverse=True))}"
+                )
         return cls(tree if "diagnostics" in tree else _with_diagnostics(tree))
 
     @property
@@ -42,10 +50,20 @@ class Trace(Posterior):
         """Refuse annotations of other items or labels."""
         named = {"item": annotations.items} | ({} if self.asks_threshold else {"category": annotations.categories})
         for dim, names in named.items():
-            if not np.array_equal(_names(self.tree, dim)[: len(names)], names):
-                what = "labels" if dim == "category" else "items"
-                raise InputError(f"the {what} of the trace are not those of the annotations, in their order")
+            known = _names(self.tree, dim)
+            if dim == "item":
+                if sorted(known.tolist(), key=str) != sorted(names.tolist(), key=str):
+                    raise InputError("the items of the trace are not those of the annotations")
+            elif not np.array_equal(known[: len(names)], names):
+                raise InputError("the labels of the trace are not those of the annotations, in their order")
         self._require_distributions()
+
+    def fitted(self, annotations: Any, predictions: Predictions, request: Request) -> Posterior:
+        """Return the trace with its items in the order of the annotations."""
+        known = _names(self.tree, "item")
+        if np.array_equal(known, annotations.items):
+            return self
+        return replace(self, tree=self.tree.isel(item=pd.Index(known).get_indexer(pd.Index(annotations.items))))
 
     def _require_distributions(self) -> None:
         """Refuse plausibilities that are none, such as percents or logits, by the first and last draws."""
@@ -86,8 +104,8 @@ class Trace(Posterior):
         """Return scores by group, where the trace has groups."""
         if not self.axes:
             return groups
-        known: Any = self.tree.get("constant_data", {})
-        n_votes = np.asarray(known["n_votes"]) if "n_votes" in known else None
+        n_votes: Any = self.tree.get("constant_data/n_votes")
+        n_votes = None if n_votes is None else n_votes.values
         return scores_by_group(groups, self.axes["group"], self.population, n_votes)
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree.errors import InputError
+from bayesagree import InputError, Labels, Predictions, evaluate
 from bayesagree.inference.blocks import Schedule
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.top_labels import number_draws, plausibility_block, point_estimate, stream_of, truth_draws
@@ -65,3 +65,19 @@ def test_a_point_estimate_names_the_first_item_that_has_none():
     with pytest.raises(InputError, match=r"item 'x' has no plausibility \(2 such items"):
         point_estimate(estimate)
     np.testing.assert_array_equal(point_estimate(estimate[[0, 2]].T), [[0.2, 0.8], [0.6, 0.4]])
+
+
+def test_a_trace_of_ones_own_has_names_in_any_order_and_item_means():
+    """Items in another order were refused, dims without names ended in an error of xarray, item_mean was not read."""
+    votes = Labels.from_counts(np.ones((130, 4), int), labels=list("abcd"))
+    models = Predictions.from_labels({"A": ["a"] * 130}, labels=list("abcd"))
+    tree, turned = stored(plausibility=(["category"], SHARES)), np.arange(130)[::-1]
+    first = evaluate(votes, models, plausibility=tree)["posterior"]["accuracy"]
+    xr.testing.assert_allclose(
+        first, evaluate(votes, models, plausibility=tree.isel(item=turned))["posterior"]["accuracy"]
+    )
+    unnamed = xr.DataArray(SHARES, dims=("chain", "draw", "dim_0", "dim_1"), name="plausibility").to_dataset()
+    with pytest.raises(InputError, match=r"has the dims chain, draw, dim_0, dim_1; name them.*item and cat"):
+        evaluate(votes, models, plausibility=xr.DataTree.from_dict({"posterior": unnamed}))
+    (first, *_) = number_draws(stored(item_mean=([], SHARES[..., 0]))).blocks
+    np.testing.assert_array_equal(first.number, flat(SHARES[..., 0])[:64])

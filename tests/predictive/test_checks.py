@@ -182,6 +182,7 @@ def test_replicates_follow_the_draws():
     )
     values = rated["posterior_predictive"]["rating"].values
     assert set(np.unique(values)) <= {1, 2, 3, 4, 5}
+    assert values.dtype == rated["observed_data"]["rating"].dtype == np.int64  # which figures of ArviZ count
     assert values[..., :3].mean() > values[..., 3:6].mean() + 1
 
 
