@@ -18,6 +18,8 @@ from bayesagree.inference.tiers import rank_probabilities, standing
 from bayesagree.metrics.registry import full_name
 
 PAIR = ("model", "other_model")
+# Scores of models, or one of them.
+type Scores = xr.DataTree | xr.DataArray
 
 
 class ModelScores(NamedTuple):
@@ -32,8 +34,12 @@ class ModelScores(NamedTuple):
     attrs: dict[str, Any]
 
     @classmethod
-    def of(cls, result: xr.DataTree, metric: str | None, reliability: float | None) -> Self:
-        """Read the scores of a result."""
+    def of(cls, result: Scores, metric: str | None, reliability: float | None) -> Self:
+        """Read the scores of a result, or one score by itself, in its draws that are known."""
+        if isinstance(result, xr.DataArray):
+            one = result.rename(result.name or "score").stack(sample=("chain", "draw")).dropna("sample")
+            one = one.reset_index("sample", drop=True).rename(sample="draw").expand_dims("chain")
+            result = xr.DataTree.from_dict({"posterior": one.to_dataset()})
         draws, scores, sign = metric_draws(result, metric, reliability)
         every, name = [draws], str(scores.name)
         if WITHOUT_UNSURE in result:
@@ -77,14 +83,15 @@ class ModelScores(NamedTuple):
 
 
 def compare(
-    result: xr.DataTree, metric: str | None = None, *, reliability: float | None = None, ci_prob: float = 0.95
+    result: Scores, metric: str | None = None, *, reliability: float | None = None, ci_prob: float = 0.95
 ) -> pd.DataFrame:
     """Compare all models of an evaluation, draw by draw: a table of them, best first.
 
     Parameters
     ----------
     result
-        Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `davidson`.
+        Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `davidson`; or one such
+        score, as of `accuracy_given_risk`.
     metric
         Name of one of its metrics, as `evaluate` takes it; may be left out where there is one. Higher is better unless
         ``attrs["higher_is_better"]`` of the scores is 0; nearest is better where they have ``attrs["best"]`` (bias,
@@ -159,7 +166,7 @@ def compare(
 
 
 def pairwise(
-    result: xr.DataTree, metric: str | None = None, *, reliability: float | None = None, ci_prob: float = 0.95
+    result: Scores, metric: str | None = None, *, reliability: float | None = None, ci_prob: float = 0.95
 ) -> xr.Dataset:
     """Compare every pair of models of an evaluation, each pair on its own.
 
@@ -202,7 +209,7 @@ def pairwise(
 
 
 def practical_equivalence(
-    result: xr.DataTree,
+    result: Scores,
     metric: str | None = None,
     *,
     rope: float = 0.01,
@@ -258,9 +265,9 @@ def practical_equivalence(
     )
 
 
-def _warnings(result: xr.DataTree, found: ModelScores, ci_prob: float) -> list[str]:
+def _warnings(result: Scores, found: ModelScores, ci_prob: float) -> list[str]:
     """Return of each model why its row is in doubt, or nothing."""
-    made = settings_of(result) if "settings" in result.attrs else {}
+    made = settings_of(result) if isinstance(result, xr.DataTree) and "settings" in result.attrs else {}
     warning = dict.fromkeys(
         made.get("left_out", []), "not independent of these annotations: no truth learns from it"
     )

@@ -121,8 +121,8 @@ def per_item(
 def accuracy_given_risk(
     truth: xr.DataTree,
     predictions: Predictions,
-    risk: Mapping[Any, float],
-    level: float,
+    risk: Mapping[Any, Any],
+    level: Any,
     *,
     k: int = 1,
     given: Literal["draw", "item"] = "draw",
@@ -139,7 +139,7 @@ def accuracy_given_risk(
     predictions
         Models to score, on the same items and labels.
     risk, level
-        Label to level, and the requested level.
+        Label to level, numbers or words, and the requested level.
     k
         Size of the model's prediction set.
     given
@@ -152,7 +152,7 @@ def accuracy_given_risk(
     Returns
     -------
     DataArray
-        One value per draw, dims (chain, draw, model); NaN where no item of a draw is of the level.
+        One value per draw, dims (chain, draw, model), as `compare` takes it; NaN where a draw has no such item.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def accuracy_given_risk(
     requested = Metric.named(f"top_{positive_int(k, 'k')}_accuracy")
     scored_items(predictions, "error")
     draws, scorer = _prepared(requested, truth, predictions, threshold)
-    of_level = np.array([float(risk[name]) == level for name in draws.labels.tolist()], np.float64)
+    of_level = np.array([risk[name] == level for name in draws.labels.tolist()], np.float64)
     right, every = np.zeros((scorer.n_models, draws.chains * draws.draws)), np.zeros(draws.chains * draws.draws)
     for block in draws.blocks:
         rows = of_level[block.true_label]

@@ -172,9 +172,7 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
     return _array("plausibility_entropy", entropy, item=_items(truth))
 
 
-def risk_certainty(
-    truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None
-) -> xr.DataArray:
+def risk_certainty(truth: xr.DataTree, risk: Mapping[Any, Any], *, threshold: float | None = None) -> xr.DataArray:
     """Compute the probability of the most probable risk level of each item.
 
     Parameters
@@ -184,7 +182,7 @@ def risk_certainty(
     threshold
         For ratings: the labels are then "below" and "at_or_above".
     risk
-        Label to ordinal level, such as 0 low, 1 medium, 2 high; every label needs one.
+        Label to level, numbers or words such as low and high; every label needs one.
 
     Returns
     -------
@@ -246,18 +244,22 @@ def expected_risk(truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: f
     [0.2, 0.8]
     """
     probability = level_probability(truth, risk, threshold=threshold)
+    if probability["level"].dtype.kind not in "biuf":
+        raise InputError(
+            f"the levels {shorten(probability['level'].values)} have no mean; give numbers, as 0, 1, 2"
+        )
     return (probability * probability["level"]).sum("level").rename("expected_risk")
 
 
 def level_probability(
-    truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None
+    truth: xr.DataTree, risk: Mapping[Any, Any], *, threshold: float | None = None
 ) -> xr.DataArray:
     """Compute the probability of each risk level (item, level); see `risk_certainty`."""
     certainty = label_certainty(truth, threshold=threshold)
     labels = certainty["category"].values.tolist()
     if missing := [label for label in labels if label not in risk]:
         raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
-    levels, level_of = np.unique([float(risk[label]) for label in labels], return_inverse=True)
+    levels, level_of = np.unique([risk[label] for label in labels], return_inverse=True)
     values = certainty.values @ np.eye(levels.size)[level_of]
     return _array("level_probability", values, item=certainty["item"].values, level=levels)
 

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from metrics._truths import estimate
 
-from bayesagree import InputError, Labels, Predictions, Rankings, dirichlet, score
+from bayesagree import InputError, Labels, Predictions, Rankings, compare, dirichlet, score
 from bayesagree.metrics import accuracy_given_risk, top_k_accuracy
 from bayesagree.plausibility.votes import shared_wins
 from studies.partial_rankings import annotator_overlap, partial_average_overlap
@@ -72,22 +72,17 @@ def test_tied_top_labels_count_in_shares():
         top_k_accuracy(vote, predictions)
 
 
-def test_accuracy_given_risk_of_a_known_truth():
+def test_accuracy_given_risk_of_a_known_truth_and_its_comparison():
     vote = shared_wins(Labels.from_counts([[4, 0, 0], [0, 4, 0], [0, 0, 4]]))
-    values = np.broadcast_to(vote.values, (1, 10, 3, 3))
-    tree = xr.DataTree.from_dict(
-        {
-            "/posterior": xr.Dataset(
-                {"plausibility": (("chain", "draw", "item", "category"), values)}, coords=vote.coords
-            )
-        }
-    )
-    predictions = Predictions.from_labels({"A": [0, 1, 0]}, labels=[0, 1, 2])
-    risk = {0: 0, 1: 2, 2: 2}
-    assert np.unique(accuracy_given_risk(tree, predictions, risk, 2)).tolist() == [0.5]
-    assert np.unique(accuracy_given_risk(tree, predictions, risk, 0)).tolist() == [1.0]
-    with pytest.raises(InputError, match="risk level 1 is not one of"):
-        accuracy_given_risk(tree, predictions, risk, 1)
+    values = vote.expand_dims(chain=1, draw=10).rename("plausibility")
+    tree = xr.DataTree.from_dict({"posterior": values.to_dataset()})
+    predictions = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 1, 2]}, labels=[0, 1, 2])
+    risk = {0: "low", 1: "high", 2: "high"}
+    high, low = (accuracy_given_risk(tree, predictions, risk, level) for level in ("high", "low"))
+    assert (np.unique(high[..., 0]).tolist(), np.unique(low[..., 0]).tolist()) == ([0.5], [1.0])
+    assert compare(high)["prob_best"].to_dict() == {"B": 1.0, "A": 0.0}
+    with pytest.raises(InputError, match="risk level 'none' is not one of"):
+        accuracy_given_risk(tree, predictions, risk, "none")
 
 
 @pytest.mark.filterwarnings("ignore:.*draws have no item of level")
