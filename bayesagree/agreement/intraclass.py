@@ -49,7 +49,8 @@ class VarianceComponents:
             np.unique(code, return_inverse=True)[1] for code in (ratings.item_index, ratings.annotator_index)
         )
         x = np.asarray(ratings.rating, np.float64)
-        x = (x - x.mean()) / (x.std() or 1.0)
+        self.scale = x.std() or 1.0
+        x = (x - x.mean()) / self.scale
         self.n, self.size = x.size, np.bincount(item).astype(float)
         if not two_way:
             annotator = np.empty(0, np.int64)
@@ -63,17 +64,26 @@ class VarianceComponents:
 
     def log_likelihood(self, share: float, shares: Floats) -> Floats:
         """Return the log restricted likelihood of one share of items and several of annotators."""
-        a, (inner, value, _, along) = share / (1 - share), self._freed_of_items(share)
+        a, (spread, one, rest) = share / (1 - share), self._contrasts(share, shares)
+        return -0.5 * (
+            np.log1p(a * self.size).sum() + np.log(spread).sum(axis=1) + np.log(one) + (self.n - 1) * np.log(rest)
+        )
+
+    def variances(self, shares: Floats) -> Floats:
+        """Return the variances of items, annotators and errors at shares of the first two, those of the errors best."""
+        _, _, rest = self._contrasts(shares[0], shares[1:])
+        return rest / (self.n - 1) * self.scale**2 * np.append(shares / (1 - shares), 1.0)
+
+    def _contrasts(self, share: float, shares: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return how much annotators widen each direction, the weight of the constant, and the sum of squares left."""
+        inner, value, _, along = self._freed_of_items(share)
         b = (shares / (1 - shares))[:, None]
         spread = 1 + b * np.maximum(value, 0.0)
         # Sums of squares and products of constant and ratings, freed of items and annotators.
         one, both, two = (
             inner[p, q] - (b / spread * along[:, p] * along[:, q]).sum(axis=1) for p, q in ((0, 0), (0, 1), (1, 1))
         )
-        rest = np.maximum(two - both**2 / one, 1e-12)
-        return -0.5 * (
-            np.log1p(a * self.size).sum() + np.log(spread).sum(axis=1) + np.log(one) + (self.n - 1) * np.log(rest)
-        )
+        return spread, one, np.maximum(two - both**2 / one, 1e-12)
 
     def _freed_of_items(self, share: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Return sums of products freed of items, eigenvalues and vectors of annotators, and the rest along them."""
@@ -161,7 +171,8 @@ def icc(
         One row per kind: kind, k, estimate (of complete ratings that of the analysis of variance, else REML), lower,
         upper (shortest interval of the posterior, or to the estimate), ci_prob, and about, ``"annotators like these"``:
         `agreement_table` has the rows about these annotators alone. The items are taken as independent;
-        `agreement_table` with ``cluster=`` has alpha for items of clusters.
+        `agreement_table` with ``cluster=`` has alpha for items of clusters. ``attrs["variances"]`` are the components
+        (REML): of items, of annotators (0 where kind is of one way) and of errors.
 
     Raises
     ------
@@ -189,7 +200,10 @@ def icc(
         )
     k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
     wanted = KINDS if kind is None else (kind,)
-    return pd.DataFrame(_rows(ratings, wanted, k, ci_prob, random_seed)).assign(ci_prob=ci_prob, about=OTHERS)
+    rows, variances = _rows(ratings, wanted, k, ci_prob, random_seed)
+    table = pd.DataFrame(rows).assign(ci_prob=ci_prob, about=OTHERS)
+    table.attrs["variances"] = dict(zip(("item", "annotator", "error"), variances.tolist()))
+    return table
 
 
 def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, dict[str, Any]]:
@@ -197,7 +211,7 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
     if not 2 <= np.unique(ratings.annotator_index).size <= MOST_ANNOTATORS or not _exists(ratings):
         return {}
     k, rows = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2), {}
-    for row in _rows(ratings, KINDS, k, ci_prob, random_seed, fixed=True):
+    for row in _rows(ratings, KINDS, k, ci_prob, random_seed, fixed=True)[0]:
         name = NAMES[row.pop("kind")[0]] + "_mean" * (row["k"] > 1)
         note = (
             f"mean of {row.pop('k')} ratings; components of variance"
@@ -215,12 +229,14 @@ def _exists(ratings: Ratings) -> bool:
 
 def _rows(
     ratings: Ratings, wanted: tuple[str, ...], k: int, ci_prob: float, random_seed: Seed, *, fixed: bool = False
-) -> list[dict[str, Any]]:
-    """Return kind, k, estimate and interval, which holds the estimate, of some kinds."""
+) -> tuple[list[dict[str, Any]], Floats]:
+    """Return kind, k, estimate and interval, which holds the estimate, of some kinds, and the variances (REML)."""
     rng, rows, matrix = np.random.default_rng(seed_sequence(random_seed)), [], _complete(ratings)
-    fits = {}
+    fits, variances = {}, np.empty(0)
     for two_way in sorted({name[0] != "1" for name in wanted}):
-        top, drawn = VarianceComponents(ratings, two_way=two_way).draws(rng, fixed=fixed and two_way)
+        components = VarianceComponents(ratings, two_way=two_way)
+        top, drawn = components.draws(rng, fixed=fixed and two_way)
+        variances = components.variances(top * [1, two_way])
         fits[two_way] = (top if matrix is None else _of_variance_analysis(matrix, two_way=two_way)), drawn
     for name in wanted:
         (top, drawn), mean = fits[name[0] != "1"], k if name.endswith("k") else 1
@@ -228,7 +244,7 @@ def _rows(
         lower, upper = hdi(correlation(name, drawn, mean), ci_prob)
         ends = {"lower": min(lower, estimate), "upper": max(upper, estimate)}
         rows.append({"kind": name, "k": mean, "estimate": estimate} | ends)
-    return rows
+    return rows, variances
 
 
 def _complete(ratings: Ratings) -> Floats | None:
