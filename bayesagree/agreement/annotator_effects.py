@@ -17,7 +17,7 @@ import xarray as xr
 from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement.summary import SAMPLE
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, one_of, warn
+from bayesagree.errors import InputError, of_commands, one_of, warn
 from bayesagree.inference.intervals import hdi
 
 AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
@@ -83,8 +83,9 @@ def warn_of_levels(ratings: Ratings) -> None:
     if levels_matter(ratings):
         warn(
             f"annotators' levels explain {level_share(ratings)[0]:.0%} of the variance within items (some are "
-            "stricter than others). Phi is the agreement of the ratings as given; annotator_effects='shift' estimates "
-            "the agreement after levels are removed"
+            "stricter than others). Phi is the agreement of the ratings as given; "
+            f"{'bayesagree annotators' if of_commands.get() else "annotator_effects='shift'"} estimates the agreement "
+            "after levels are removed"
         )
 
 
