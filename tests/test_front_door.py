@@ -134,13 +134,14 @@ def test_series():
 def test_names_of_columns_are_guessed_as_the_readers_do(held, tmp_path):
     renamed = VOTES.rename(columns={"item": "task_id", "annotator": "worker", "label": "answer"})
     games = pd.DataFrame({"model_a": list("ABC"), "model_b": list("BCA"), "winner": ["model_a", "tie", "A"]})
-    if held is not in_file:
-        labels = ba.Labels.from_long(held(renamed, tmp_path))
-        assert (labels.counts() == ba.Labels.from_long(VOTES).counts()).all()
-        assert ba.Comparisons.from_long(held(games, tmp_path)).to_long()["winner"].tolist() == ["left", "tie", "right"]
     note = (
         "column 'task_id' is taken for the item; column 'worker' is taken for the annotator; column 'answer' is taken"
     )
+    if held is not in_file:
+        with pytest.warns(UserWarning, match=note):
+            labels = ba.Labels.from_long(held(renamed, tmp_path))
+        assert (labels.counts() == ba.Labels.from_long(VOTES).counts()).all()
+        assert ba.Comparisons.from_long(held(games, tmp_path)).to_long()["winner"].tolist() == ["left", "tie", "right"]
     with pytest.warns(UserWarning, match=note):
         table = ba.agreement_table(held(renamed, tmp_path), random_seed=1)
     assert table["estimate"].notna().any()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import Table, column
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import InputError, as_python, warn
 
 # Names of columns by what they hold; compared without case, spaces and underscores.
 NAMES = {
@@ -64,6 +64,16 @@ def named_columns(columns: Collection[Any], **roles: str | None) -> list[Any]:
             chosen = fits if len(fits) == 1 else ids  # a text has an id beside it
             found[role] = chosen[0] if len(chosen) == 1 else name
     return list(found.values())
+
+
+def guessed_columns(columns: Collection[Any], **roles: str | None) -> list[Any]:
+    """Return the columns as `named_columns`, and warn of those that are taken by their names."""
+    found = named_columns(columns, **roles)
+    if taken := [
+        f"column {name!r} is taken for the {role}" for role, name in zip(roles, found) if name != roles[role]
+    ]:
+        warn("; ".join(taken))
+    return found
 
 
 def sides_of(names: Iterable[Any]) -> tuple[str, str] | None:

@@ -29,7 +29,7 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import OrderedCategories, Values, checked_order, long_frame, wide_frame
 from bayesagree.annotations._display import names
-from bayesagree.annotations._words import named_columns
+from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.spans import MarkedLabels
 from bayesagree.errors import InputError, SizeError, as_python
 
@@ -113,7 +113,7 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         [[1, 1], [1, 0]]
         """
         table = eager_frame(frame)
-        item, annotator, label = named_columns(table.columns, item=item, annotator=annotator, label=label)
+        item, annotator, label = guessed_columns(table.columns, item=item, annotator=annotator, label=label)
         if labels is None and label in table.columns:
             labels = declared_categories(table[label])
             ordered = is_ordered(table[label]) if ordered is None else ordered

@@ -24,7 +24,7 @@ from bayesagree.annotations._columns import (
 from bayesagree.annotations._container import Categorical
 from bayesagree.annotations._display import Displayed, names
 from bayesagree.annotations._numbers import level_widths, numbers_of
-from bayesagree.annotations._words import named_columns
+from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
 
@@ -216,7 +216,7 @@ class Predictions(Categorical, Displayed):
         [[0, 1], [1, -1]]
         """
         table = eager_frame(frame)
-        model, item, label = named_columns(table.columns, model=model, item=item, label=label)
+        model, item, label = guessed_columns(table.columns, model=model, item=item, label=label)
         model_codes, models = encode(values_of(column(table, model, "model")), "model")
         item_codes, items = encode(values_of(column(table, item, "item")), "item")
         label_codes, known = label_column(table, label, labels)

@@ -21,7 +21,7 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import Categorical, Container, Level
 from bayesagree.annotations._display import names
-from bayesagree.annotations._words import named_columns
+from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
 from bayesagree.errors import InputError, as_python, say, shorten
@@ -200,7 +200,7 @@ class Rankings(Categorical, Container):
         [0, 0]
         """
         table = eager_frame(frame)
-        item, annotator, label = named_columns(table.columns, item=item, annotator=annotator, label=label)
+        item, annotator, label = guessed_columns(table.columns, item=item, annotator=annotator, label=label)
         (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
         label_codes, known = label_column(table, label, labels)
         require_present(label_codes, "label")

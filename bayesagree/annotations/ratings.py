@@ -20,7 +20,7 @@ from bayesagree.annotations._columns import (
     matrix_axes,
 )
 from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
-from bayesagree.annotations._words import named_columns
+from bayesagree.annotations._words import guessed_columns
 from bayesagree.errors import InputError, as_python, say
 
 # Labels of an item by which side of a threshold its mean is on.
@@ -87,7 +87,7 @@ class Ratings(Values):
         [1, 4]
         """
         table = eager_frame(frame)
-        item, annotator, rating = named_columns(table.columns, item=item, annotator=annotator, rating=rating)
+        item, annotator, rating = guessed_columns(table.columns, item=item, annotator=annotator, rating=rating)
         (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
         values = float_column(table, rating, "rating")
         present = np.flatnonzero(~np.isnan(values))
