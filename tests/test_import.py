@@ -1,75 +1,77 @@
+import json
 import subprocess
 import sys
 from functools import cache
+
+import pytest
 
 # Loaded where they are used: each of these would take a twentieth of the time of the import, or far more.
 HEAVY = (
     "pymc", "pytensor", "arviz", "matplotlib", "sklearn", "dask", "narwhals",
     *(f"scipy.{part}" for part in ("special", "sparse", "optimize", "stats", "fft", "interpolate")),
 )  # fmt: skip
-NEEDED = "import xarray, numba"
-"""What every result and every kernel needs."""
 LAZY = ("numpy", "pandas", "xarray", "numba", *HEAVY)
 """What `import bayesagree` leaves to the first use of a name."""
 
-
-@cache
-def loaded(code, names=HEAVY):
-    script = f"{code}\nimport sys\nprint(*[m for m in {names} if m in sys.modules])"
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-
-
-def test_import_loads_no_library():
-    packages = (
-        "agreement, annotations, datasets, evaluation, io, metrics, plots, predictive, report, simulate, subjective"
-    )
-    assert loaded(f"import bayesagree\nfrom bayesagree import {packages}", LAZY) == []
-
-
-def test_a_posterior_loads_nothing_heavy():
-    names = ("dirichlet", "Labels", "datasets.load", "simulate.crowd_labels", "read_annotations")
-    code = "import bayesagree\n" + ", ".join(f"bayesagree.{name}" for name in names)
-    assert loaded(code) == loaded(NEEDED)
-
-
-def test_help_loads_nothing_heavy():
-    code = (
-        "import sys, contextlib, io\nsys.argv = ['bayesagree', '--help']\nfrom bayesagree.cli import main\n"
-        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()"
-    )
-    assert loaded(code) == loaded(NEEDED)
-
-
-def test_posteriors_of_groups_load_no_statistics():
-    code = """
+ROOMS = "agreement, annotations, datasets, evaluation, io, metrics, plots, predictive, report, simulate, subjective"
+STARTS = f"""
+import bayesagree
+from bayesagree import {ROOMS}
+seen("import")
+import contextlib, io as texts
+sys.argv = ["bayesagree", "--help"]
+from bayesagree.cli import main
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(texts.StringIO()): main()
+seen("help")
+bayesagree.dirichlet, bayesagree.Labels, bayesagree.datasets.load, bayesagree.simulate.crowd_labels
+bayesagree.read_annotations
+seen("names")
+"""
+CALLS = """
+from bayesagree import Labels, agreement_table
+agreement_table(Labels.from_matrix([[0, 1], [1, 1]]), random_seed=1)
+seen("agreement")
+from bayesagree import annotation_certainty, dirichlet
+annotation_certainty(dirichlet(Labels.from_matrix([[0, 1], [1, 1]]), top_labels=1, random_seed=1))
+seen("certainty")
 import numpy as np
 import pandas as pd
-from bayesagree import Annotators, Labels, Predictions, group_posterior
-
+from bayesagree import Annotators, Predictions, group_posterior
 said = np.arange(48).reshape(8, 6) % 5 % 2
 people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "age": ["old", "young"] * 3}))
 model = Predictions.from_labels({"A": said[:, 0]})
 group_posterior(Labels.from_matrix(said), model, people, by=["age"], draws=10, random_seed=1)
+seen("groups")
 """
-    assert "scipy.stats" not in loaded(code)
+
+
+@cache
+def loaded(code):
+    """Run a script in a new process; what stands in sys.modules where it says seen(name), by name."""
+    script = (
+        f"import sys, json\nnow = {{}}\ndef seen(name): now[name] = list(sys.modules)\n{code}\nprint(json.dumps(now))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def test_import_loads_no_library():
+    assert set(LAZY) & set(loaded(STARTS)["import"]) == set()
+
+
+@pytest.mark.parametrize("stage", ["help", "names"])
+def test_help_and_names_load_nothing_heavy(stage):
+    assert set(HEAVY) & set(loaded(STARTS)[stage]) == set()
 
 
 def test_agreement_of_few_labels_and_few_draws_compile_nothing():
     """A kernel that is loaded, compiled or not, imports `numba.np.arraymath`."""
-    agreement = """
-from bayesagree import Labels, agreement_table
-agreement_table(Labels.from_matrix([[0, 1], [1, 1]]), random_seed=1)
-"""
-    assert loaded(agreement, ("numba",)) == []
-    draws = """
-from bayesagree import Labels, annotation_certainty, dirichlet
-annotation_certainty(dirichlet(Labels.from_matrix([[0, 1], [1, 1]]), top_labels=1, random_seed=1))
-"""
-    assert loaded(draws, ("numba.np.arraymath",)) == []
+    assert "numba" not in loaded(CALLS)["agreement"]
+    assert "numba.np.arraymath" not in loaded(CALLS)["certainty"]
 
 
-def test_what_the_package_needs_loads_none_of_the_heavy_libraries():
-    assert loaded(NEEDED) == []
+def test_posteriors_of_groups_load_no_statistics():
+    assert "scipy.stats" not in loaded(CALLS)["groups"]
 
 
 def test_an_older_python_gets_the_version_that_is_needed():

@@ -113,7 +113,10 @@ def test_output_replaces_nothing_without_force(run, tmp_path):
     assert kept.read_text().startswith("item,reliability,certainty")
 
 
-@pytest.mark.parametrize(("way", "message"), [(">&-", "stdout is closed"), ("> /dev/full", "No space left on device")])
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [pytest.param(">&-", "stdout is closed", marks=pytest.mark.long), ("> /dev/full", "No space left on device")],
+)
 def test_an_answer_that_cannot_be_written_ends_with_a_sentence(folder, way, message):
     script = f'"$0" -c "from bayesagree.cli import main; main()" contents "$1" {way}'
     words = ["sh", "-c", script, sys.executable, str(folder / "labels.csv")]

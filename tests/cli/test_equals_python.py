@@ -273,6 +273,7 @@ def test_next(document, votes, models, goal):
     same(found["items"], ba.annotate_next(votes, models if given else None, **how))
 
 
+@pytest.mark.long
 def test_next_and_plan_of_comparisons(document, folder):
     games = ba.read_annotations(folder / "games.csv")
     same(document("next", "games.csv", "-n", 2)["pairs"], ba.annotate_next(games, n=2, random_seed=1))

@@ -25,7 +25,7 @@ def readers() -> tuple[ba.Rankings, ba.Predictions, float]:
 @pytest.mark.filterwarnings("ignore:.*all rankings name 3 of 12")
 def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers) -> None:
     rankings, models, truth = readers
-    how = {"metrics": ["accuracy"], "draws": 250, "chains": 2, "random_seed": 1}
+    how = {"metrics": ["accuracy"], "draws": 100, "chains": 2, "random_seed": 1}
     found = {
         name: ba.evaluate(rankings, models, plausibility=name, **how) for name in ("auto", "plackett_luce", "prirn")
     }

@@ -58,7 +58,7 @@ def test_evaluate_learns_levels_by_default():
     real = np.abs(models.points()[0] - truth).mean()
     error = []
     for effects in ("auto", None):
-        tree = evaluate(ratings, models, metrics=["mae"], annotator_effects=effects, random_seed=1)
+        tree = evaluate(ratings, models, metrics=["mae"], annotator_effects=effects, draws=250, random_seed=1)
         error.append(float(tree["posterior"]["mae"].std()))
         assert abs(float(tree["posterior"]["mae"].mean()) - real) < 2 * error[-1]
     assert error[0] < error[1] / 2
@@ -78,9 +78,9 @@ def test_predicted_items_without_ratings_are_drawn_from_the_line():
     truth = rng.uniform(0.2, 0.8, 80)
     models = Predictions.from_numbers({"A": truth}, items=range(80))
     rated = Ratings.from_matrix(truth[:60, None] + 0.02 * rng.standard_normal((60, 3)), scale=(0, 1))
-    mean = informed_normal(rated, models, random_seed=1)["posterior"]["mean"].mean(("chain", "draw"))
+    mean = informed_normal(rated, models, draws=200, random_seed=1)["posterior"]["mean"].mean(("chain", "draw"))
     assert np.abs(mean.values[60:] - truth[60:]).max() < 0.02
-    assert evaluate(rated, models, metrics=["mae"], random_seed=1)["certainty"].sizes["item"] == 80
+    assert evaluate(rated, models, metrics=["mae"], draws=20, random_seed=1)["certainty"].sizes["item"] == 80
 
 
 @pytest.mark.filterwarnings("ignore:models .A. are not independent", "ignore:the ratings of")

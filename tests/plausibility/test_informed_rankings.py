@@ -85,6 +85,7 @@ def test_a_model_that_says_nothing_changes_nothing() -> None:
     assert np.abs(informed - alone.mean(("chain", "draw"))).mean() < 0.02
 
 
+@pytest.mark.long
 def test_default_is_near_the_truth_where_rankings_alone_are_not() -> None:
     error, alone, held = [], [], 0
     for seed in range(3):
@@ -101,13 +102,13 @@ def test_default_is_near_the_truth_where_rankings_alone_are_not() -> None:
 
 def test_a_reader_among_the_models_is_left_out() -> None:
     rng = np.random.default_rng(4)
-    rankings, models, _ = readers_and_model(n=300, seed=4)
-    first = rankings.label_index[rankings.start[:-1]].reshape(300, 4)[:, 0]
+    rankings, models, _ = readers_and_model(n=120, seed=4)
+    first = rankings.label_index[rankings.start[:-1]].reshape(120, 4)[:, 0]
     both = ba.Predictions.from_labels(
         {"m": models.hard_labels()[0].tolist(), "reader": first.tolist()}, labels=list(range(6))
     )
     with pytest.warns(UserWarning, match="'reader' are not independent of these annotations"):
-        tree = ba.evaluate(rankings, both, metrics="accuracy", draws=100, random_seed=int(rng.integers(9)))
+        tree = ba.evaluate(rankings, both, metrics="accuracy", draws=20, random_seed=int(rng.integers(9)))
     assert settings_of(tree)["left_out"] == ["reader"]
 
 

@@ -71,7 +71,7 @@ def test_probabilities_of_being_best_are_those_of_draws(counts):
 def test_best_labels_are_those_of_the_plausibilities():
     counts = np.array([[2, 1, 0], [0, 0, 3], [1, 1, 1], [0, 0, 0], [5, 5, 0]])
     theta, layout, items = problem(counts)
-    n = 20_000
+    n = 5000
     shares = draw_items(np.random.default_rng(1), theta, layout, items, n, best=False).argmax(axis=2)
     best = draw_items(np.random.default_rng(2), theta, layout, items, n, best=True)
     for k in range(3):

@@ -62,8 +62,8 @@ def test_reference_posterior():
     labels = Labels.from_counts(model["data"]["counts"], labels=range(4), ordered=True)
     models = Predictions.from_labels({"A": model["data"]["label"]}, labels=range(4))
     problem, known = OrderedProblem.of(labels, models), model["posterior"]["parameters"]
-    thetas = problem.drawn(Request(5000, 4, 1))
-    # Chains of 500 parameters, of which a sixth at least count as independent.
+    thetas = problem.drawn(Request(2000, 4, 1))
+    # Chains of 400 parameters, of which a sixth at least count as independent.
     error = np.sqrt(np.square(known["sd"]) / 330 + np.square(known["error"]))
     assert (np.abs(thetas.mean(axis=(0, 1)) - known["mean"]) < 4.5 * error).all()
     tree = informed_dirichlet(labels, models, draws=5000, random_seed=1)
@@ -83,7 +83,7 @@ def simulated(rng, items=60, votes=4, labels=4):
     return theta, Labels.from_counts(counts, labels=list(range(labels)), ordered=True), models
 
 
-@pytest.mark.parametrize("worlds", [40, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("worlds", [25, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore:chains of")
 def test_simulation_based_calibration(worlds):
     rng, ranks = np.random.default_rng(3), []

@@ -26,6 +26,7 @@ def scores(labels, predictions, scored, **options):
     return [score(tree, scored, name).stack(sample=("chain", "draw")) for name in ("accuracy", "total_variation")]
 
 
+@pytest.mark.long
 def test_permuted_predictions_are_as_good_as_none(test_set):
     labels, models = test_set
     order = np.random.default_rng(1).permutation(models.items.size)
