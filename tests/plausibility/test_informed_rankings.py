@@ -45,7 +45,7 @@ def test_reference_posterior() -> None:
     rankings = ba.Rankings.from_blocks(data["rankings"], labels=3)
     models = ba.Predictions.from_labels({"m": data["predictions"]}, labels=[0, 1, 2])
     found = [
-        ba.informed_plackett_luce(rankings, models, shape=data["shape"], draws=500, random_seed=seed)
+        ba.informed_plackett_luce(rankings, models, shape=data["shape"], draws=250, random_seed=seed)
         for seed in range(6)
     ]
     for name in ("plausibility", "best"):

@@ -30,7 +30,7 @@ def data():
     shuffled = Predictions.from_labels(
         {model: said[model] for model in "BAC"}, items=given.items.tolist(), labels=given.categories.tolist()
     )
-    found = report_data(test_set.labels, shuffled, settings=ReportSettings(draws=200))
+    found = report_data(test_set.labels, shuffled, settings=ReportSettings(draws=100))
     assert found.scores.comparison[METRIC]["model"].values.tolist() == list("ABC")
     assert found.scores.table["model"].values.tolist() == list("BAC")
     return found

@@ -36,14 +36,14 @@ def test_likelihood_and_items_are_those_of_the_plain_twin():
     data = MODEL["data"]
     models = Predictions.from_scores({"A": data["probability"]}, probabilities=True)
     given = InformedProblem.of(Labels.from_counts(data["counts"]), models)
-    theta = twin.MEAN + 0.5 * twin.SD * np.random.default_rng(2).normal(size=(4, twin.MEAN.size))
+    theta = twin.MEAN + 0.5 * twin.SD * np.random.default_rng(2).normal(size=(2, twin.MEAN.size))
     known, mean = twin.items(theta, data)
     found = kinds(theta, given.layout, given.items)
     # The table of the third kind is linear between places of its grid.
     np.testing.assert_allclose(found.log_likelihoods(theta[:, -1])[0].sum(axis=0), known, atol=0.02)
     drawn = draw_items(np.random.default_rng(1), theta, given.layout, given.items, 4000, best=False)
     np.testing.assert_allclose(drawn.sum(axis=2), 1, rtol=1e-12)
-    found_mean = drawn.reshape(len(mean[0]), 4, 4000, 2).mean(axis=2).swapaxes(0, 1)
+    found_mean = drawn.reshape(len(mean[0]), 2, 4000, 2).mean(axis=2).swapaxes(0, 1)
     np.testing.assert_allclose(found_mean, mean, atol=5 * 0.5 / np.sqrt(4000))
 
 

@@ -48,7 +48,7 @@ def test_density_is_that_of_the_pymc_model(case, problem):
 def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
     mode, root = problem.mode
     proposal = sp.stats.multivariate_t(mode, 1.3 * root @ root.T, df=8, seed=4)
-    points = proposal.rvs(8_000)
+    points = proposal.rvs(5_000)
     log_weight = np.array([problem.density(p)[0] for p in points]) - proposal.logpdf(points)
     weight = sp.special.softmax(log_weight)
     size = 1 / np.square(weight).sum()
