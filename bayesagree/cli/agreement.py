@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from typer import Option
 
 from bayesagree.cli import _options, _output
-from bayesagree.errors import one_of
+from bayesagree.errors import InputError, one_of
 
 # Details of `agreement_table`.
 Detail = Literal["pair", "category", "item", "annotator"]
@@ -31,6 +31,8 @@ def agreement(
     from bayesagree.agreement.coefficients import agreement_table
     from bayesagree.subjective.tables import group_agreement_table
 
+    if annotators is not None and group is None:
+        raise InputError("--annotators holds features of the annotators: name those to group by, --group FEATURES")
     given, _ = source.read()
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
     chosen: Any = one_of(level or given.level, "level", tuple(WEIGHTS_OF_LEVEL))

@@ -23,6 +23,7 @@ def judge(
     verdicts_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None,
     verdicts_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None,
     scale: _options.Scale = None,
+    duplicates: _options.Duplicates = "error",
 ) -> _output.TableAnswer:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
@@ -38,7 +39,7 @@ def judge(
 
     own = replace(columns, item=verdicts_item or columns.item, label=verdicts_label or columns.label)
     own = replace(own, annotator=judge_column)
-    given, human = _alike(verdicts, own, people, columns, scale)
+    given, human = _alike(verdicts, own, people, columns, scale=scale, duplicates=duplicates)
     settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.random_seed}
     tables, notes, rates = [], [], None
     if human.kind == "labels":
@@ -65,27 +66,28 @@ def judge(
     return _output.Answer([_output.Table("settings", [settings], most=0), *tables], notes, rates)
 
 
-def _read(path: Path, columns: _options.Columns, scale: Any, labels: Any = None, duplicates: Any = "error") -> Any:
+def _read(path: Path, columns: _options.Columns, **how: Any) -> Any:
     from bayesagree.io.exports import read_annotations
 
-    found = read_annotations(path, **columns.names(), scale=scale, labels=labels, duplicates=duplicates)
+    found = read_annotations(path, **columns.names(), **how)
     if found.kind == "comparisons":
         raise InputError(f"{str(path)!r} holds comparisons of models: bayesagree preferences {path} reads them")
     return found
 
 
 def _alike(
-    verdicts: Path, own: _options.Columns, people: Path, columns: _options.Columns, scale: Any
+    verdicts: Path, own: _options.Columns, people: Path, columns: _options.Columns, **how: Any
 ) -> tuple[Any, Any]:
     """Read the verdicts, and give them and people's labels the same categories."""
-    given, human = _read(verdicts, own, scale, duplicates="keep"), _read(people, columns, scale)
+    every = how | {"duplicates": "keep"}
+    given, human = _read(verdicts, own, **every), _read(people, columns, **how)
     if human.kind != "labels" or given.kind != "labels":
         return given, human
     found = {*given.categories.tolist(), *human.categories.tolist()}
     names = sorted(found, key=lambda value: (str(type(value)), value))
     if names == given.categories.tolist() == human.categories.tolist():
         return given, human
-    return _read(verdicts, own, scale, names, "keep"), _read(people, columns, scale, names)
+    return _read(verdicts, own, labels=names, **every), _read(people, columns, labels=names, **how)
 
 
 def _positive(requested: str | None, labels: Any) -> Any:

@@ -60,6 +60,7 @@ REFUSED = {
     "agreement labels.csv --duplicates some": "'some' is not one of 'error'",
     "agreement labels.csv -o kept.xls": "tables are written as .csv",
     "agreement labels.csv --predictions models.csv": "No such option",
+    "agreement labels.csv --annotators people.csv": "name those to group by, --group FEATURES",
     "plausibility labels.csv --reliability low": "--reliability 'low' is not a list of numbers",
     "plausibility labels.csv --reliability 1,2 -o kept.nc": "keeps draws of one reliability",
     "plausibility labels.csv --plausibility informed_dirichlet": "use bayesagree evaluate --plausibility",
