@@ -283,6 +283,11 @@ def _all_cells(table: Any, columns: Columns, found: Found) -> Any:
     away = [str(name) for name in others if name not in cells.columns]
     if away:
         found.notes.append(f"not read, since they share few values with the others: {shorten(away)}")
+    if len(away) > 1 and set(_places(table)) & set(cells.columns):
+        found.notes.append(
+            f"columns {shorten(_places(table))} may be places of rankings: name the columns of items and annotators, "
+            f"{say('item')} and {say('annotator')}"
+        )
     return cells
 
 
