@@ -10,6 +10,9 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+# Probability from which the choice between two models needs no votes.
+SETTLED = 0.99
+
 
 def next(
     source: _options.Source,
@@ -65,7 +68,8 @@ def _worth(found: "pd.DataFrame", n: int) -> list[str]:
         return [f"{best} and {other} predict alike on every item: no vote helps to choose."]
     right = [f"{probability:.2f}" for probability in found["prob_right"]]
     some = f"after votes on the {n} best items, with {right[n]}; " if n < most else ""
-    return [
+    settled = [f"{best} is the better one already: --goal certainty lists the items whose truth is most open."]
+    return (settled if found["prob_right"].iloc[0] > SETTLED else []) + [
         f"The choice between {best} and {other} is right with probability {right[0]}; {some}"
         f"after a vote on every item where they differ ({most}), with {right[most]}."
     ]
