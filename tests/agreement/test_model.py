@@ -1,13 +1,14 @@
 """The PyMC model of Phi: the same posterior as the exact engine, under its priors and others."""
 
 import arviz as az
+import numpy as np
 import pytest
 
-from bayesagree import simulate
+from bayesagree import evaluate, simulate
 from bayesagree.agreement.model import AgreementPrior
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_summary
-from bayesagree.annotations import Labels
+from bayesagree.annotations import Labels, Predictions, Ratings
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
@@ -49,3 +50,20 @@ def test_a_posterior_without_phi_has_no_summary():
     tree = dirichlet(Labels.from_matrix([[0, 1]], labels=[0, 1]), draws=2, chains=1, random_seed=1)
     with pytest.raises(InputError, match="no phi"):
         phi_summary(tree)
+
+
+@pytest.mark.nuts
+def test_levels_of_lenient_and_harsh_reviewers_enter_the_scores():
+    """Two of three reviewers (+1.5, 0, -1.5) an item: the model that knows the truth loses to the mean rating."""
+    rng = np.random.default_rng(3)
+    truth, level = rng.uniform(3, 8, 30), np.array([1.5, 0, -1.5])
+    given = np.clip(np.round(truth[:, None] + level + 0.3 * rng.standard_normal((30, 3))), 1, 10)
+    given[np.arange(30), rng.integers(0, 3, 30)] = np.nan
+    ratings = Ratings.from_matrix(given, scale=(1, 10), step=1)
+    models = Predictions.from_numbers({"truth": truth, "mean": np.nanmean(given, axis=1)})
+    levels = common_agreement(
+        ratings, annotator_effects="shift", keep_item_means=True, draws=300, chains=2, random_seed=1
+    )
+    for plausibility, best in ((levels, "truth"), ("normal_inverse_gamma", "mean")):
+        error = evaluate(ratings, models, plausibility=plausibility, random_seed=1)["posterior"]["mae"]
+        assert error.idxmin("model").to_series().mode().item() == best

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesagree as ba
-from bayesagree import errors, read_annotations
+from bayesagree import read_annotations
 from bayesagree.annotations.missing_predictions import without_missing
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_predictions
@@ -189,17 +189,3 @@ def test_several_choices_are_no_repeats_and_names_of_fields_are_used(tmp_path):
     assert found.to_long().astype(str).to_numpy().tolist() == rows
     with pytest.raises(InputError, match="label='answer' is not used: the tool itself names the label"):
         read_annotations(path, label="answer")
-
-
-def test_messages_speak_the_language_of_the_layer():
-    assert errors.say("duplicates", "first") == "duplicates='first'"
-    token = errors.of_commands.set(True)
-    try:
-        spoken = [
-            errors.say("duplicates", "first"),
-            errors.say("na_values", ["n/a", "-"]),
-            errors.say("annotator", None),
-        ]
-    finally:
-        errors.of_commands.reset(token)
-    assert spoken == ["--duplicates first", "--missing-labels n/a,-", "--no-annotator"]
