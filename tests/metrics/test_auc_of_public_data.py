@@ -42,11 +42,3 @@ def test_ranking_models_without_gold(name, dgt_at_most, pgt_within):
     )
     assert swap_error(dgt, gold) <= dgt_at_most
     assert pgt_within[0] <= swap_error(pgt, gold) <= pgt_within[1]
-
-
-def test_best_model_of_each_set_by_hand_till():
-    for name, best in (("cifar10h", "densenet_bc_190_40"), ("chaosnli-snli", "roberta_base_2")):
-        dataset = load(name)
-        gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", random_seed=0, multiclass="hand_till")
-        crowd = auc(dataset.annotations, dataset.predictions, method="dgt", random_seed=0, multiclass="hand_till")
-        assert gold.idxmax().item() == crowd.idxmax().item() == best

@@ -1,11 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.metrics.hard_labels import METRICS, confusion_counts, hard_label_scores, scores_of_counts
+from bayesagree.metrics.hard_labels import confusion_counts, hard_label_scores
 
 
 def test_missing_predictions_and_missing_gold_are_left_out():
@@ -28,25 +26,6 @@ def test_what_does_not_exist_is_nan_with_the_reason(metric, truth, said, reason)
     models = Predictions.from_labels({"A": said}, labels=[0, 1])
     with pytest.warns(UserWarning, match=reason):
         assert np.isnan(hard_label_scores(models, dict(enumerate(truth)), metric=metric).item())
-
-
-def test_macro_average_leaves_out_labels_for_which_the_score_does_not_exist():
-    models = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b", "c"])
-    assert hard_label_scores(models, {0: "a", 1: "b"}, metric="recall").item() == 1.0
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(-1, 2)), min_size=1, max_size=30), st.randoms())
-def test_order_of_items_and_names_of_labels_change_nothing(rows, random):
-    truth, said = np.array(rows).T.astype(np.int16)
-    order = list(range(len(rows)))
-    random.shuffle(order)
-    relabel = np.array([2, 0, 1, -1], dtype=np.int16)
-    counts = confusion_counts(truth[None], said[None], 3)
-    shuffled = confusion_counts(relabel[truth[order]][None], relabel[said[order]][None], 3)
-    for metric in METRICS:
-        a, b = scores_of_counts(counts, metric, None), scores_of_counts(shuffled, metric, None)
-        np.testing.assert_allclose(a, b, atol=1e-12)
-        assert np.isnan(a).all() or (0 <= a.item() <= 1)
 
 
 def test_counts_equal_a_plain_loop():
