@@ -1,5 +1,7 @@
 """Programs as users of the field type them, on files and on frames of pandas and polars; each line with its answer."""
 
+import inspect
+import re
 import warnings
 
 import arviz as az
@@ -190,6 +192,15 @@ def test_the_way_to_the_model(name):
 def test_the_root_is_small():
     assert len(ba.__all__) <= 45
     assert not [name for name in ba.__all__ if name.endswith("_model")]
+
+
+@pytest.mark.parametrize("name", [name for name in ba.__all__ if not name.endswith("Error")])
+def test_signatures_show_public_names(name):
+    """Aliases such as Seed and Prior were shown, which nobody can import."""
+    shown = str(inspect.signature(getattr(ba, name))) if callable(getattr(ba, name)) else ""
+    for alias in ("Seed", "Prior", "Destination", "Gold", "Plausibility", "Sampler", "ItemGroup"):
+        assert not re.search(rf"(?<![.\w]){alias}\b", shown)
+    assert not re.search(r"bayesagree\.(\w+\.)*_", shown)
 
 
 def test_nothing_is_said_of_clean_tables():

@@ -196,7 +196,7 @@ def pairwise(
     >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
     >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
     >>> result = pairwise(evaluate(votes, models, random_seed=1))
-    >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.9)
+    >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.7)
     True
     """
     found = ModelScores.of(result, metric, reliability)

@@ -208,7 +208,7 @@ def value_of_votes(
     --------
     >>> votes = Labels.from_counts([[1, 0], [1, 1], [0, 1], [1, 0]] * 3)
     >>> models = Predictions.from_labels({"A": [0, 0, 1, 0] * 3, "B": [0, 1, 0, 0] * 2 + [0, 1, 1, 0]})
-    >>> found = value_of_votes(votes, models).set_index("votes")
+    >>> found = value_of_votes(votes, models, plausibility="dirichlet").set_index("votes")
     >>> found.attrs["models"]
     ['A', 'B']
     >>> found["prob_right"].loc[[0, 3, 5]].round(3).tolist()

@@ -21,7 +21,7 @@ from bayesagree.plausibility.informed.covariates import Excluded, kept_models
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 
 # Labels of an item of which predictions say anything; draws of the parameters; draws of all items that teach them.
-DEPTH, DRAWS, ROUNDS, TAUGHT_BY = 5, 600, 5, 200_000
+DEPTH, DRAWS, ROUNDS, TAUGHT_BY = 5, 600, 7, 200_000
 # Log of the readers that a prediction counts as at most: the quadrature's step takes no narrower shares.
 MOST_LOG_READERS = 3.0
 # Degrees of freedom of the proposal of parameters; least log share that is told apart.
