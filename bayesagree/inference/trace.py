@@ -104,8 +104,8 @@ class Trace(Posterior):
         """Return scores by group, where the trace has groups."""
         if not self.axes:
             return groups
-        n_votes: Any = self.tree.get("constant_data/n_votes")
-        n_votes = None if n_votes is None else n_votes.values
+        known: Any = self.tree["constant_data"] if "constant_data" in self.tree.children else None
+        n_votes = None if known is None or "n_votes" not in known else known["n_votes"].values
         return scores_by_group(groups, self.axes["group"], self.population, n_votes)
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
