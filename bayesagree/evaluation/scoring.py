@@ -114,7 +114,8 @@ def evaluate(
     Returns
     -------
     DataTree
-        Group ``posterior``: one variable per metric, dims (chain, draw, model). Group ``certainty``:
+        Group ``posterior``: one variable per metric, dims (chain, draw, model), whose intervals
+        ``arviz.summary(result, ci_prob=0.95, ci_kind="hdi")`` prints as `compare` does. Group ``certainty``:
         ``annotation_certainty`` (item). With ``items="bootstrap"`` group ``variance``: one variable per metric, dims
         (part, model), part = annotation, test_set, total. With `by` group ``slices``: one variable per metric, dims
         (chain, draw, slice, side, model), side = slice, rest, difference. Several reliabilities add a dim
@@ -142,8 +143,7 @@ def evaluate(
     Raises
     ------
     InputError
-        Annotations of the wrong kind, unknown metrics, items or labels that do not match, missing predictions; a file
-        of another run. Of
+        Annotations of the wrong kind, unknown metrics, items or labels that do not match, missing predictions. Of
         pairs: none at all, other models than in the first, a metric that is not a mean over items, or an argument that
         needs all items at once (``items=``, ``by=``, ``cluster=``).
     ConvergenceError
