@@ -12,6 +12,7 @@ import bayesagree as ba
 from bayesagree.plausibility.dawid_skene._variants import VARIANTS
 
 FEW: dict[str, Any] = {"draws": 12, "chains": 2, "random_seed": 1}
+ALONE = FEW | {"plausibility": "dirichlet"}
 MATRIX = np.arange(8)[:, None] % 3 * np.ones((1, 5), int)
 MATRIX[np.arange(8), np.arange(8) % 5] = 2  # one annotator of each item says another label
 
@@ -72,10 +73,10 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "common_agreement inflated": lambda: ba.common_agreement(
             ratings(), item_mean="flat", likelihood="inflated", **FEW
         ),
-        "evaluate": lambda: ba.evaluate(labels(), predictions(3), **FEW),
-        "evaluate bootstrap": lambda: ba.evaluate(labels(), predictions(3), items="bootstrap", **FEW),
+        "evaluate": lambda: ba.evaluate(labels(), predictions(3), **ALONE),
+        "evaluate bootstrap": lambda: ba.evaluate(labels(), predictions(3), items="bootstrap", **ALONE),
         "evaluate slices": lambda: ba.evaluate(
-            labels(), predictions(3), metrics=["f1_macro"], by=[0, 1] * 4, another_annotator=True, **FEW
+            labels(), predictions(3), metrics=["f1_macro"], by=[0, 1] * 4, another_annotator=True, **ALONE
         ),
         "calibrate": lambda: ba.calibrate(ba.dawid_skene(labels(), **FEW), gold, random_seed=1),
         "blind_posterior": lambda: ba.blind.blind_posterior(predictions(2), method="sampling", **FEW),
