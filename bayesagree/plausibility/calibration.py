@@ -11,10 +11,9 @@ uncertainty. eta < 1 lowers the confidence; b_k > 0 raises a label that the crow
 vector scaling with one temperature.
 
 Source: C. Guo et al., "On calibration of modern neural networks", ICML 2017, section 4.2 (temperature and vector
-scaling); I. Murray, R. Adams, D. MacKay, "Elliptical slice sampling", AISTATS 2010 (its posterior).
+scaling); `bayesagree.plausibility.informed.sampler` draws its posterior.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,8 @@ from bayesagree.inference.results import check_size, result_tree, settings_of
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.inference.top_labels import labels_of, plausibility_draws
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
+from bayesagree.plausibility.informed.fit import ENOUGH, climb
+from bayesagree.plausibility.informed.sampler import elliptical_draws
 
 # Smallest probability: an impossible label stays possible enough for a gold label to disagree.
 FLOOR = 1e-12
@@ -225,6 +226,8 @@ def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10)
 LOG_EXPONENT_PRIOR = (-0.7, 1.0)
 # Standard deviation of b.
 OFFSET_SD = 0.5
+# Chains of slices side by side.
+WALKERS = 20
 
 
 def log_q(log_p: NDArray[np.float64], parameters: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -232,68 +235,21 @@ def log_q(log_p: NDArray[np.float64], parameters: NDArray[np.float64]) -> NDArra
     return sp.special.log_softmax(np.exp(parameters[0]) * log_p + parameters[1:], axis=1)
 
 
-def prior_precision(n_labels: int) -> NDArray[np.float64]:
-    """Return one over the prior variance of log eta and of each b."""
-    return np.append(LOG_EXPONENT_PRIOR[1] ** -2, np.full(n_labels, OFFSET_SD**-2))
-
-
-def information_of(log_p: NDArray[np.float64], parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the Fisher information about log eta and b of the true labels of all these items."""
-    q, score = np.exp(log_q(log_p, parameters)), np.exp(parameters[0]) * log_p
-    centred = score - (q * score).sum(axis=1, keepdims=True)
-    information = np.empty((parameters.size, parameters.size))
-    information[0, 0] = (q * centred**2).sum()
-    information[0, 1:] = information[1:, 0] = (q * centred).sum(axis=0)
-    information[1:, 1:] = np.diag(q.sum(axis=0)) - q.T @ q
-    return information
-
-
 def draw_parameters(
     log_p: NDArray[np.float64], gold: NDArray[np.int64], size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw log eta and b from their posterior, shape (draw, 1 + label).
+    """Draw log eta and b from their posterior, shape (draw, 1 + label), by elliptical slices around its mode."""
+    rows, centre, spread = np.arange(gold.size), *LOG_EXPONENT_PRIOR
+    mean, sd = np.append(centre, np.zeros(log_p.shape[1])), np.append(spread, np.full(log_p.shape[1], OFFSET_SD))
 
-    Elliptical slice sampling around the normal approximation at the mode: exact, and nearly independent draws where
-    the posterior is nearly normal.
-    """
-    rows, n_labels = np.arange(gold.size), log_p.shape[1]
-    prior_mean, stiffness = np.append(LOG_EXPONENT_PRIOR[0], np.zeros(n_labels)), prior_precision(n_labels)
+    def of_items(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        log_chance = sp.special.log_softmax(np.exp(x[:, :1, None]) * log_p + x[:, None, 1:], axis=2)
+        return log_chance[:, rows, gold].T
 
-    def log_posterior(x: NDArray[np.float64]) -> float:
-        return float(log_q(log_p, x)[rows, gold].sum() - 0.5 * (stiffness * (x - prior_mean) ** 2).sum())
+    def density(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return of_items(x).sum(axis=0) - 0.5 * np.square((x - mean) / sd).sum(axis=1)
 
-    def slope(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        error = -np.exp(log_q(log_p, x))
-        error[rows, gold] += 1
-        return np.append(np.exp(x[0]) * (error * log_p).sum(), error.sum(axis=0)) - stiffness * (x - prior_mean)
-
-    mode = sp.optimize.minimize(
-        lambda x: -log_posterior(x), prior_mean, jac=lambda x: -slope(x), method="L-BFGS-B"
-    ).x
-    precision = information_of(log_p, mode) + np.diag(stiffness)
-    factor = np.linalg.cholesky(np.linalg.inv(precision))
-
-    def excess(z: NDArray[np.float64]) -> float:
-        return log_posterior(mode + factor @ z) + 0.5 * float(z @ z)
-
-    drawn, z = np.empty((size, 1 + n_labels)), np.zeros(1 + n_labels)
-    for s in range(size):
-        z = _elliptical_step(excess, z, rng)
-        drawn[s] = mode + factor @ z
-    return drawn
-
-
-def _elliptical_step(
-    log_density: Callable[[NDArray[np.float64]], float], z: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Move z by one step that leaves standard normal density times exp(log_density) as it is."""
-    other = rng.standard_normal(z.size)
-    level = log_density(z) - rng.standard_exponential()
-    angle = rng.uniform(0, 2 * np.pi)
-    low, high = angle - 2 * np.pi, angle
-    while True:
-        proposal = z * np.cos(angle) + other * np.sin(angle)
-        if log_density(proposal) > level:
-            return proposal
-        low, high = (angle, high) if angle < 0 else (low, angle)
-        angle = rng.uniform(low, high)
+    mode, root = climb(of_items, mean, sd, np.ones(gold.size), ENOUGH)
+    start = mode + rng.standard_normal((WALKERS, mean.size)) @ root.T
+    drawn = elliptical_draws(density, start, mode, root, -(-size // WALKERS), rng)
+    return drawn.swapaxes(0, 1).reshape(-1, mean.size)[:size]

@@ -75,7 +75,7 @@ def rankings_log_probability(log_worth: Floats, ranks: Integers) -> tuple[Floats
             found, slopes = block_log_probability(log_worth[rows[:, None], column], log_rest[rows])
             value[rows] += found
             gradient[rows[:, None], column] += slopes
-            share = np.where(rest[rows], np.exp(log_worth[rows] - log_rest[rows, None]), 0.0)
+            share = np.exp(later[rows] - log_rest[rows, None])
             gradient[rows] -= slopes.sum(axis=1, keepdims=True) * share
     return value, gradient
 
