@@ -249,6 +249,7 @@ def test_a_mean_of_ratings_does_not_inform_its_own_truth():
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore:2.0 votes per group")
 def test_whatever_scores_or_learns_says_so():
     share, given, honest = votes_of(250, 4, 14)
     labels = Labels.from_matrix(given, annotators=list("abcd"), labels=[0, 1, 2])

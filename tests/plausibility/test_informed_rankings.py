@@ -85,21 +85,6 @@ def test_a_model_that_says_nothing_changes_nothing() -> None:
     assert np.abs(informed - alone.mean(("chain", "draw"))).mean() < 0.02
 
 
-@pytest.mark.long
-def test_default_is_near_the_truth_where_rankings_alone_are_not() -> None:
-    error, alone, held = [], [], 0
-    for seed in range(3):
-        rankings, models, truth = readers_and_model(seed=seed)
-        tree = ba.evaluate(rankings, models, metrics="accuracy", draws=250, random_seed=seed)
-        assert "informed_plackett_luce" in str(tree.attrs["settings"])
-        score = tree["posterior"]["accuracy"].values.ravel()
-        held += np.quantile(score, 0.025) <= truth <= np.quantile(score, 0.975)
-        error.append(score.mean() - truth)
-        alone.append(float(tree["annotations_only"]["accuracy"].mean()) - truth)
-    assert held >= 2
-    assert abs(np.mean(error)) < 0.06 < 0.1 < -np.mean(alone)
-
-
 def test_a_reader_among_the_models_is_left_out() -> None:
     rng = np.random.default_rng(4)
     rankings, models, _ = readers_and_model(n=120, seed=4)

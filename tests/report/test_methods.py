@@ -74,7 +74,7 @@ def test_methods_name_the_chapters_of_the_page():
             more |= {"groups": groups, "annotators": PEOPLE, "specification": DECLARED}
         data = report_data(annotations, models, settings=ReportSettings(draws=20, chains=2, **way), **more)
         page, methods = render(data).split('<section id="methods"')[0], methods_paragraph(data)
-        settings = render(data).split("<caption>With the same settings")[1]
+        settings = render(data).split('<table id="settings">')[1]
         for chapter, name in CHAPTERS.items():
             found = chapter in page or chapter in settings
             assert found == (name in methods), (chapter, annotations, models, grouped, way)
