@@ -73,6 +73,7 @@ def test_nuts_is_the_same_posterior():
     assert_same_mean(exact, nuts, "variance")
 
 
+@pytest.mark.filterwarnings("ignore:20 of 80 items have predictions and no annotations")
 def test_predicted_items_without_ratings_are_drawn_from_the_line():
     rng = np.random.default_rng(4)
     truth = rng.uniform(0.2, 0.8, 80)
