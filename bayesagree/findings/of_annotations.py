@@ -75,10 +75,10 @@ def careless(case: Case) -> Finding:
     """Annotators who answer at random, or against the others."""
     (same, rest), n = case.beside, np.maximum(case.given.sum(axis=1), 1)
     # Of each annotator the share of answers that half of the others or more give.
-    share = np.bincount(case.who, same >= np.maximum(rest, 1) / 2, n.size) / n
+    agreed = np.bincount(case.who, same >= np.maximum(rest, 1) / 2, n.size) / n
     chance = case.given @ case.given.sum(axis=0) / n / n.sum()
     room = np.maximum(1 - chance, 0.02)
-    kappa, error = (share - chance) / room, np.sqrt((share * (1 - share) + 0.25 / n) / n) / room
+    kappa, error = (agreed - chance) / room, np.sqrt((agreed * (1 - agreed) + 0.25 / n) / n) / room
     usual = float(np.median(kappa[n >= min(ENOUGH, n.max())]))
     if usual < CROWD:
         raise Lacking(f"annotators who agree: the usual kappa is {usual:.2f}, and {CROWD} is needed")

@@ -9,7 +9,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.plausibility.informed.sampler import elliptical_draws
+from bayesagree.inference.slices import draws_in_turn
 
 # Chains of slices; the log odds of s with which they begin are drawn given the log ratios of all wins.
 WALKERS, SPREADS = 200, np.arange(-14, 5, 0.1)
@@ -43,9 +43,7 @@ def _shared_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Genera
     root = np.diag([*np.sqrt(np.exp(-log[:2]) + np.exp(-log[2])), spread.std() + 0.5])
     centre = np.append(ratios, spread.mean())
     start = np.column_stack([ratios + rng.standard_normal((WALKERS, 2)) @ root[:2, :2], spread])
-    each = -(-n_draws // WALKERS)
-    drawn = elliptical_draws(lambda points: log_posterior(points, counts), start, centre, root, each, rng)
-    return drawn.swapaxes(0, 1).reshape(-1, 3)[:n_draws]
+    return draws_in_turn(lambda points: log_posterior(points, counts), start, centre, root, n_draws, rng)
 
 
 def _log_mean(points: Floats) -> Floats:

@@ -11,7 +11,7 @@ uncertainty. eta < 1 lowers the confidence; b_k > 0 raises a label that the crow
 vector scaling with one temperature.
 
 Source: C. Guo et al., "On calibration of modern neural networks", ICML 2017, section 4.2 (temperature and vector
-scaling); `bayesagree.plausibility.informed.sampler` draws its posterior.
+scaling); `bayesagree.inference.slices` draws its posterior.
 """
 
 from typing import Any
@@ -27,11 +27,11 @@ from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.intervals import beta_hdi
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import check_size, result_tree, settings_of
+from bayesagree.inference.slices import draws_in_turn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.inference.top_labels import labels_of, plausibility_draws
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 from bayesagree.plausibility.informed.fit import ENOUGH, climb
-from bayesagree.plausibility.informed.sampler import elliptical_draws
 
 # Smallest probability: an impossible label stays possible enough for a gold label to disagree.
 FLOOR = 1e-12
@@ -251,5 +251,4 @@ def draw_parameters(
 
     mode, root = climb(of_items, mean, sd, np.ones(gold.size), ENOUGH)
     start = mode + rng.standard_normal((WALKERS, mean.size)) @ root.T
-    drawn = elliptical_draws(density, start, mode, root, -(-size // WALKERS), rng)
-    return drawn.swapaxes(0, 1).reshape(-1, mean.size)[:size]
+    return draws_in_turn(density, start, mode, root, size, rng)

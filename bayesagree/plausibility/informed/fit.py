@@ -7,9 +7,9 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Floats, Rng
+from bayesagree.inference.slices import Densities, elliptical_draws
 from bayesagree.plausibility.informed.family import Items, kinds
 from bayesagree.plausibility.informed.prior import Layout
-from bayesagree.plausibility.informed.sampler import Densities, elliptical_draws
 
 # Cells (item, label, vector) that are computed at once: more leave the processor's cache.
 MOST_CELLS = 100_000

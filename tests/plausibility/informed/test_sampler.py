@@ -10,10 +10,10 @@ from scipy.stats import kstest
 from bayesagree import Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.slices import elliptical_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.family import draw_items
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
-from bayesagree.plausibility.informed.sampler import elliptical_draws
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
 
