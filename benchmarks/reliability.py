@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree import Labels, datasets
-from bayesagree.plots import plot_reliability_curve
+from bayesagree.plots._panels import new_panels
 from bayesagree.predictive import reliability_curve
 
 RESULTS = Path(__file__).parent / "results"
@@ -48,9 +48,27 @@ def main() -> None:
             few = f"{title}, 5 annotators an item"
             curves[few] = reliability_curve(kept, plausibility=plausibility, random_seed=1, **options)
             IN_USE[few] = IN_USE[title]
-    panels = plot_reliability_curve(curves)
+    panels = drawn(curves)
     panels[0, 0].figure.savefig(RESULTS / "reliability.png", dpi=64)
     (RESULTS / "reliability.md").write_text(page(curves))
+
+
+def drawn(curves: dict[str, xr.Dataset]) -> Any:
+    """Draw the elpd difference of each reliability to the best one (HDI 0.95) and the agreement, observed dashed."""
+    _, panels = new_panels(None, 2, len(curves), width=2.6, height=2.1, margin=(0.6, 0), sharex="col")
+    for column, (title, curve) in enumerate(curves.items()):
+        score, agreement = panels[:, column]
+        at = curve["reliability"].values
+        for panel, name in ((score, "difference"), (agreement, "agreement")):
+            panel.fill_between(at, curve[f"{name}_lower"].values, curve[f"{name}_upper"].values, alpha=0.3)
+            panel.plot(at, curve[name].values, marker=".")
+        score.axvline(float(curve["best"]), color="0.6", linewidth=1)
+        score.set_title(title, fontsize="small")
+        agreement.axhline(float(curve["observed_agreement"]), color="0.4", linestyle="--", linewidth=1)
+        agreement.set(xscale="log", xlabel="reliability")
+    panels[0, 0].set_ylabel("elpd difference to the best")
+    panels[1, 0].set_ylabel("agreement")
+    return panels
 
 
 def first_annotations(labels: Labels, most: int) -> Labels:

@@ -1,9 +1,9 @@
 """CrowdTruth on readings of one scale, its validation, and disagreement without spammers (Balayn and Bozzon 2019)."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,13 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.cli import _options, _output
 from bayesagree.datasets import load
 from bayesagree.errors import InputError, shorten
-from bayesagree.plots._panels import MARKERS, Panels, new_panels
-from bayesagree.plots.subjective import plot_annotator_quality, plot_disagreement_by_quality
+from bayesagree.plots._panels import COLOURS, MARKERS, Panels, new_panels, one_panel, with_sizes, wrapped_panels
 from bayesagree.subjective.crowd_quality import Judgments, Quality, crowdtruth
 from bayesagree.subjective.disagreement import disagreement_rate, recode
 from studies._command import Figures, flat, run, save_figures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The four ways in which the paper reads its scale of toxicity, for `recode`.
 SETUPS: dict[int, dict[int, Any]] = {
@@ -303,6 +305,156 @@ def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Pane
         panel.set_xticks(range(1, len(names) + 1), names)
         panel.set_xlabel("set-up")
     panels[0, 0].set_ylabel("quality")
+    return panels
+
+
+def plot_disagreement_by_quality(
+    rate: xr.DataArray,
+    quality: xr.DataArray,
+    *,
+    edges: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1),
+    axes: "Axes | None" = None,
+) -> "Axes":
+    """Draw the distribution of the disagreement rate for ranges of the annotators' CrowdTruth quality.
+
+    Parameters
+    ----------
+    rate, quality
+        `disagreement_rate` and the WQS of `crowdtruth`, on the same annotators.
+    edges
+        Edges of the ranges of quality; ranges without annotators are left out.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Balayn and Bozzon (2019), figure 3b.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels
+    >>> from bayesagree.subjective import crowdtruth, disagreement_rate
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> plot_disagreement_by_quality(disagreement_rate(votes), crowdtruth(votes)["wqs"]).get_xlabel()
+    'quality WQS (annotators)'
+    """
+    if not rate["annotator"].equals(quality["annotator"]):
+        raise InputError("rate and quality are of different annotators; compute both from the same labels")
+    last = len(edges) - 2
+    boxes: dict[str, xr.DataArray] = {}
+    for i in range(last + 1):
+        inside = (quality >= edges[i]) & ((quality <= edges[i + 1]) if i == last else (quality < edges[i + 1]))
+        rates = rate.where(inside & rate.notnull(), drop=True)
+        if rates.size:
+            boxes[f"{edges[i]:g}-{edges[i + 1]:g}\n({rates.size})"] = rates
+    if not boxes:
+        raise InputError(f"no annotator has a quality within {edges[0]:g} to {edges[-1]:g}")
+    _, panel = one_panel(axes, width=1.2 * len(boxes) + 1.5, height=3)
+    panel.boxplot([values.to_numpy() for values in boxes.values()], widths=0.6, manage_ticks=False)
+    panel.set_xticks(range(1, len(boxes) + 1), list(boxes))
+    panel.set(xlabel="quality WQS (annotators)", ylabel="disagreement with the majority")
+    return panel
+
+
+def plot_annotator_quality(
+    quality: xr.DataArray, apart: Iterable[Any] = (), *, axes: "Axes | None" = None
+) -> "Axes":
+    """Draw the distribution of the annotators' CrowdTruth quality, some of them apart.
+
+    Parameters
+    ----------
+    quality
+        WQS of `crowdtruth` (annotator).
+    apart
+        Names of annotators to draw hatched, such as those who label as if at random.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Balayn and Bozzon (2019), figure 3a.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels
+    >>> from bayesagree.subjective import crowdtruth
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> plot_annotator_quality(crowdtruth(votes)["wqs"]).get_xlabel()
+    'quality WQS'
+    """
+    known = quality.dropna("annotator")
+    _, panel = one_panel(axes)
+    named = known["annotator"].isin(list(apart)).values
+    groups = (
+        {"apart": known.values[named], "others": known.values[~named]}
+        if named.any()
+        else {"annotators": known.values}
+    )
+    edges = np.linspace(0, 1, 21)
+    names = [f"{name} ({values.size})" for name, values in groups.items()]
+    panel.hist(list(groups.values()), bins=edges.tolist(), stacked=True, label=names, edgecolor="0.2")
+    for patches, hatch in zip(panel.containers, ("//", "") if named.any() else ("",)):
+        for patch in patches:
+            patch.set_hatch(hatch)
+    panel.set(xlabel="quality WQS", ylabel="annotators")
+    panel.legend(fontsize="small")
+    return panel
+
+
+def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) -> Panels:
+    """Draw how annotators, items and labels are distributed, one panel for each feature, with their targets.
+
+    Parameters
+    ----------
+    distributions
+        The table of a `SpecificationReport`: columns kind, feature, value, target, actual, n.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes, shape (row, column)
+        The axes drawn in.
+
+    References
+    ----------
+    Balayn and Bozzon (2019), figures 4 and 5.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesagree import Annotators, Labels
+    >>> from bayesagree.subjective import EvaluationSpecification, check_specification
+    >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=list("xyz"))
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
+    >>> declared = EvaluationSpecification("unequal accuracy", protected=["gender"])
+    >>> [panel.get_title() for panel in plot_shares(check_specification(declared, votes, people).distributions).flat]
+    ['annotator: gender', 'label: label']
+    """
+    groups = list(distributions.groupby(["kind", "feature"], sort=False))
+    if not groups:
+        raise InputError("there is no distribution to draw: the specification names no feature")
+    _, panels = wrapped_panels(axes, len(groups), 3, width=3.2, height=2.4)
+    for panel, (names, rows) in zip(panels.ravel(), groups):
+        kind, feature = names  # type: ignore[misc]
+        at = np.arange(len(rows))
+        panel.barh(at, 100 * rows["actual"].to_numpy(float), color=COLOURS[0], alpha=0.7, label="actual")
+        panel.plot(100 * rows["target"].to_numpy(float), at, "D", color="0.1", label="target")
+        panel.set_yticks(at, with_sizes(rows["value"], rows["n"]), fontsize="small")
+        panel.invert_yaxis()
+        panel.set_title(f"{kind}: {feature}", fontsize="medium")
+        panel.set_xlabel("share (%)")
+    panels[0, 0].legend(fontsize="small")
     return panels
 
 

@@ -16,13 +16,7 @@ plot_certainty                certainty or scores of the items, sorted       Stu
 plot_rank_probability         probability of every place                     ours
 plot_set_size                 size of prediction sets by certainty            ours
 plot_designs                  width of the interval of each design           ours
-plot_value_of_votes           more votes and the choice of a model           ours
-plot_reliability_curve        reliability that predicts the one left out     ours
-plot_group_heatmap            performance of models for groups               Balayn and Bozzon, figure 2
-plot_group_intervals          the same with intervals                        ours
-plot_annotator_quality        distribution of quality WQS                    Balayn and Bozzon, figure 3a
-plot_disagreement_by_quality  disagreement rate by quality                   Balayn and Bozzon, figure 3b
-plot_shares                   who and what is in the evaluation set          Balayn and Bozzon, figures 4 and 5
+plot_groups                   performance of models for groups               Balayn and Bozzon, figure 2
 ============================  =============================================  ==========================================
 """
 

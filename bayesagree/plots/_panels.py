@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # An array of matplotlib axes, shape (row, column).
 Panels = NDArray[Any]
 
+COLOURS = ("#0b57a4", "#d95f02", "#3b7f5c", "#8a4b9c", "#6baed6", "#8a6d00", "#b3376b", "#59636e")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", ":", "-.")
 
@@ -45,7 +46,10 @@ def new_panels(
     import matplotlib.pyplot as plt
 
     size = (width * n_columns + margin[0], height * n_rows + margin[1])
-    return plt.subplots(n_rows, n_columns, squeeze=False, figsize=size, layout="constrained", **options)
+    figure, panels = plt.subplots(n_rows, n_columns, squeeze=False, figsize=size, layout="constrained", **options)
+    for panel in panels.ravel():
+        panel.spines[["top", "right"]].set_visible(False)
+    return figure, panels
 
 
 def wrapped_panels(axes: Panels | None, number: int, most: int, **options: Any) -> tuple["Figure", Panels]:
@@ -67,7 +71,7 @@ def one_panel(axes: "Axes | None", *, width: float = 4.5, height: float = 3.2) -
 
 def style(number: int, *, line: bool = True) -> dict[str, Any]:
     """Return colour, marker and line of a series, so that no two of the first eight look alike without colour."""
-    looks = {"color": f"C{number % 10}", "marker": MARKERS[number % len(MARKERS)], "markersize": 5}
+    looks = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)], "markersize": 5}
     return looks | {"linestyle": LINES[number % len(LINES)] if line else "none"}
 
 

@@ -1,4 +1,4 @@
-"""Figures of common agreement Phi: posterior, fit to each item, dependence on the sample."""
+"""Figures of common agreement Phi: its fit to each item."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.plots._panels import Panels, positions, wrapped_panels
+from bayesagree.plots._panels import COLOURS, Panels, positions, wrapped_panels
 
 _GRID = np.linspace(0.002, 0.998, 250)
 
@@ -62,8 +62,8 @@ def plot_item_fits(
         density = _density(means, phi) / (high - low)
         lower, upper = column_hdi(density)
         x = low + (high - low) * _GRID
-        panel.fill_between(x, lower, upper, color="C2", alpha=0.3)
-        panel.plot(x, density.mean(axis=0), color="C2")
+        panel.fill_between(x, lower, upper, color=COLOURS[0], alpha=0.3)
+        panel.plot(x, density.mean(axis=0), color=COLOURS[0])
         own = ratings.rating[ratings.item_index == row]
         panel.plot(own, np.zeros(own.size), "|", color="0.1", markersize=12, clip_on=False)
         panel.set_title(f"{name} ({own.size} ratings)", fontsize="small")

@@ -1,4 +1,4 @@
-"""Figures of the certainty of items, of risk and of agreement."""
+"""Figures of the certainty of items."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, one_panel, sorted_curve
+from bayesagree.plots._panels import one_panel, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,17 +61,11 @@ def plot_certainty(
     for k, (name, values) in enumerate(curves.items()):
         at = np.arange(values.size)
         if order is None or name == order:
-            panel.plot(
-                at,
-                sorted_curve(values.values).value,
-                label=name,
-                color=f"C{k % 10}",
-                linestyle=LINES[k % len(LINES)],
-            )
+            panel.plot(at, np.sort(values.values), label=name, **style(k) | {"marker": ""})
         else:
             reference = curves[order]
             y = values.sel(item=reference["item"]).values[np.argsort(reference.values, kind="stable")]
-            panel.plot(at, y, ".", markersize=2, label=name, color=f"C{k % 10}")
+            panel.plot(at, y, ".", markersize=2, label=name, color=style(k)["color"])
     if limit is not None:
         panel.axhline(limit, color="0.5", linewidth=1, linestyle="-.")
     panel.set(xlabel="items, sorted" if order is None else f"items, sorted by {order}", ylabel=label)

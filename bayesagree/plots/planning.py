@@ -1,12 +1,10 @@
-"""Figures of designs and of more votes."""
+"""Figures of designs."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from bayesagree.errors import InputError
 from bayesagree.plots._panels import one_panel, style
 
 if TYPE_CHECKING:
@@ -57,55 +55,4 @@ def plot_designs(
         xlabel="annotators per item", ylabel=f"width of the interval of {designs.attrs['metric']}", ylim=(0, None)
     )
     panel.legend(fontsize="small")
-    return panel
-
-
-def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axes: "Axes | None" = None) -> "Axes":
-    """Draw the probability that the choice between the two best models is right against the number of more votes.
-
-    Parameters
-    ----------
-    votes
-        From `value_of_votes`.
-    enough
-        A sufficient probability, drawn as a line; the fewest votes that are expected to give it are marked.
-    axes
-        The axes to draw in; by default a figure of its own.
-
-    Returns
-    -------
-    Axes
-        With the two models in the title.
-
-    Raises
-    ------
-    InputError
-        A probability outside 0 to 1.
-
-    Examples
-    --------
-    >>> from bayesagree import Labels, Predictions
-    >>> from bayesagree.planning import value_of_votes
-    >>> counts = Labels.from_counts([[1, 0], [1, 1], [0, 1], [1, 0]] * 3)
-    >>> models = Predictions.from_labels({"A": [0, 0, 1, 0] * 3, "B": [0, 1, 0, 0] * 2 + [0, 1, 1, 0]})
-    >>> plot_value_of_votes(value_of_votes(counts, models)).get_title()
-    'A or B?'
-    """
-    if enough is not None and not 0 < enough < 1:
-        raise InputError(f"enough={enough!r} is a probability, between 0 and 1")
-    _, panel = one_panel(axes)
-    panel.plot(votes["votes"], votes["prob_right"], color="C0")
-    if enough is not None:
-        panel.axhline(enough, color="grey", linestyle=":")
-        reached = votes["votes"].to_numpy()[votes["prob_right"].to_numpy() >= enough]
-        if reached.size:
-            panel.axvline(reached[0], color="grey", linestyle=":", label=f"{reached[0]} votes")
-            panel.legend(fontsize="small")
-    first, second = votes.attrs["models"]
-    panel.set(
-        title=f"{first} or {second}?",
-        xlabel="more votes, on the items that matter most",
-        ylabel="probability that the choice is right",
-        ylim=(None, 1),
-    )
     return panel

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree.evaluation.comparison import compare, computed_name, metric_draws
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
-from bayesagree.plots._panels import MARKERS, one_panel, style, write_cells
+from bayesagree.plots._panels import COLOURS, one_panel, style, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +66,9 @@ def plot_scores(
         line: dict[str, Any] = {"color": "0.3", "linestyle": "--"} if model == ANOTHER_ANNOTATOR else style(m)
         panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **line)
         if plug_in is not None and model in plug_in["model"]:
-            panel.axhline(float(plug_in.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
+            panel.axhline(
+                float(plug_in.sel(model=model).mean()), color=style(m)["color"], linestyle=":", linewidth=1
+            )
     panel.set_xticks(range(levels.size), [f"{level:g}" for level in levels])
     panel.set(
         xlabel="reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"),
@@ -82,11 +85,11 @@ def _score_rows(found: pd.DataFrame, plug_in: xr.DataArray | None, axes: "Axes |
     score, lower, upper = (found[name].to_numpy() for name in ("score", "lower", "upper"))
     for row in np.flatnonzero(np.diff(found["tier"])):
         panel.axhline(row + 0.5, color="0.8", linewidth=1)
-    panel.errorbar(score, rows, xerr=[score - lower, upper - score], fmt="o", capsize=3, color="C0")
+    panel.errorbar(score, rows, xerr=[score - lower, upper - score], fmt="o", capsize=3, color=COLOURS[0])
     if plug_in is not None:
         known = [name for name in found.index if name in plug_in["model"]]
         values = [float(plug_in.sel(model=name).mean()) for name in known]
-        panel.plot(values, found.index.get_indexer(known), "x", color="C1", label="plug-in metric")
+        panel.plot(values, found.index.get_indexer(known), "x", color=COLOURS[1], label="plug-in metric")
         panel.legend(fontsize="small")
     panel.set_yticks(rows, [str(name) for name in found.index])
     panel.invert_yaxis()
@@ -129,15 +132,25 @@ def plot_score_draws(
     """
     draws, scores, _ = metric_draws(result, metric, reliability)
     _, panel = one_panel(axes)
-    edges = np.histogram_bin_edges(draws, bins=40).tolist()
+    edges = _edges(draws)
     for m, model in enumerate(scores["model"].values.tolist()):
-        values = draws[:, m]
-        panel.hist(values, bins=edges, color=f"C{m % 10}", alpha=0.35)
-        panel.hist(values, bins=edges, color=f"C{m % 10}", histtype="step", label=str(model), linewidth=1.5)
-        panel.plot(values.mean(), 0, MARKERS[m % len(MARKERS)], color=f"C{m % 10}", clip_on=False, zorder=3)
+        values, look = draws[:, m], style(m, line=False)
+        panel.hist(values, bins=edges, color=look["color"], alpha=0.35)
+        panel.hist(values, bins=edges, color=look["color"], histtype="step", label=str(model), linewidth=1.5)
+        panel.plot(values.mean(), 0, **look, clip_on=False, zorder=3)
     panel.set(xlabel=metric.replace("_", " "), ylabel="draws")
     panel.legend(fontsize="small")
     return panel
+
+
+def _edges(draws: NDArray[np.float64]) -> list[float]:
+    """Return edges of about 40 bins, between the values of a score that has a grid (n right of so many)."""
+    steps = np.diff(np.unique(draws.round(9)))
+    step, width = steps.min(initial=np.ptp(draws) + 1e-9), np.ptp(draws) / 40
+    if not np.allclose(steps / step, np.round(steps / step), atol=1e-3):
+        return np.histogram_bin_edges(draws, bins=40).tolist()
+    wide = step * max(round(width / step), 1)
+    return np.arange(draws.min() - step / 2, draws.max() + wide, wide).tolist()
 
 
 def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
@@ -165,7 +178,7 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     """
     table = result["rank_probability"].transpose("model", "rank").values
     figure, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
-    image = panel.imshow(table, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+    image = panel.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     write_cells(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5)
     panel.set_yticks(range(table.shape[0]), [str(m) for m in result["model"].values])
     panel.set_xticks(range(table.shape[1]), [str(r) for r in result["rank"].values])

@@ -23,6 +23,7 @@ from bayesagree.datasets.simulate import labelled_test_set, ratings
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import shared_wins
 from bayesagree.subjective import EvaluationSpecification, check_specification, crowdtruth, group_performance
+from studies.crowd import plot_annotator_quality, plot_shares
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,18 @@ def test_rows_stand_best_first_with_the_plug_in_metric_beside(given):
     np.testing.assert_allclose(panel.containers[0].lines[0].get_xdata(), found.sel(model=names))
     crosses = next(line for line in panel.lines if line.get_marker() == "x")
     np.testing.assert_allclose(crosses.get_xdata(), plug_in.sel(model=names).values.ravel())
+
+
+def test_scores_on_a_grid_have_bars_on_it(given):
+    """Of 40 items the accuracy is k/40: bins between them made a comb."""
+    tree = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=50, random_seed=1)
+    (panel,) = drawn(plots.plot_score_draws(tree, metric="accuracy"))
+    draws = tree["posterior"]["accuracy"].values.ravel() * given.labels.items.size
+    left, width = np.array([(patch.get_x(), patch.get_width()) for patch in panel.patches if hasattr(patch, "get_x")]).T
+    assert draws == pytest.approx(draws.round())
+    edges, step = left * given.labels.items.size, width * given.labels.items.size
+    np.testing.assert_allclose(edges % 1, 0.5, atol=1e-6)
+    np.testing.assert_allclose(step, step.round(), atol=1e-6)
 
 
 def test_places_are_written_best_model_first(tree):
@@ -126,12 +139,12 @@ def test_groups_quality_and_shares():
     votes = Labels.from_matrix([["a", "b", "a", "a"], ["b", "b", "b", "a"]], annotators=list("wxyz"))
     people = Annotators.from_table(pd.DataFrame({"annotator": list("wxyz"), "gender": ["f", "f", "f", "m"]}))
     table = group_performance(votes, votes_of(votes), people, by=["gender"])
-    texts = [text.get_text() for text in drawn(plots.plot_group_heatmap(table))[0].texts]
+    texts = [text.get_text() for text in drawn(plots.plot_groups(table))[0].texts]
     assert texts == [f"{value:.2f}" for value in table["performance"].transpose("group", "model").values.ravel()]
-    (panel,) = drawn(plots.plot_annotator_quality(crowdtruth(votes)["wqs"], ["w"]))
+    (panel,) = drawn(plot_annotator_quality(crowdtruth(votes)["wqs"], ["w"]))
     assert [text.get_text() for text in panel.get_legend().get_texts()] == ["apart (1)", "others (3)"]
     declared = EvaluationSpecification("x", protected=["gender"], annotators={"gender": {"f": 0.5, "m": 0.5}})
-    panels = drawn(plots.plot_shares(check_specification(declared, votes, people).distributions))
+    panels = drawn(plot_shares(check_specification(declared, votes, people).distributions))
     assert [patch.get_width() for patch in panels[0].patches] == [75, 25]
     assert panels[0].lines[0].get_xdata().tolist() == [50, 50]
 
