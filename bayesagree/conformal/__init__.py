@@ -2,7 +2,7 @@
 
 - `scores`: how well each label conforms to a prediction: probability, APS, RAPS, margin.
 - `calibration`: `conformalize`, sets that cover the labels of annotators, without Monte-Carlo noise.
-- `sets`: `ConformalSets`, which predict sets and p-values, and are kept in files.
+- `sets`: `ConformalSets`, which predict sets and p-values.
 - `coverage`: coverage and size of sets, by group; sets of items that did not calibrate them; the widest sets.
 - `_truth`: expected plausibilities and draws of any truth.
 """

@@ -1,4 +1,4 @@
-from .coverage import certainty_groups, cross_sets, set_coverage, widest_sets
-from .sets import ConformalSets, read_sets
+from .coverage import cross_sets, set_coverage
+from .sets import ConformalSets
 
-__all__ = ["ConformalSets", "certainty_groups", "cross_sets", "read_sets", "set_coverage", "widest_sets"]
+__all__ = ["ConformalSets", "cross_sets", "set_coverage"]

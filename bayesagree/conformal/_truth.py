@@ -3,17 +3,16 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, shorten, warn
+from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.inference.results import concentration_of
-from bayesagree.inference.top_labels import TruthDraws, truth_draws
+from bayesagree.inference.top_labels import TruthDraws, point_estimate, truth_draws
+from bayesagree.plausibility.votes import vote_shares
 
 # A posterior of plausibilities, vote shares or another point estimate (item, category), or labels.
 Truth = xr.DataTree | xr.DataArray | Labels
@@ -46,7 +45,7 @@ def expected_plausibility(truth: Truth) -> Plausibilities:
 def plausibility_draws(truth: Truth) -> TruthDraws:
     """Return the draws of a truth with their plausibilities; a point estimate is a single draw."""
     if isinstance(truth, Labels):
-        truth = _shares(truth)
+        truth = vote_shares(truth).dropna("item")
     elif isinstance(truth, xr.DataArray):
         _check_sums(truth)
     elif not isinstance(truth, xr.DataTree):
@@ -63,48 +62,25 @@ def winners(plausibilities: Floats) -> Floats:
     return chosen
 
 
-def scores_of(
-    predictions: Predictions, items: NDArray[Any] | None, categories: NDArray[Any]
-) -> NDArray[np.floating]:
-    """Return the scores (model, item, category) of these items, or of all, in the order of these categories.
+def scores_of(predictions: Predictions, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.floating]:
+    """Return the scores (model, item, category) of these items in the order of these categories.
 
     Raises
     ------
     InputError
         Hard labels, items without predictions, other categories.
     """
-    scores = predictions.scores
-    if scores is None:
+    found = predictions.on_items(items).aligned(items, categories).scores
+    if found is None:
         raise InputError("these predictions are hard labels; prediction sets need a score for each label")
-    if not np.array_equal(predictions.categories, categories):
-        scores = scores[:, :, positions(categories, predictions.categories, "the predictions", "label")]
-    if items is None or np.array_equal(predictions.items, items):
-        return scores
-    place = pd.Index(predictions.items).get_indexer(pd.Index(items))
-    if (place < 0).any():
-        raise InputError(
-            f"{int((place < 0).sum())} items have a truth and no prediction: {shorten(items[place < 0])}; predict "
-            "them, or leave them out of the truth"
-        )
-    return scores[:, place]
-
-
-def _shares(labels: Labels) -> xr.DataArray:
-    counts = labels.counts().astype(np.float64)
-    voted = counts.any(axis=1)
-    if not voted.all():
-        warn(f"{int((~voted).sum())} items have no annotation and are left out: {shorten(labels.items[~voted])}")
-    shares = counts[voted] / counts[voted].sum(axis=1, keepdims=True)
-    return xr.DataArray(shares, {"item": labels.items[voted], "category": labels.categories}, ("item", "category"))
+    return found
 
 
 def _check_sums(estimate: xr.DataArray) -> None:
     """Refuse a point estimate whose rows are no distributions."""
-    if set(estimate.dims) != {"item", "category"}:
-        raise InputError(f"a point estimate has dims (item, category), not {estimate.dims}")
-    values = estimate.transpose("item", "category").values.astype(np.float64)
+    values = point_estimate(estimate)
     total = values.sum(axis=1)
-    bad = ~(np.abs(total - 1) <= 1e-6) | (values.min(axis=1) < 0)
+    bad = (np.abs(total - 1) > 1e-6) | (values.min(axis=1) < 0)
     if bad.any():
         row = int(bad.argmax())
         raise InputError(

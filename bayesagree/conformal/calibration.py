@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
-from bayesagree.conformal.scores import Score, ScoreArray, conformity
+from bayesagree.conformal.scores import Score, conformity
 from bayesagree.conformal.sets import ConformalSets, WeightedScores, groups_of
-from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
+from bayesagree.errors import one_of, positive_int, probability, shorten, warn
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_predictions, as_truth
@@ -92,7 +92,7 @@ def conformalize(
 
     See Also
     --------
-    set_coverage, cross_sets, read_sets
+    set_coverage, cross_sets
 
     References
     ----------
@@ -112,92 +112,49 @@ def conformalize(
     """
     truth = as_truth(truth)
     predictions = as_predictions(predictions, truth)
-    check_coverage(coverage)
+    probability(coverage, "coverage")
     one_of(method, "method", ("exact", "monte_carlo", "majority"))
     items, categories, plausibility = expected_plausibility(truth)
     scores = conformity(score, scores_of(predictions, items, categories), predictions.models, items)
     _warn_unseen(categories, plausibility)
-    names = {"model": predictions.models, "item": items, "category": categories}
     weight, drawn = plausibility, {}
     if method == "majority":
         weight = winners(plausibility)
-    elif (
-        method == "monte_carlo"
-    ):  # the published threshold is that of the exact form on the shares of sampled labels
+    elif method == "monte_carlo":  # the published threshold is the exact form's on the shares of sampled labels
         rng, drawn = (
             np.random.default_rng(seed_sequence(random_seed)),
-            {"random_seed": random_seed, "repeats": repeats},
+            {"repeats": positive_int(repeats, "repeats")},
         )
-        exact = plausibility / plausibility.sum(axis=1, keepdims=True)
-        weight = rng.multinomial(positive_int(repeats, "repeats"), exact) / repeats
-    return _calibrated(scores, weight, names, coverage=float(coverage), score=score, by=by, method=method, **drawn)
-
-
-def _calibrated(
-    scores: ScoreArray,
-    weight: NDArray[np.float64],
-    names: dict[str, NDArray[Any]],
-    *,
-    coverage: float,
-    score: Score,
-    by: ItemGroup | None,
-    random_seed: Any = None,
-    **settings: Any,
-) -> ConformalSets:
-    """Calibrate the threshold of every model and group.
-
-    Parameters
-    ----------
-    scores
-        Conformities (model, item, category).
-    weight
-        Weight of each label, (item, category) or (model, item, category); those of an item sum to one.
-    names
-        Names of the models, items and categories.
-    settings
-        What else to record.
-    """
-    if by is None:
-        groups, index = np.array([EVERYONE]), np.zeros(names["item"].size, np.int64)
-    else:
-        groups, index = np.unique(groups_of(by, names["item"]), return_inverse=True)
+        weight = rng.multinomial(repeats, plausibility / plausibility.sum(axis=1, keepdims=True)) / repeats
+    groups, index = np.array([EVERYONE]), np.zeros(items.size, np.int64)
+    if by is not None:
+        groups, index = np.unique(groups_of(by, items), return_inverse=True)
     sizes = np.bincount(index, minlength=groups.size)
     _warn_small(groups, sizes, coverage)
-    rows = [slice(None) if groups.size == 1 else index == g for g in range(groups.size)]
-    weights = np.broadcast_to(weight, scores.shape)
-    found = np.array(
-        [
-            [WeightedScores.of(e[r], w[r], int(n)).threshold(1 - coverage) for r, n in zip(rows, sizes)]
-            for e, w in zip(scores, weights)
-        ]
-    )
-    dims = ("model", "item", "category")
-    known = {"coverage": coverage, "score": "function" if callable(score) else score, "grouped": by is not None}
+    found = [[WeightedScores.of(e[index == g], weight[index == g], int(n)).threshold(1 - coverage)
+              for g, n in enumerate(sizes)] for e in scores]  # fmt: skip
     tree = result_tree(
         {
             "constant_data": {
-                "conformity": (dims, scores),
-                "weight": (dims[-weight.ndim :], weight),
+                "conformity": (("model", "item", "category"), scores),
+                "weight": (("item", "category"), weight),
                 "group_index": (("item",), index),
             },
-            "derived": {"threshold": (("model", "group"), found), "n_items": (("group",), sizes)},
+            "derived": {"threshold": (("model", "group"), np.array(found)), "n_items": (("group",), sizes)},
         },
-        names | {"group": groups},
+        {"model": predictions.models, "item": items, "category": categories, "group": groups},
         model="conformal sets",
         engine="exact",
-        random_seed=random_seed,
-        settings=known | settings,
+        random_seed=random_seed if drawn else None,
+        settings={
+            "coverage": float(coverage),
+            "score": "function" if callable(score) else score,
+            "grouped": by is not None,
+            "method": method,
+            **drawn,
+        },
     )
     return ConformalSets(tree, score)
-
-
-def check_coverage(coverage: float, name: str = "coverage") -> float:
-    """Return a share strictly between 0 and 1, or refuse it."""
-    if not 0 < coverage < 1:
-        raise InputError(
-            f"{name}={coverage!r} must lie strictly between 0 and 1; only the set of all labels covers always"
-        )
-    return float(coverage)
 
 
 def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float) -> None:

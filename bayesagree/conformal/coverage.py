@@ -4,8 +4,6 @@ A set may cover the labels of annotators (the mass of the plausibilities inside,
 or a stated mass of each item. These differ, and a table that shows one alone misleads.
 """
 
-from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,8 +16,8 @@ from bayesagree._types import Floats
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_draws, scores_of, winners
-from bayesagree.conformal.calibration import EVERYONE, check_coverage, conformalize
+from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_draws, winners
+from bayesagree.conformal.calibration import EVERYONE, conformalize
 from bayesagree.conformal.sets import groups_of
 from bayesagree.errors import InputError, positive_int, probability, shorten
 from bayesagree.inference.streams import Seed, seed_sequence
@@ -27,8 +25,6 @@ from bayesagree.io.doors import as_predictions, as_truth
 
 # A mass this far below the wanted one reaches it: sums of vote shares carry rounding errors.
 ROUNDING = 1e-9
-# Rows of `set_coverage` for each model and group.
-QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 
 
 def set_coverage(
@@ -46,7 +42,7 @@ def set_coverage(
     mass
         Mass of the plausibilities that a set should hold, for the rows ``mass_coverage``.
     by
-        Group of each item, for a row per group: groups of items, or `certainty_groups`.
+        Group of each item, for a row per group.
     ci_prob
         Probability of the intervals.
 
@@ -73,7 +69,7 @@ def set_coverage(
 
     See Also
     --------
-    cross_sets, widest_sets, certainty_groups
+    cross_sets
 
     Examples
     --------
@@ -85,7 +81,7 @@ def set_coverage(
     truth = as_truth(truth)
     expected = expected_plausibility(truth)
     chosen = _aligned(sets, expected.items, expected.categories)
-    held = _mass_coverage(truth, chosen, check_coverage(mass, "mass"))
+    held = _mass_coverage(truth, chosen, probability(mass, "mass"))
     values = {
         "coverage": np.einsum("ik,mik->mi", expected.values, chosen.astype(np.float64)),
         "majority_coverage": np.einsum("ik,mik->mi", winners(expected.values), chosen.astype(np.float64)),
@@ -93,27 +89,17 @@ def set_coverage(
         "size": chosen.sum(axis=2).astype(np.float64),
     }
     groups = np.full(expected.items.size, EVERYONE) if by is None else groups_of(by, expected.items)
-    rows = []
+    rows, names = [], ["model", "group", "quantity", "value", "lower", "upper", "n_items"]
     for m, model in enumerate(sets["model"].values.tolist()):
         for group in np.unique(groups):
             own = groups == group
-            for quantity in QUANTITIES:
+            for quantity, of_items in values.items():
                 scale = expected.categories.size if quantity == "size" else 1
-                lower, upper = _mean_interval(values[quantity][m, own] / scale, ci_prob)
-                rows.append(
-                    {
-                        "model": model,
-                        **({} if by is None else {"group": group}),
-                        "quantity": quantity,
-                        "value": float(values[quantity][m, own].mean()),
-                        "lower": scale * lower,
-                        "upper": scale * upper,
-                        "n_items": int(own.sum()),
-                        "ci_kind": "eti",
-                        "ci_prob": ci_prob,
-                    }
-                )
-    return pd.DataFrame(rows)
+                value, n = float(of_items[m, own].mean()), int(own.sum())
+                ends = (scale * end for end in _mean_interval(of_items[m, own] / scale, ci_prob))
+                rows.append((model, group, quantity, value, *ends, n))
+    table = pd.DataFrame(rows, columns=names).assign(ci_kind="eti", ci_prob=ci_prob)
+    return table.drop(columns="group") if by is None else table
 
 
 def cross_sets(
@@ -155,17 +141,16 @@ def cross_sets(
     n_items = expected.items.size
     if positive_int(folds, "folds") < 2 or folds > n_items:
         raise InputError(f"folds={folds} must be from 2 to the number of items, {n_items}")
-    scores = scores_of(predictions, expected.items, expected.categories)
-    models = replace(predictions, items=expected.items, categories=expected.categories, scores=scores)
+    models = predictions.on_items(expected.items).aligned(expected.items, expected.categories)
     coords = {"item": expected.items, "category": expected.categories}
     known = xr.DataArray(expected.values, coords, ("item", "category"))
     of_folds, of_labels = seed_sequence(random_seed).spawn(2)
     fold = np.random.default_rng(of_folds).permutation(n_items) % folds
-    found = np.zeros(scores.shape, bool)
+    found = np.zeros((models.models.size, n_items, expected.categories.size), bool)
     for f in range(folds):
         new = np.flatnonzero(fold == f)
         sets = conformalize(known[fold != f], models, random_seed=np.random.default_rng(of_labels), **options)
-        part = replace(models, items=expected.items[new], scores=scores[:, new])
+        part = models.take(new, expected.items[new])
         found[:, new] = sets.predict_set(part, by=options.get("by")).values
     return xr.DataArray(
         found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set"
@@ -173,71 +158,15 @@ def cross_sets(
 
 
 def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:
-    """List the items with the largest sets of each model.
-
-    Parameters
-    ----------
-    sets
-        Whether a label is in the set, bool (model, item, category).
-    most
-        Number of items of each model.
-
-    Returns
-    -------
-    DataFrame
-        ``model``, ``item``, ``size``, ``labels`` (list, in label order), largest first, then in the order of the items.
-
-    See Also
-    --------
-    set_coverage
-
-    Examples
-    --------
-    >>> coords = {"model": ["A"], "item": [0, 1], "category": ["a", "b"]}
-    >>> widest_sets(xr.DataArray([[[True, False], [True, True]]], coords), most=1)["labels"].tolist()
-    [['a', 'b']]
-    """
+    """List the items with the largest sets of each model: columns model, item, size and labels, largest first."""
     sets = sets.transpose("model", "item", "category")
     rows = []
     for model, one in zip(sets["model"].values.tolist(), sets.values):
         size = one.sum(axis=1)
-        for i in np.argsort(-size, kind="stable")[: positive_int(most, "most")]:
+        for i in np.argsort(-size, kind="stable")[:most]:
             labels = sets["category"].values[one[i]].tolist()
             rows.append({"model": model, "item": sets["item"].values[i], "size": int(size[i]), "labels": labels})
     return pd.DataFrame(rows)
-
-
-def certainty_groups(certainty: xr.DataArray, *, edges: tuple[float, ...] = (0.5, 0.8, 0.95)) -> xr.DataArray:
-    """Group items by a number such as their annotation certainty or the confidence of a model.
-
-    Parameters
-    ----------
-    certainty
-        One number for each item (item).
-    edges
-        Limits between the groups, ascending; a group holds its lower limit.
-
-    Returns
-    -------
-    DataArray
-        Name of the group (item), such as ``"[0.5, 0.8)"``.
-
-    See Also
-    --------
-    bayesagree.annotation_certainty, set_coverage
-
-    Examples
-    --------
-    >>> certainty_groups(xr.DataArray([0.4, 0.8], {"item": ["a", "b"]}, ("item",))).values.tolist()
-    ['below 0.5', '[0.8, 0.95)']
-    """
-    if not edges or list(edges) != sorted(set(edges)):
-        raise InputError(f"edges={edges!r} must be one or more ascending numbers")
-    if certainty.dims != ("item",) or np.isnan(certainty.values).any():
-        raise InputError("certainty must be one number for each item, dims ('item',), without NaN")
-    inner = [f"[{low:g}, {high:g})" for low, high in pairwise(edges)]
-    names = np.array([f"below {edges[0]:g}", *inner, f"from {edges[-1]:g}"])
-    return certainty.copy(data=names[np.searchsorted(edges, certainty.values, side="right")]).rename("group")
 
 
 def _aligned(sets: xr.DataArray, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.bool_]:

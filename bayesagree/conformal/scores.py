@@ -31,7 +31,7 @@ def probability(scores: ScoreArray) -> ScoreArray:
     .. [1] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels", JASA
        2019, doi:10.1080/01621459.2017.1395341.
     """
-    return _of_items(scores)
+    return scores
 
 
 def aps(scores: ScoreArray) -> ScoreArray:
@@ -105,17 +105,11 @@ def margin(scores: ScoreArray) -> ScoreArray:
     >>> margin(np.array([[0.5, 0.3, 0.2]])).round(3).tolist()
     [[0.2, -0.2, -0.3]]
     """
-    if _of_items(scores).shape[1] < 2:
+    if scores.shape[1] < 2:
         raise InputError("score='margin' compares a label with the others, and there is one label")
     two_best = np.partition(scores, -2, axis=1)[:, -2:]
     is_best = scores == two_best[:, 1:]
     return scores - np.where(is_best, two_best[:, :1], two_best[:, 1:])
-
-
-def _of_items(scores: ScoreArray) -> ScoreArray:
-    if scores.ndim != 2:
-        raise InputError(f"scores have shape {scores.shape}; pass numbers (item, category)")
-    return scores
 
 
 def _at_least_as_probable(scores: ScoreArray) -> tuple[ScoreArray, NDArray[np.int64]]:
@@ -123,7 +117,7 @@ def _at_least_as_probable(scores: ScoreArray) -> tuple[ScoreArray, NDArray[np.in
 
     Of a label whose own probability is lost in that sum the probability is infinite.
     """
-    order = np.argsort(-_of_items(scores), axis=1)
+    order = np.argsort(-scores, axis=1)
     ordered = np.take_along_axis(scores, order, axis=1)
     mass = np.cumsum(ordered, axis=1)
     rank = np.broadcast_to(np.arange(1, scores.shape[1] + 1), scores.shape).copy()
@@ -160,8 +154,6 @@ def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: ND
             require_probabilities(
                 scores, models, items, why, "apply a softmax, or pass score='margin' or a function"
             )
-        if score == "probability":
-            return scores
     function = SCORES[score] if isinstance(score, str) else score
     found = [np.asarray(function(one)) for one in scores]
     for model, one, own in zip(models, scores, found):

@@ -1,11 +1,11 @@
-"""`ConformalSets`: calibrated once, they predict sets and p-values for any items, and are kept in files."""
+"""`ConformalSets`: calibrated once, they predict sets and p-values for any items."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
@@ -15,9 +15,8 @@ from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import scores_of
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
-from bayesagree.errors import InputError, shorten, warn
+from bayesagree.errors import InputError, as_python, shorten, warn
 from bayesagree.inference.results import settings_of
-from bayesagree.io.files import read_result, write_result
 
 # p-values within this of alpha equal it: sums of up to 1e7 weights carry rounding errors of some 1e-11.
 TIE = 1e-10
@@ -69,8 +68,8 @@ class ConformalSets:
     ----------
     calibration
         Group ``constant_data``: ``conformity`` (model, item, category) of the calibration items; ``weight`` of each
-        label, (item, category) or (model, item, category); ``group_index`` (item). Group ``derived``: ``threshold``
-        (model, group) and ``n_items`` (group).
+        label, (item, category); ``group_index`` (item). Group ``derived``: ``threshold`` (model, group) and ``n_items``
+        (group). `write_result` keeps it in a file: ``ConformalSets(read_result(path), score)`` predicts again.
     score
         Name of the conformity score, or the function.
 
@@ -186,10 +185,6 @@ class ConformalSets:
                 values[m, groups == g] = self._sorted[own][g].p_values(scores[m, groups == g])
         return self._array(values, predictions, "p_value")
 
-    def save(self, path: str | Path) -> None:
-        """Write the calibration to a .nc file; `read_sets` reads it."""
-        write_result(self.calibration, path)
-
     @property
     def _derived(self) -> xr.Dataset:
         return self.calibration["derived"].to_dataset()
@@ -199,35 +194,33 @@ class ConformalSets:
         """The weighted scores of each model and group."""
         data = self.calibration["constant_data"].to_dataset()
         score, group = data["conformity"].values, data["group_index"].values
-        weight = np.broadcast_to(data["weight"].values, score.shape)
-        sizes = self._derived["n_items"].values.tolist()
+        weight, sizes = data["weight"].values, self._derived["n_items"].values.tolist()
         return [
-            [WeightedScores.of(e[group == g], w[group == g], n) for g, n in enumerate(sizes)]
-            for e, w in zip(score, weight)
+            [WeightedScores.of(e[group == g], weight[group == g], n) for g, n in enumerate(sizes)] for e in score
         ]
 
     def _conformity(self, predictions: Predictions) -> ScoreArray:
-        scores = scores_of(predictions, None, self.categories)
+        scores = scores_of(predictions, predictions.items, self.categories)
         return conformity(self.score, scores, predictions.models, predictions.items)
 
     def _model_index(self, predictions: Predictions) -> list[int]:
-        known = self._derived["model"].values.tolist()
-        unknown = [m for m in predictions.models.tolist() if m not in known]
-        if unknown:
-            raise InputError(f"model {unknown[0]!r} was not calibrated; calibrated are {shorten(known)}")
-        return [known.index(m) for m in predictions.models.tolist()]
+        known = pd.Index(self._derived["model"].values)
+        place = known.get_indexer(pd.Index(predictions.models))
+        if (place < 0).any():
+            unknown = as_python(predictions.models[place < 0][0])
+            raise InputError(f"model {unknown!r} was not calibrated; calibrated are {shorten(known)}")
+        return place.tolist()
 
     def _group_index(self, predictions: Predictions, by: ItemGroup | None) -> NDArray[np.int64]:
         known = self._derived["group"].values
-        if self.grouped != (by is not None):
-            if self.grouped:
-                raise InputError(f"these sets were calibrated by group ({shorten(known)}): pass by=")
-            raise InputError("these sets were not calibrated by group; leave out by=, or pass it to conformalize")
+        if self.grouped and by is None:
+            raise InputError(f"these sets were calibrated by group ({shorten(known)}): pass by=")
         if by is None:
             return np.zeros(predictions.items.size, np.int64)
-        place = {name: g for g, name in enumerate(known.tolist())}
+        if not self.grouped:
+            raise InputError("these sets were not calibrated by group; leave out by=, or pass it to conformalize")
         groups = groups_of(by, predictions.items)
-        index = np.array([place.get(name, -1) for name in groups.tolist()], np.int64)
+        index = pd.Index(known).get_indexer(pd.Index(groups))
         if (index < 0).any():
             warn(
                 f"calibration never saw the groups {shorten(np.unique(groups[index < 0]))}: sets of their "
@@ -251,37 +244,5 @@ def groups_of(by: ItemGroup, items: NDArray[Any]) -> NDArray[Any]:
     """
     found = group_of_each(by, items, "by").infer_objects().to_numpy()
     if found.dtype.kind == "f" and not (found == np.floor(found)).all():
-        raise InputError("by= holds fractional numbers; cut them into groups first, as certainty_groups does")
+        raise InputError("by= holds fractional numbers; cut them into groups first (pandas.cut)")
     return found if found.dtype.kind in "iufb" else found.astype(str)
-
-
-def read_sets(path: str | Path, *, score: Score | None = None) -> ConformalSets:
-    """Read conformal sets from a file that `ConformalSets.save` wrote.
-
-    Parameters
-    ----------
-    path
-        The file, .nc.
-    score
-        The conformity score, where it was a function: a file does not hold it.
-
-    Returns
-    -------
-    ConformalSets
-
-    Raises
-    ------
-    InputError
-        A file of another result, or sets with a score of their own that is not given.
-
-    See Also
-    --------
-    conformalize
-    """
-    tree = read_result(path)
-    if tree.attrs.get("model") != "conformal sets":
-        raise InputError(f"{str(path)!r} holds no conformal sets; ConformalSets.save writes them")
-    known: Any = score or settings_of(tree)["score"]
-    if known == "function":
-        raise InputError(f"{str(path)!r} was calibrated with a function, which a file cannot hold: pass score=")
-    return ConformalSets(tree, known)

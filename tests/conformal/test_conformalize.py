@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bayesagree as ba
 from bayesagree import InputError, Labels, Predictions, conformalize
-from bayesagree.conformal import read_sets
+from bayesagree.conformal import ConformalSets
 from bayesagree.conformal.scores import SCORES
 from bayesagree.conformal.sets import WeightedScores
 
@@ -140,8 +140,8 @@ def test_new_groups_get_full_sets_and_are_named():
 def test_sets_are_kept_in_files(tmp_path):
     truth, predictions = cases.items(40)
     sets = conformalize(truth, predictions, score="aps", by=xr.DataArray(np.arange(40) % 2, {"item": np.arange(40)}))
-    sets.save(tmp_path / "sets.nc")
-    read = read_sets(tmp_path / "sets.nc")
+    ba.write_result(sets.calibration, tmp_path / "sets.nc")
+    read = ConformalSets(ba.read_result(tmp_path / "sets.nc"), "aps")
     by = {i: i % 2 for i in range(40)}
     assert read.p_values(predictions, by=by).equals(sets.p_values(predictions, by=by))
     assert (read.coverage, read.score, read.grouped) == (0.9, "aps", True)
@@ -188,10 +188,10 @@ def test_broken_truths_are_refused():
     truth, predictions = cases.items(20)
     with pytest.raises(InputError, match=r"item 0: plausibilities .* sum to 2"):
         conformalize(truth * 2, predictions)
-    with pytest.raises(InputError, match="sum to nan"):
+    with pytest.raises(InputError, match="item 3 has no plausibility"):
         conformalize(truth.where(truth["item"] != 3), predictions)
     extra = cases.items(25)[0]
-    with pytest.raises(InputError, match="5 items have a truth and no prediction: 20"):
+    with pytest.raises(InputError, match="items of the predictions are not the same set: missing 20"):
         conformalize(extra, predictions)
     votes = Labels.from_counts(np.ones((20, 4)))
     with pytest.raises(InputError, match="without top_labels="):
@@ -204,7 +204,7 @@ def test_items_without_annotations_are_named():
     _, predictions = cases.items(20)
     counts = np.ones((20, 4))
     counts[4] = 0
-    with pytest.warns(UserWarning, match="1 items have no annotation and are left out: 4"):
+    with pytest.warns(UserWarning, match="1 items have no votes, and their shares are NaN: 4"):
         sets = conformalize(Labels.from_counts(counts), predictions)
     assert sets.calibration["derived"]["n_items"].item() == 19
 
@@ -212,7 +212,7 @@ def test_items_without_annotations_are_named():
 def test_unknown_options_are_refused():
     truth, predictions = cases.items(20)
     for option, match in (
-        ({"coverage": 1}, "strictly between 0 and 1"),
+        ({"coverage": 1}, "coverage=1 must lie between 0 and 1"),
         ({"score": lambda e: e[:, 0]}, "must return one number for each"),
         ({"score": lambda e: e * np.nan}, "NaN: 80"),
         ({"by": {0: "a"}}, "by= names no group for the items 1, 2"),

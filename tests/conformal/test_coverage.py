@@ -11,8 +11,8 @@ from _paths import ROOT
 
 import bayesagree as ba
 from bayesagree import InputError, conformalize
-from bayesagree.conformal import certainty_groups, cross_sets, set_coverage, widest_sets
-from bayesagree.conformal.coverage import _mean_interval
+from bayesagree.conformal import cross_sets, set_coverage
+from bayesagree.conformal.coverage import _mean_interval, widest_sets
 from bayesagree.plots import plot_set_size
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "conformal.json").read_text())
@@ -61,22 +61,12 @@ def test_the_interval_of_a_share_is_that_of_jeffreys():
 def test_groups_are_rows():
     truth, predictions = cases.items(60)
     sets = conformalize(truth, predictions).predict_set(predictions)
-    group = certainty_groups(truth.max("category"), edges=(0.6, 0.9))
+    group = np.digitize(truth.max("category"), [0.6, 0.9])
     found = set_coverage(truth, sets, by=group)
-    assert found["group"].unique().tolist() == sorted({*group.values.tolist()})
+    assert found["group"].unique().tolist() == [0, 1, 2]
     whole = set_coverage(truth, sets).set_index("quantity").loc["coverage", "value"]
     parts = found[found["quantity"] == "coverage"]
     assert (parts["value"] * parts["n_items"]).sum() / 60 == pytest.approx(whole)
-
-
-def test_groups_by_certainty():
-    values = xr.DataArray([0.1, 0.5, 0.79, 0.95, 1.0], {"item": list("abcde")}, ("item",))
-    expected = ["below 0.5", "[0.5, 0.8)", "[0.5, 0.8)", "from 0.95", "from 0.95"]
-    assert certainty_groups(values).values.tolist() == expected
-    with pytest.raises(InputError, match="ascending"):
-        certainty_groups(values, edges=(0.9, 0.5))
-    with pytest.raises(InputError, match="without NaN"):
-        certainty_groups(values * np.nan)
 
 
 def test_sets_of_another_order_and_with_more_items():
