@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesagree.annotations import Labels
 from bayesagree.blind.scores import METHODS, blind_scores
-from bayesagree.datasets.simulate import simulated_systems
+from studies.systems import simulated_systems
 
 N_ITEMS, N_CROWD, SETS = 16_758, 1_906, 1_000
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import bayesagree as ba
 from bayesagree.datasets import load
-from bayesagree.datasets.simulate import noisy_models
+from studies.systems import noisy_models
 
 RESULT = Path(__file__).parent / "results" / "informed_rankings.md"
 METRICS = ["accuracy", "top_3_accuracy"]

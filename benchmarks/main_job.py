@@ -14,9 +14,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesagree import annotation_certainty, evaluate, prirn, simulate
+from bayesagree import annotation_certainty, evaluate, prirn
 from bayesagree.datasets import load
 from bayesagree.metrics import top_k_accuracy
+from studies.systems import noisy_models
 
 
 def ours_cifar10h() -> float:
@@ -45,7 +46,7 @@ def numpy_cifar10h() -> float:
 
 def ours_dermatology() -> float:
     rankings = load("derm-ddx").annotations
-    models = simulate.noisy_models(rankings, n_models=4, random_seed=1)  # type: ignore[arg-type]
+    models = noisy_models(rankings, n_models=4, random_seed=1)  # type: ignore[arg-type]
     prirn(rankings, draws=2, top_labels=1, random_seed=1)  # type: ignore[arg-type]
     start = time.perf_counter()
     tree = prirn(rankings, reliability=10, draws=1000, chains=1, random_seed=1, top_labels=1)  # type: ignore[arg-type]

@@ -93,12 +93,13 @@ def plackett_luce() -> list[Row]:
 
 
 def prirn() -> list[Row]:
-    from bayesagree import annotation_certainty, prirn, simulate
+    from bayesagree import annotation_certainty, prirn
     from bayesagree.datasets import load
     from bayesagree.metrics import top_k_accuracy
+    from studies.systems import noisy_models
 
     rankings = load("derm-ddx").annotations
-    models = simulate.noisy_models(rankings, n_models=4, random_seed=1)
+    models = noisy_models(rankings, n_models=4, random_seed=1)
 
     def ours(draws: int = 1000) -> None:
         tree = prirn(rankings, reliability=10, draws=draws, chains=1, random_seed=1, top_labels=1)

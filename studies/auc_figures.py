@@ -9,9 +9,9 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.datasets.simulate._test_sets import rate_shapes
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import Panels, new_panels, one_panel, write_cells
+from studies.binary_crowds import rate_shapes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -30,11 +30,11 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Floats
-from bayesagree.datasets.simulate._test_sets import CrowdsourcedBinary, crowdsourced_binary
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import map_blocks
 from bayesagree.metrics.concordant_pairs import ScoreOrder
+from studies.binary_crowds import CrowdsourcedBinary, crowdsourced_binary
 
 CASES: Mapping[str, tuple[float, float]] = {
     "extreme": (0.525, 0.475),

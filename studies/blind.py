@@ -50,7 +50,7 @@ def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "
 
     Examples
     --------
-    >>> from bayesagree.datasets.simulate import simulated_systems
+    >>> from studies.systems import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8), random_seed=1)
     >>> len(plot_vote_quality(vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())))).lines)
     4

@@ -36,7 +36,7 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
     Examples
     --------
     >>> from studies.blind_experiment import blind_experiment
-    >>> from bayesagree.datasets.simulate import simulated_systems
+    >>> from studies.systems import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), random_seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, random_seed=1)
@@ -80,7 +80,7 @@ def plot_quality_correlation(
     Examples
     --------
     >>> from studies.blind_experiment import blind_experiment
-    >>> from bayesagree.datasets.simulate import simulated_systems
+    >>> from studies.systems import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), random_seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, random_seed=1)

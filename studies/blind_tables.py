@@ -51,7 +51,7 @@ def blind_table(tree: xr.DataTree, number: int) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from bayesagree.datasets.simulate import simulated_systems
+    >>> from studies.systems import simulated_systems
     >>> from studies.blind_experiment import blind_experiment
     >>> systems = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.9), random_seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
@@ -110,7 +110,7 @@ def vote_quality(
 
     Examples
     --------
-    >>> from bayesagree.datasets.simulate import simulated_systems
+    >>> from studies.systems import simulated_systems
     >>> systems = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8), random_seed=1)
     >>> found = vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())), thresholds=(0, 0.5, 1.1))
     >>> found.sel(metric="recall").round(2).values.tolist()

@@ -23,7 +23,6 @@ from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.cli import _options, _output
 from bayesagree.datasets import load
-from bayesagree.datasets.simulate import noisy_models
 from bayesagree.errors import InputError, one_of
 from bayesagree.inference.results import result_tree, settings_of
 from bayesagree.inference.streams import Seed, map_blocks
@@ -39,6 +38,7 @@ from bayesagree.plausibility.prirn.inverse_ranks import irn
 from bayesagree.plausibility.prirn.posterior import prirn
 from studies._command import Figures, run, save_figures
 from studies.plackett_luce_ml import plackett_luce_ml
+from studies.systems import noisy_models
 
 # Labels of each draw that the study needs.
 DEPTH = 3
@@ -101,7 +101,8 @@ def ranking_study(
 
     Examples
     --------
-    >>> from bayesagree.datasets.simulate import noisy_models, rankings
+    >>> from bayesagree.datasets.simulate import rankings
+    >>> from studies.systems import noisy_models
     >>> simulated = rankings(n_items=20, random_seed=1).rankings
     >>> tree = ranking_study(simulated, noisy_models(simulated, random_seed=1), draws=500, random_seed=1)
     >>> dict(tree["certainty"].sizes)

@@ -8,7 +8,7 @@ from scipy.stats import chisquare
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.independence import _discrepancies, _simulated, independence_check
-from bayesagree.datasets.simulate import simulated_systems
+from studies.systems import simulated_systems
 
 
 @pytest.mark.long

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from bayesagree.datasets.simulate import crowdsourced_binary
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.posterior_auc import auc_posterior
+from studies.binary_crowds import crowdsourced_binary
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*items without labels:UserWarning", "ignore:. annotators are too few:UserWarning"

@@ -8,9 +8,9 @@ from _errors_of_draws import SIGMAS
 
 from bayesagree.blind.independence import independence_check
 from bayesagree.blind.scores import blind_posterior
-from bayesagree.datasets.simulate import simulated_systems
 from bayesagree.inference.intervals import hdi
 from bayesagree.metrics.hard_labels import hard_label_scores
+from studies.systems import simulated_systems
 
 METRICS = ("accuracy", "recall")
 

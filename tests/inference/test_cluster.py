@@ -21,8 +21,9 @@ from bayesagree import (
     prirn,
 )
 from bayesagree.datasets import load
-from bayesagree.datasets.simulate import labelled_test_set, noisy_models
+from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.streams import map_blocks
+from studies.systems import noisy_models
 
 pytestmark = pytest.mark.cluster
 FEW = {"draws": 20, "chains": 2, "random_seed": 3}

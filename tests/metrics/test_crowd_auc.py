@@ -8,9 +8,9 @@ from sklearn.metrics import roc_auc_score
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets.simulate import crowdsourced_binary
 from bayesagree.metrics.concordant_pairs import concordance
 from bayesagree.metrics.crowd_auc import auc
+from studies.binary_crowds import crowdsourced_binary
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*(items without|annotators used one label):UserWarning")
 

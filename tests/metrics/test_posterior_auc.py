@@ -7,8 +7,8 @@ from scipy.stats import beta
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets.simulate import crowdsourced_binary
 from bayesagree.metrics.posterior_auc import _annotator_weights, _shares, auc_posterior, ceiling
+from studies.binary_crowds import crowdsourced_binary
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")
 

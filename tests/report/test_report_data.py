@@ -16,12 +16,13 @@ from bayesagree import (
     plackett_luce,
 )
 from bayesagree.annotations.groups import Groups
-from bayesagree.datasets.simulate import noisy_models, rankings
+from bayesagree.datasets.simulate import rankings
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.report.beside import group_results
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.page import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
+from studies.systems import noisy_models
 from studies.top_k import expected_top_k_accuracy
 
 SHORT = ReportSettings(draws=200, chains=2, random_seed=1)

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
-from bayesagree.datasets.simulate import crowdsourced_binary
 from studies import auc_claims as claims
 from studies.auc_simulation import CASES, auc_study, label_level_auc
+from studies.binary_crowds import crowdsourced_binary
 
 SMALL = dict(
     cases=["good", "bad"],

@@ -3,12 +3,12 @@ import pytest
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.scores import blind_scores
-from bayesagree.datasets.simulate import simulated_systems
 from bayesagree.metrics.hard_labels import hard_label_scores
 from studies.blind_cases import blind_case
 from studies.blind_experiment import blind_experiment, jaccard_overlap
 from studies.paired_tests import copeland_rank, paired_t_test, paired_terms
 from studies.rank_correlation import correlation, williams_test
+from studies.systems import simulated_systems
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from bayesagree.annotations import Rankings
-from bayesagree.datasets.simulate import noisy_models, rankings
+from bayesagree.datasets.simulate import rankings
 from bayesagree.errors import InputError
 from bayesagree.plausibility.certainty import annotation_certainty
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from studies import rankings as tables
 from studies.rankings import SCORES, certainty_correlation, ranking_study, saturated_items
+from studies.systems import noisy_models
 
 SIMULATED = rankings(n_items=40, n_labels=8, n_annotators=4, random_seed=3).rankings
 

@@ -1,7 +1,6 @@
 """Seeded generators of annotations and predictions with known truth, shared by tests, docs and studies.
 
-- `_test_sets`: a test set with models; systems of known accuracy, with independent or shared errors; models for
-  annotations that have none; binary labels of a crowd (Urkullu et al.).
+- `_test_sets`: a test set with models.
 - `_annotations`: labels of annotators with confusion matrices, ratings with a known common agreement, partial rankings
   from Plackett-Luce.
 """

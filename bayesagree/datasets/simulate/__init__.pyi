@@ -1,12 +1,4 @@
 from ._annotations import crowd_labels, rankings, ratings
-from ._test_sets import crowdsourced_binary, labelled_test_set, noisy_models, simulated_systems
+from ._test_sets import labelled_test_set
 
-__all__ = [
-    "crowd_labels",
-    "crowdsourced_binary",
-    "labelled_test_set",
-    "noisy_models",
-    "rankings",
-    "ratings",
-    "simulated_systems",
-]
+__all__ = ["crowd_labels", "labelled_test_set", "rankings", "ratings"]
