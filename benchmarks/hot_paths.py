@@ -3,13 +3,14 @@
 Each takes the prices, and how many times smaller its problem is to be.
 """
 
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import prices
 from prices import Prices, generator, nanoseconds, price_of
 from timing import Spread
 
+from bayesagree.annotations import Rankings
 from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.inference.blocks import best_labels
@@ -48,8 +49,10 @@ def selection(price: Prices, small: int) -> HotPath:
 
 def gibbs(price: Prices, small: int) -> HotPath:
     rng, sweeps, n_items = generator(), 2000 // small, 100
-    problem, items = Problem.of(cast(Any, load("derm-ddx").annotations), unranked="lumped"), slice(0, n_items)
-    races = problem.races.some(items)
+    cases = cast(Rankings, load("derm-ddx").annotations)
+    few = Rankings.from_blocks([cases.of_item(i) for i in range(n_items)], labels=cases.categories)
+    problem, items = Problem.of(few, unranked="lumped"), slice(0, n_items)
+    races = problem.races
 
     def sample() -> None:
         problem.draw(items, Run(1, sweeps - 1, 1, 1), rng)

@@ -40,7 +40,7 @@ class PseudoLabel:
     named
         Whether anybody named each label, shape (item, category), without the pseudo-label.
     shape
-        Of the symmetric Dirichlet distribution within the mass; 0 splits it equally.
+        Of the symmetric Dirichlet distribution within the mass.
     root
         Of the streams.
     """
@@ -60,11 +60,6 @@ class PseudoLabel:
 
     def split(self, values: NDArray[np.float64], items: slice) -> NDArray[np.float64]:
         """Return plausibilities of all labels, (chain, draw, item, category), from those with the pseudo-label."""
-        if self.shape == 0:
-            unnamed = ~self.named[items]
-            return values[..., :-1] + values[..., -1:] * (
-                unnamed / np.maximum(unnamed.sum(axis=1, keepdims=True), 1)
-            )
         out = np.zeros((*values.shape[:3], values.shape[3] - 1))
         for k, i in enumerate(range(*items.indices(len(self.named)))):
             named, unnamed, theta, rng = self._item(values, k, i)
@@ -74,7 +69,7 @@ class PseudoLabel:
         return out
 
     def best(self, values: NDArray[np.float64], items: slice, depth: int) -> NDArray[np.integer]:
-        """Return the best labels of each draw, (item, sample, rank); labels of equal shares stand in random order."""
+        """Return the best labels of each draw, (item, sample, rank); best first."""
         n_items, n_labels = values.shape[2], values.shape[3] - 1
         top = np.empty((n_items, values.shape[0] * values.shape[1], depth), dtype=label_dtype(n_labels))
         for k, i in enumerate(range(*items.indices(len(self.named)))):
@@ -115,8 +110,7 @@ def top_labels(theta, named, unnamed, shape, rng, out):
     """Find each draw's best labels, shape (sample, rank), without drawing every unnamed label.
 
     The mass of the unnamed labels splits as a symmetric Dirichlet, largest-biased part first: V ~ Beta(a + 1, (labels
-    left) a) of what remains, until what remains cannot reach the list. `shape` 0 splits it equally. `unnamed` is
-    reordered.
+    left) a) of what remains, until what remains cannot reach the list. `unnamed` is reordered.
     """
     n, depth = named.size, out.shape[1]
     values = np.empty(depth)
@@ -130,12 +124,10 @@ def top_labels(theta, named, unnamed, shape, rng, out):
             pick = int(rng.random() * left)
             left -= 1
             unnamed[pick], unnamed[left] = unnamed[left], unnamed[pick]
-            part = 1.0 / (left + 1)
-            if shape > 0.0 and left > 0:
+            part = 1.0
+            if left > 0:
                 this, others = rng.standard_gamma(shape + 1.0), rng.standard_gamma(left * shape)
                 part = this / (this + others)
-            if shape == 0.0 and mass * part <= values[depth - 1]:
-                break
             insert_best(values, labels, mass * part, unnamed[left])
             mass *= 1.0 - part
 

@@ -1,4 +1,4 @@
-from . import calibration, certainty
+from . import calibration
 from .dawid_skene.posterior import DawidSkene
 from .dawid_skene.prior import DawidSkenePrior
 from .dirichlet.posterior import Dirichlet
@@ -9,8 +9,6 @@ from .informed_normal import InformedNormal, InformedNormalPrior
 from .informed_plackett_luce.posterior import InformedPlackettLuce
 from .normal_inverse_gamma.posterior import NormalInverseGamma
 from .normal_inverse_gamma.prior import NormalInverseGammaPrior
-from .plackett_luce.likelihood import plackett_luce_log_likelihood
-from .plackett_luce.partial_ranking import PartialRanking
 from .plackett_luce.posterior import PlackettLuce
 from .prirn.inverse_ranks import irn
 from .prirn.posterior import PrIRN
@@ -28,11 +26,8 @@ __all__ = [
     "InformedPrior",
     "NormalInverseGamma",
     "NormalInverseGammaPrior",
-    "PartialRanking",
     "PlackettLuce",
     "PrIRN",
     "calibration",
-    "certainty",
     "irn",
-    "plackett_luce_log_likelihood",
 ]

@@ -122,7 +122,7 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
         number = np.bincount(problem.rankings.item_index, minlength=problem.rankings.items.size)
         constant: dict[str, Any] = {"n_rankings": (("item",), number), "shape": ((), problem.shape)}
         if request.top_labels:  # the posterior itself does not name all labels
-            constant["named"] = (("item", "category"), problem.alone.in_play())
+            constant["named"] = (("item", "category"), problem.alone.named[:, :-1])
         return {
             "posterior_parameters": {name: (("parameter",), values) for name, values in summary.items()},
             "diagnostics": {"effective_parameters": ((), effective), "k_hat": ((), k_hat)},

@@ -111,17 +111,18 @@ def tied_block(worth, remaining, times, rng, arrival):
 
 
 @numba.njit(cache=True, nogil=True)
-def gibbs(races, shape, thin, rng, out):
-    """Run one chain for each item: one draw of the shares in `thin` sweeps; `out` has shape (draw, slot).
+def gibbs(races, shape, first, last, thin, rng, out):
+    """Run one chain for each item from first to last: a draw of the shares in `thin` sweeps; `out` (draw, slot).
 
     The first row of `out` holds the shares from which the chain starts; `shape` (slot,) are the gamma prior's.
     """
-    for item in range(races.slot_start.size - 1):
+    for item in range(first, last):
         start, stop = races.slot_start[item], races.slot_start[item + 1]
         n = stop - start
         place, arrivals, prior = races.place[start:stop], races.arrivals[start:stop], shape[start:stop]
         shapes = prior.sum() + arrivals.sum()
-        theta = out[0, start:stop].copy()
+        own = out[:, start - races.slot_start[first] : stop - races.slot_start[first]]
+        theta = own[0].copy()
         exposure, late_exposure, worth, time, at_risk, late = np.empty((6, n + 1))
         for sweep in range(out.shape[0] * thin):
             total = rng.standard_gamma(prior.sum())
@@ -155,9 +156,9 @@ def gibbs(races, shape, thin, rng, out):
                             worth[j] = theta[entry[e + j]]
                         wait = tied_block(worth[:size], at_risk[b + 1], races.times[r], rng, time)
                     for j in range(size):
-                        k, own = entry[e + j], time[j] if size > 1 else wait
-                        exposure[k] += now if late[b] else now + own
-                        late_exposure[k] += now_late + own if late[b] else now_late
+                        k, after = entry[e + j], time[j] if size > 1 else wait
+                        exposure[k] += now if late[b] else now + after
+                        late_exposure[k] += now_late + after if late[b] else now_late
                     if late[b]:
                         early -= size * races.times[r]
                         now_late += wait
@@ -194,4 +195,4 @@ def gibbs(races, shape, thin, rng, out):
             for k in range(n):
                 theta[k] = max(theta[k] / scale, TINY if prior[k] + arrivals[k] > 0.0 else 0.0)
                 if (sweep + 1) % thin == 0:
-                    out[sweep // thin, start + k] = theta[k]
+                    own[sweep // thin, k] = theta[k]

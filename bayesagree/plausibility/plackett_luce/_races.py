@@ -1,5 +1,6 @@
 """Rankings as the sampler reads them: of each item the labels in play, and its distinct rankings as races of these."""
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -47,19 +48,18 @@ class Races(NamedTuple):
         n_labels, choice = rankings.categories.size, rankings.offered
         first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
         labels, races, times, sizes, entries, blocks, arrivals, places = ([] for _ in range(8))
-        for i in range(rankings.items.size):
-            rows = range(first[i], first[i + 1])
+        for rows in map(range, first[:-1], first[1:]):
             at = slice(rankings.start[rows.start], rankings.start[rows.stop])
             known = [rankings.label_index[at]] if choice is None else [choice[r] for r in rows]
             if in_play is not None:
-                known.append(np.flatnonzero(in_play[i]).astype(np.int32))
+                known.append(np.flatnonzero(in_play[len(labels)]).astype(np.int32))
             here = np.append(np.unique(np.concatenate(known)).astype(np.int64), n_labels)
             counts, rank_sum = np.zeros((2, here.size), np.int64)
-            distinct = sorted(_distinct(rankings, here, rows).items())
+            distinct = sorted(Counter(_race(rankings, here, r) for r in rows).items())
             for (order, block), number in distinct:
-                ranked = sum(b < block[-1] for b in block)
-                counts[list(order[:ranked])] += reliability * number
-                rank_sum[list(order)] += number * (np.array(block) - block[-1])
+                depth = np.array(block)
+                np.add.at(counts, np.array(order)[depth < depth[-1]], reliability * number)
+                rank_sum[list(order)] += number * (depth - depth[-1])
                 entries.extend(order)
                 blocks.extend(block)
                 sizes.append(len(order))
@@ -68,26 +68,9 @@ class Races(NamedTuple):
             races.append(len(distinct))
             arrivals.append(counts)
             places.append(rank_sum.argsort(kind="stable").argsort(kind="stable"))
-        joined = (np.concatenate(parts) for parts in (arrivals, places))
+        of_slots = (np.concatenate(parts) for parts in (arrivals, places))
         of_races = (_starts(races), np.array(times, np.int64), _starts(sizes), np.array(entries), np.array(blocks))
-        return cls(_starts([len(one) for one in labels]), np.concatenate(labels), *of_races, *joined)
-
-    def some(self, items: slice) -> "Races":
-        """Return the races of neighbouring items."""
-        slots = slice(self.slot_start[items.start], self.slot_start[items.stop])
-        races = slice(self.race_start[items.start], self.race_start[items.stop])
-        entries = slice(self.entry_start[races.start], self.entry_start[races.stop])
-        return Races(
-            self.slot_start[items.start : items.stop + 1] - slots.start,
-            self.label[slots],
-            self.race_start[items.start : items.stop + 1] - races.start,
-            self.times[races],
-            self.entry_start[races.start : races.stop + 1] - entries.start,
-            self.entry[entries],
-            self.block[entries],
-            self.arrivals[slots],
-            self.place[slots],
-        )
+        return cls(_starts([len(one) for one in labels]), np.concatenate(labels), *of_races, *of_slots)
 
     @property
     def n_items(self) -> int:
@@ -105,23 +88,19 @@ class Races(NamedTuple):
         return np.repeat(np.arange(self.n_items), np.diff(self.slot_start))
 
 
-def _distinct(
-    rankings: Rankings, here: Integers, rows: range
-) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
-    """Count the equal races of one item: places of all that competed, best first, and the block of each."""
-    counts: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-    for r in rows:
-        at = slice(rankings.start[r], rankings.start[r + 1])
-        place, block = np.searchsorted(here, rankings.label_index[at]), rankings.block[at]
-        on_offer = np.arange(here.size) if rankings.offered is None else np.searchsorted(here, rankings.offered[r])
-        everything = rankings.categories.size if rankings.offered is None else on_offer.size
-        last = block[-1] + (place.size < everything)
-        rest = np.setdiff1d(on_offer, place)
-        order = np.concatenate([place[block < last], np.sort(np.append(place[block == last], rest))])
-        depth = np.append(block[block < last], np.full(order.size - (block < last).sum(), last))
-        key = tuple(order.tolist()), tuple(depth.tolist())
-        counts[key] = counts.get(key, 0) + 1
-    return counts
+def _race(rankings: Rankings, here: Integers, r: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return places of all labels that competed in a ranking, best first, and the block of each."""
+    at = slice(rankings.start[r], rankings.start[r + 1])
+    place, block = np.searchsorted(here, rankings.label_index[at]), rankings.block[at]
+    on_offer, everything = np.arange(here.size), rankings.categories.size
+    if rankings.offered is not None:
+        on_offer = np.searchsorted(here, rankings.offered[r])
+        everything = on_offer.size
+    last = block[-1] + (place.size < everything)
+    ahead = block < last
+    remaining = np.union1d(place[~ahead], np.setdiff1d(on_offer, place))
+    order = np.concatenate([place[ahead], remaining])
+    return tuple(order.tolist()), (*block[ahead].tolist(), *[int(last)] * remaining.size)
 
 
 def _starts(sizes: list[int]) -> Integers:

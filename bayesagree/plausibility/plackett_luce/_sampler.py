@@ -1,5 +1,6 @@
 """Plackett-Luce worths of many items, block of items by block, and the worths of labels not in play."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +17,8 @@ from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
 from bayesagree.plausibility.plackett_luce._races import Races
 
 Unranked = Literal["exact", "lumped"]
+# Shape of each of the labels that are lumped together, within their sum: shares that differ by a thousandth.
+EQUAL = 1e6
 
 
 class Run(NamedTuple):
@@ -39,7 +42,7 @@ class Problem:
     """The rankings as races, and the gamma prior of their worths.
 
     `shape` (slot,): of each label in play, and of the sum over all others, which is a gamma variable too; `split`: of
-    each of these within their sum, or 0 where the sum is split equally.
+    each of these within their sum, which falls to them as a Dirichlet distribution.
     """
 
     races: Races
@@ -63,31 +66,34 @@ class Problem:
         shapes = np.full(races.label.size, one)
         others = n_labels + 1 - np.diff(races.slot_start)
         shapes[races.others] = one * (np.minimum(others, 1) if unranked == "lumped" else others)
-        return cls(races, n_labels, shapes, 0.0 if unranked == "lumped" else one)
+        return cls(races, n_labels, shapes, EQUAL if unranked == "lumped" else one)
 
     @property
     def n_items(self) -> int:
         """Number of items."""
         return self.races.n_items
 
-    def in_play(self, *, pseudo: bool = False) -> NDArray[np.bool_]:
-        """Return whether each label is in play, shape (item, category), with an empty last column for `pseudo`."""
+    @property
+    def named(self) -> NDArray[np.bool_]:
+        """Whether each label is in play, shape (item, category), and last the sum over all others, which is not."""
         table = np.zeros((self.n_items, self.n_labels + 1), bool)
         table[self.races.item, self.races.label] = True
         table[:, -1] = False
-        return table if pseudo else table[:, :-1]
+        return table
 
     def draw(self, items: slice, run: Run, rng: np.random.Generator) -> Floats:
         """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
-        races = self.races.some(items)
-        shape = self.shape[self.races.slot_start[items.start] : self.races.slot_start[items.stop]]
+        edges = self.races.slot_start[items.start : items.stop + 1]
+        shape = self.shape[edges[0] : edges[-1]]
         out = np.empty((run.chains, run.draws, shape.size))
         for chain in out:
-            worth = np.maximum(rng.standard_gamma(shape + races.arrivals), np.where(shape > 0, TINY, 0.0))
-            start = (worth / np.add.reduceat(worth, races.slot_start[:-1])[races.item])[None]
-            gibbs(races, shape, run.tune, rng, start)
+            worth = rng.standard_gamma(shape + self.races.arrivals[edges[0] : edges[-1]])
+            worth = np.maximum(worth, np.where(shape > 0, TINY, 0.0))
+            total = np.add.reduceat(worth, edges[:-1] - edges[0])
+            start = (worth / np.repeat(total, np.diff(edges)))[None]
+            gibbs(self.races, self.shape, items.start, items.stop, run.tune, rng, start)
             chain[0] = start[0]
-            gibbs(races, shape, run.thin, rng, chain)
+            gibbs(self.races, self.shape, items.start, items.stop, run.thin, rng, chain)
         return out
 
     def diagnostics(self, items: slice, theta: Floats) -> Floats:
@@ -96,28 +102,23 @@ class Problem:
         r_hat, ess = diagnostics(theta)
         return np.stack([np.fmax.reduceat(r_hat, start), np.fmin.reduceat(ess, start)], axis=1)
 
+    def by_item(self, items: slice, theta: Floats) -> Iterator[tuple[int, Floats]]:
+        """Yield each item of a block and the shares of its slots, shape (sample, slot)."""
+        edges = self.races.slot_start[items.start : items.stop + 1]
+        flat = theta.reshape(-1, theta.shape[2])
+        for i, start, stop in zip(range(items.start, items.stop), edges - edges[0], edges[1:] - edges[0]):
+            yield i, flat[:, start:stop]
+
     def reduce(self, items: slice, theta: Floats, depth: int | None, rng: np.random.Generator) -> NDArray[Any]:
         """Return the best `depth` labels of each draw, or all plausibilities, shape (item, sample, ...).
 
-        Labels not in play compete too, each with its own random share of their mass ("exact") or an equal one
-        ("lumped"), where a random one stands for its equals; "lumped" adds the pseudo-label to all plausibilities.
+        Labels not in play compete too, each with its own random share of their mass.
         """
-        samples, pseudo = theta.shape[0] * theta.shape[1], self.split == 0
-        flat = theta.reshape(samples, -1)
-        width, dtype = (
-            (self.n_labels + pseudo, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
-        )
-        out = np.zeros((items.stop - items.start, samples, width), dtype)
-        first = self.races.slot_start[items.start]
-        for i, one in enumerate(out, items.start):
-            slots = slice(*self.races.slot_start[i : i + 2])
-            own, label = (
-                np.ascontiguousarray(flat[:, slots.start - first : slots.stop - first]),
-                self.races.label[slots],
-            )
-            if depth is None and pseudo:
-                one[:, label] = own
-                continue
+        width, dtype = (self.n_labels, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
+        out = np.zeros((items.stop - items.start, theta.shape[0] * theta.shape[1], width), dtype)
+        for one, (i, own) in zip(out, self.by_item(items, theta)):
+            label = self.races.label[self.races.slot_start[i] : self.races.slot_start[i + 1] - 1]
             rest = np.setdiff1d(np.arange(self.n_labels), label)
-            (spread if depth is None else top_labels)(own, label[:-1], rest, self.split, rng, one)
+            write = spread if depth is None else top_labels
+            write(np.ascontiguousarray(own), label, rest, self.split, rng, one)
         return out

@@ -44,7 +44,7 @@ def plackett_luce_model(
     pymc.Model
         Free variable ``worth`` (slot): for each item its named labels in order, then all others together;
         ``plausibility`` (item, category), whose last label stands for all that nobody named; observed ``ranks``
-        (ranking, position), a `bayesagree.plausibility.PartialRanking`. ``observed_ranks``, ``competitor`` (the slots
+        (ranking, position), of module `partial_ranking`. ``observed_ranks``, ``competitor`` (the slots
         that a ranking is about), ``item_of_slot``, ``category_of_slot``, ``item_of_ranking`` and, where they are known,
         ``annotator_of_ranking`` are data. Traces feed certainties, metrics and plots; with many items and labels keep
         the worths only (``pymc.sample(var_names=["worth"])``) or call `plackett_luce`.
@@ -62,7 +62,7 @@ def plackett_luce_model(
     """
     positive(exponent, "exponent")
     problem = Problem.of(rankings, reliability, shape, unranked)
-    if exponent != 1 and problem.split > 0 and (problem.n_labels - np.diff(problem.races.slot_start) > 0).any():
+    if exponent != 1 and unranked == "exact" and (problem.n_labels - np.diff(problem.races.slot_start) > 0).any():
         raise InputError(
             f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
             "pass unranked='lumped'"
@@ -115,7 +115,7 @@ def races_model(
         PartialRanking("ranks", racing[competitor], observed=seen, dims=("ranking", "position"))
         of_label: Any = padded[of_labels]
         pm.Deterministic("plausibility", of_label / of_label.sum(axis=1, keepdims=True), dims=("item", "category"))
-        pm.Data("named", problem.in_play(pseudo=True), dims=("item", "category"))
+        pm.Data("named", problem.named, dims=("item", "category"))
         pm.Data(UNNAMED_SHAPE, problem.split)
     return model
 

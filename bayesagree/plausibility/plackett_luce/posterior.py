@@ -14,23 +14,19 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranked data" (arrival times).
 """
 
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
-from bayesagree.annotations.rankings import ChoiceSets, who_competed
+from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import as_python, positive_int, warn
-from bayesagree.inference.blocks import LOCAL, Schedule, Stream, by_chain
+from bayesagree.inference.blocks import by_chain
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request, Values
-from bayesagree.inference.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.inference.streams import Seed, block_generators
-from bayesagree.inference.top_labels import stream_of, truth_draws
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked, worth_shape
 from bayesagree.plausibility.plackett_luce.model import plackett_luce_model, read_shares
@@ -63,17 +59,13 @@ class PlackettLuce(ItemPosterior):
 
     def problem(self, annotations: Rankings) -> Problem:
         """Return the rankings as the samplers read them, and the shapes of the worths."""
+        _warn_of_choice_sets(annotations)
         return Problem.of(annotations, self.reliability, self.shape, self.unranked)
 
     def settings(self, annotations: Rankings) -> dict[str, Any]:
         """Return the arguments of the model, and the length of a chain."""
         shape = worth_shape(annotations.categories.size, self.shape, self.unranked)
         return vars(self) | {"shape": shape, "competing": who_competed(annotations)[0]}
-
-    def categories(self, annotations: Rankings) -> NDArray[Any]:
-        """Return the labels, and for ``unranked="lumped"`` the pseudo-label at their end."""
-        labels = annotations.categories
-        return with_pseudo_label(labels) if self.unranked == "lumped" else labels
 
     def model(self, annotations: Rankings) -> "pm.Model":
         """Build the same posterior in PyMC."""
@@ -91,21 +83,6 @@ class PlackettLuce(ItemPosterior):
 
         return draw
 
-    def draw(self, annotations: Rankings, request: Request) -> xr.DataTree:
-        """Draw a result by the Gibbs sampler or by NUTS."""
-        _warn_of_choice_sets(annotations)
-        return super().draw(annotations, request)
-
-    def blocks(
-        self, annotations: Rankings, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
-    ) -> Stream:
-        """Stream the draws; plausibilities with a pseudo-label, whose mass is split again, are kept in memory."""
-        if plausibility and self.unranked == "lumped":
-            tree = self.draw(annotations, replace(request, top_labels=None, client=schedule.client))
-            return stream_of(tree, truth_draws(tree, request.top_labels or 1, plausibility=True), schedule)
-        _warn_of_choice_sets(annotations)
-        return super().blocks(annotations, request, schedule, plausibility=plausibility)
-
     def from_nuts(self, sampled: xr.DataTree, problem: Problem, request: Request) -> Values:
         """Read plausibilities or best labels from PyMC's draws of the worths."""
         theta, everything = read_shares(sampled, problem), slice(0, problem.n_items)
@@ -116,9 +93,7 @@ class PlackettLuce(ItemPosterior):
 
     def groups(self, problem: Problem, request: Request) -> Groups:
         """Return whether anybody named each label."""
-        pseudo = self.unranked == "lumped" and request.top_labels is None
-        constant: dict[str, Any] = {"named": (("item", "category"), problem.in_play(pseudo=pseudo))}
-        return {"constant_data": constant | ({UNNAMED_SHAPE: ((), 0.0)} if pseudo else {})}
+        return {"constant_data": {"named": (("item", "category"), problem.named[:, :-1])}}
 
     def advice(self, request: Request) -> str:
         """Return the way out where chains disagree."""
@@ -157,9 +132,8 @@ def plackett_luce(
         Shape of the worths' gamma prior, by default 1/K in "exact" and 1 in "lumped".
     unranked
         Prior of the labels that nobody named. ``"exact"``: all K labels are exchangeable, so that the K - n
-        unnamed ones together have shape (K - n) `shape`. ``"lumped"``: one pseudo-label of shape `shape` stands for
-        all of them (the released code of the paper); it is the last label of full plausibilities. Certainties and
-        metrics split its mass equally and draw the order of the labels behind it.
+        unnamed ones together have shape (K - n) `shape`. ``"lumped"``: all of them together have shape `shape` (the
+        released code of the paper), and equal shares of it, but for a thousandth that draws their order.
     draws, chains
         Draws kept per chain, and number of chains.
     tune, thin
@@ -171,7 +145,7 @@ def plackett_luce(
         the PyMC model of the same posterior.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
-    client, to
+    client
         As in `dirichlet`.
 
     Returns
@@ -180,7 +154,7 @@ def plackett_luce(
         Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
         ``top_label`` (chain, draw, item, rank), positions of labels. Group ``diagnostics``: ``r_hat`` and ``ess``
         (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, category), whether
-        anybody named the label, and ``unnamed_shape`` where the last label is the pseudo-label.
+        anybody named the label.
 
     Raises
     ------
@@ -210,58 +184,39 @@ def plackett_luce(
     [[0.5, 0.3, 0.2, 0.1]]
     """
     rankings = as_annotations(rankings, (Rankings,), "rankings")
-    specification = PlackettLuce(reliability, shape, unranked, tune, thin)
-    return specification.draw(
-        rankings,
-        Request(
-            draws=draws,
-            chains=chains,
-            random_seed=random_seed,
-            engine=engine,
-            sampler=sampler,
-            top_labels=top_labels,
-            client=client,
-        ),
-    )
+    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
+    return PlackettLuce(reliability, shape, unranked, tune, thin).draw(rankings, request)
 
 
 def _warn_of_choice_sets(rankings: Rankings) -> None:
     """Warn where rankings look like comparisons of few labels among many, or where nobody was offered a label."""
-    if rankings.offered is not None:
-        _warn_of_labels_never_offered(rankings, rankings.offered)
+    n_items, n_labels, offered = rankings.items.size, rankings.categories.size, rankings.offered
+    if offered is not None:
+        known = np.zeros((n_items, n_labels), bool)
+        known[np.repeat(rankings.item_index, np.diff(offered.start)), offered.label_index] = True
+        if not known.all():
+            i, k = np.argwhere(~known)[0]
+            warn(
+                f"item {as_python(rankings.items[i])!r}: no ranking was offered {as_python(rankings.categories[k])!r}, "
+                "so that only the prior says how plausible it is, and it may come out best; leave such labels out of "
+                "labels="
+            )
         return
     said, doubtful = who_competed(rankings)
     if doubtful:
         warn(said)
     size = np.diff(rankings.start)
-    if not 1 < size[0] < rankings.categories.size:
+    if not 1 < size[0] < n_labels or (size != size[0]).any() or not rankings.block[rankings.start[1:] - 1].all():
         return
-    if (size != size[0]).any() or rankings.block[rankings.start[1:] - 1].min() == 0:
-        return
-    sets = np.sort(rankings.label_index.reshape(-1, size[0]), axis=1)
-    for i in range(rankings.items.size):
-        of_item = sets[rankings.item_index == i]
-        own = np.unique(of_item, axis=0)
+    sets = (rankings.label_index.reshape(-1, size[0], 1) == np.arange(n_labels)).any(axis=1)
+    for i in np.unique(rankings.item_index):
+        own = sets[rankings.item_index == i]
+        different = np.unique(own, axis=0)[:MOST_SETS].astype(int)
         # A few annotators may well disagree wholly; as many rankings as labels are comparisons.
-        if len(of_item) >= np.unique(own).size and any(
-            not np.intersect1d(a, b).size for a, b in combinations(own[:MOST_SETS], 2)
-        ):
+        if len(own) >= own.any(axis=0).sum() and (different @ different.T == 0).any():
             warn(
-                f"item {as_python(rankings.items[i])!r}: all rankings name {size[0]} of {rankings.categories.size} "
-                "labels, some of them none in common, and the labels that a ranking does not name count as beaten; if "
-                "they were not on offer, say so by Rankings(..., offered=)"
+                f"item {as_python(rankings.items[i])!r}: all rankings name {size[0]} of {n_labels} labels, some of "
+                "them none in common, and the labels that a ranking does not name count as beaten; if they were not "
+                "on offer, say so by Rankings(..., offered=)"
             )
             return
-
-
-def _warn_of_labels_never_offered(rankings: Rankings, offered: ChoiceSets) -> None:
-    """Warn where only the prior says how plausible a label of an item is, which may make it the best one."""
-    item = np.repeat(rankings.item_index, np.diff(offered.start))
-    known = np.zeros((rankings.items.size, rankings.categories.size), bool)
-    known[item, offered.label_index] = True
-    if not known.all():
-        i, k = np.argwhere(~known)[0]
-        warn(
-            f"item {as_python(rankings.items[i])!r}: no ranking was offered {as_python(rankings.categories[k])!r}, so "
-            "that only the prior says how plausible it is, and it may come out best; leave such labels out of labels="
-        )

@@ -1,10 +1,13 @@
-"""Predictive checks of the Plackett-Luce posterior: every annotator ranks the labels of each item again."""
+"""Predictive checks of Plackett-Luce: every annotator ranks the labels of each item again, or is left out."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
@@ -20,13 +23,16 @@ from bayesagree.inference.predictive import (
     as_probabilities,
     draws_of,
 )
-from bayesagree.inference.streams import Seed
-from bayesagree.plausibility.plackett_luce._held_out import (
-    marginal_log_probability,
-    plackett_luce_scores,
-    refuse_choice_sets,
+from bayesagree.inference.streams import (
+    Seed,
+    block_generators,
+    item_blocks,
+    map_blocks,
+    seed_sequence,
+    stream_apart,
 )
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked
+from bayesagree.plausibility.plackett_luce.likelihood import partial_log_probability
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -58,6 +64,12 @@ def sampling_model(rankings: Rankings, settings: Settings) -> "pm.Model":
     return model
 
 
+def refuse_choice_sets(rankings: Rankings) -> None:
+    """Refuse rankings of few labels among many: replicates and held-out scores take all labels as on offer."""
+    if rankings.offered is not None:
+        raise InputError("predictive checks of rankings take all labels as on offer; these have offered=")
+
+
 def _block_sizes(rankings: Rankings) -> np.ndarray:
     """Return the number of labels in each block, shape (ranking, block), all labels where there is no such block."""
     table = np.zeros((rankings.n_annotations, int(rankings.block.max()) + 1), np.int64)
@@ -83,12 +95,20 @@ def _item_log_likelihood(
 ) -> Pointwise:
     """Marginal probability of each item's rankings, shape (1, item), by posterior draws of the earlier ones.
 
-    Pr(r_1, ..., r_J) = prod_j E[Pr(r_j | worths) | r_1, ..., r_(j - 1)]; the first factor is exact.
+    Pr(r_1, ..., r_J) = prod_j E[Pr(r_j | worths) | r_1, ..., r_(j - 1)]; the first factor is exact: under a Dirichlet
+    distribution every choice is independent of those before.
     """
     _refuse_lumped(settings)
-    return Pointwise(
-        rankings.items, marginal_log_probability(rankings, settings["shape"], draws, random_seed)[None]
-    )
+    shape, later = settings["shape"], np.flatnonzero(np.diff(rankings.item_index, prepend=-1) == 0)
+    start = np.setdiff1d(np.arange(rankings.n_annotations), later)
+    alone = _chosen(rankings, start, np.arange(start.size))
+    rest = shape * (rankings.categories.size - np.diff(alone.start))
+    named = np.full((1, alone.label_index.size), shape)
+    value = partial_log_probability(named, rest[None], alone.start, alone.block)[0]
+    read, run = partial(Problem.of, shape=shape), Run(chains=4, tune=200, draws=draws, thin=1)
+    found, _ = _scores(rankings, later, read, run, seed_sequence(random_seed), earlier=True)
+    value += np.bincount(rankings.item_index[later], weights=found, minlength=start.size)
+    return Pointwise(rankings.items, value[None])
 
 
 def _held_out(
@@ -110,11 +130,126 @@ def _held_out(
         if not float(level).is_integer():
             raise InputError(f"reliability {level:g}: Plackett-Luce repeats rankings, a whole number of times")
         read = partial(Problem.of, reliability=int(level), shape=shape, unranked=unranked)
-        found = plackett_luce_scores(rankings, held_out, read, run, random_seed)
-        log_score[g] = np.bincount(rankings.item_index[held_out], weights=found.log_probability, minlength=n.size)
-        agreement[g] = found.agreement
-        error.append(float(np.sqrt((found.error**2).sum())))
+        found, errors = _scores(rankings, held_out, read, run, random_seed)
+        log_score[g] = np.bincount(rankings.item_index[held_out], weights=found, minlength=n.size)
+        agreement[g] = _agreement(read(rankings), run, stream_apart(random_seed, "agreement of rankings"))
+        error.append(float(np.sqrt((errors**2).sum())))
     return HeldOutScores(log_score, np.where(n > 1, n, 0), agreement, np.array(error))
+
+
+def _scores(
+    rankings: Rankings,
+    held_out: NDArray[np.int64],
+    read: Callable[[Rankings], Problem],
+    run: Run,
+    random_seed: np.random.SeedSequence,
+    *,
+    earlier: bool = False,
+) -> tuple[Floats, Floats]:
+    """Return the log probability of each ranking given the others of its item, or the earlier, and its error."""
+    refuse_choice_sets(rankings)
+    item = rankings.item_index
+    start, stop = (np.searchsorted(item, item[held_out], side=side) for side in ("left", "right"))
+    ends = held_out if earlier else stop
+    beside = [np.setdiff1d(np.arange(a, b), r) for a, b, r in zip(start, ends, held_out)]
+    which = np.repeat(np.arange(held_out.size), [one.size for one in beside])
+    left_out = _chosen(rankings, held_out, np.arange(held_out.size))
+    problem = read(_chosen(rankings, np.concatenate([np.empty(0, np.int64), *beside]), which))
+
+    def score(h: int, theta: Floats, rng: np.random.Generator) -> tuple[float, float]:
+        return _log_mean(_log_probability(theta, problem, left_out, h, rng), run.chains)
+
+    found = _of_items(score, problem, run, random_seed).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _chosen(rankings: Rankings, rows: NDArray[np.int64], item: NDArray[np.int64]) -> Rankings:
+    """Return some rankings, each for the item of the given number; numbers increase."""
+    size = np.diff(rankings.start)[rows]
+    start = np.append(0, np.cumsum(size))
+    entry = np.repeat(rankings.start[rows] - start[:-1], size) + np.arange(start[-1])
+    items = np.arange(item.max(initial=-1) + 1)
+    nobody = np.full(rows.size, -1, np.int32)
+    entries = item.astype(np.int32), nobody, start, rankings.label_index[entry], rankings.block[entry]
+    return Rankings(items, np.empty(0, "<U1"), rankings.categories, *entries)
+
+
+def _of_items(
+    work: Callable[[int, Floats, np.random.Generator], Any],
+    problem: Problem,
+    run: Run,
+    random_seed: np.random.SeedSequence,
+) -> Floats:
+    """Return what `work` makes of each item's number and shares of its slots, shape (sample, slot), in threads."""
+
+    def some(job: tuple[slice, np.random.Generator]) -> list[Any]:
+        items, rng = job
+        return [work(i, theta, rng) for i, theta in problem.by_item(items, problem.draw(items, run, rng))]
+
+    blocks = item_blocks(problem.n_items)
+    parts = map_blocks(some, list(zip(blocks, block_generators(random_seed, len(blocks)))))
+    return np.array([one for part in parts for one in part])
+
+
+def _agreement(problem: Problem, run: Run, random_seed: np.random.SeedSequence) -> Floats:
+    """Return the posterior mean of sum_k theta_k^2, shape (item,): the chance that two first choices agree."""
+
+    def square(i: int, theta: Floats, rng: np.random.Generator) -> float:
+        number, one = max(problem.n_labels + 1 - theta.shape[1], 1), problem.split
+        # E sum V^2 of a symmetric Dirichlet distribution over the unnamed labels.
+        within = (one + 1) / (number * one + 1)
+        return float(np.mean((theta[:, :-1] ** 2).sum(axis=1) + within * theta[:, -1] ** 2))
+
+    return _of_items(square, problem, run, random_seed)
+
+
+def _log_probability(
+    theta: Floats, problem: Problem, left_out: Rankings, h: int, rng: np.random.Generator
+) -> Floats:
+    """Return the log probability of ranking h for each draw of the others' worths, shape (sample,).
+
+    A label that only the ranking left out names has a random share V of the worth of all unnamed labels, nearly always
+    tiny and sometimes not. Every order of arrival has its worth as a factor, so V is drawn from its distribution
+    weighted by V (Dirichlet with one more) and divided out again.
+    """
+    entries = slice(left_out.start[h], left_out.start[h + 1])
+    label, block = left_out.label_index[entries], left_out.block[entries]
+    # A label that only this ranking names has no worth of its own: its share of the unnamed mass is drawn below.
+    names = problem.races.label[slice(*problem.races.slot_start[h : h + 2])]
+    at = np.searchsorted(names, label)  # below the number of labels, which ends them
+    known = names[at] == label
+    others = np.setdiff1d(np.arange(names.size - 1), at[known])
+    unnamed = problem.n_labels + 1 - names.size
+    share, log_weight = _unnamed_shares(int((~known).sum()), unnamed, problem.split, len(theta), rng)
+    named = np.empty((len(theta), label.size))
+    named[:, known] = theta[:, at[known]]
+    named[:, ~known] = theta[:, -1:] * share[:, :-1]
+    rest = theta[:, others].sum(axis=1) + theta[:, -1] * share[:, -1]
+    return partial_log_probability(named, rest[:, None], np.array([0, label.size]), block)[:, 0] + log_weight
+
+
+def _unnamed_shares(
+    number: int, n_unnamed: int, shape: float, samples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return shares of `number` unnamed labels and, last, of the other ones, and the log weight of each draw."""
+    if number == 0:
+        return np.ones((samples, 1)), np.zeros(samples)
+    gamma = rng.standard_gamma(shape + 1, (samples, number))
+    rest = rng.standard_gamma((n_unnamed - number) * shape, samples) if n_unnamed > number else np.zeros(samples)
+    share = np.column_stack([gamma, rest])
+    share /= share.sum(axis=1, keepdims=True)
+    total = n_unnamed * shape
+    log_mean = number * np.log(shape) + sp.special.gammaln(total) - sp.special.gammaln(total + number)
+    return share, log_mean - np.log(share[:, :-1]).sum(axis=1)
+
+
+def _log_mean(log_value: Floats, chains: int) -> tuple[float, float]:
+    """Return the log of the mean and its standard error, from the means of the chains."""
+    top = log_value.max()  # probabilities of long rankings underflow
+    means = np.exp(log_value - top).reshape(chains, -1).mean(axis=1)
+    mean = means.mean()
+    error = means.std(ddof=1) / np.sqrt(chains) / mean if chains > 1 else np.nan
+    return float(top + np.log(mean)), float(error)
 
 
 PREDICTIVE = PredictiveRecord(sampling_model, _observed, _variables, _item_log_likelihood)

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import bayesagree as ba
 from bayesagree.errors import InputError
@@ -57,14 +56,6 @@ def test_posterior_equals_the_weighted_prior() -> None:
             own = draws[:, k] ** power
             error = own.std() / np.sqrt(diagnostics(own.reshape(4, -1, 1))[1].min())
             assert abs(own.mean() - expected[k]) < 4.5 * np.hypot(error, prior_error[k])
-
-
-def test_log_likelihood_is_of_what_was_on_offer() -> None:
-    theta = np.random.default_rng(1).dirichlet(np.ones(6), 3)
-    given = xr.DataArray(theta[:, None], dims=("draw", "item", "category"))
-    expected = np.log(np.stack([chance_of(race, sets, theta) for race, sets in zip(RACES, OFFERED)], axis=1))
-    found = ba.plausibility.plackett_luce_log_likelihood(CHOSEN, given).values
-    np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
 def pairwise_wins() -> tuple[ba.Rankings, list[list[list[str]]], np.ndarray]:

@@ -7,16 +7,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import xarray as xr
 from _paths import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
-from bayesagree.annotations import Rankings
 from bayesagree.plausibility.plackett_luce.likelihood import (
     block_log_probability,
-    plackett_luce_log_likelihood,
     rankings_log_probability,
 )
 
@@ -97,26 +94,21 @@ def test_gradient_equals_finite_differences_and_the_log_probability_is_concave()
 
 @pytest.mark.parametrize("case", GOLDEN["log_likelihood"]["cases"])
 def test_published_log_likelihoods(case: dict) -> None:
-    rankings = Rankings.from_blocks([[case["blocks"]]], labels=len(case["plausibility"]))
-    plausibility = xr.DataArray([case["plausibility"]], dims=("item", "category"))
-    value = plackett_luce_log_likelihood(rankings, plausibility)
+    ranks = ranks_of(case["blocks"], len(case["plausibility"]))
+    value = rankings_log_probability(np.log([case["plausibility"]]), ranks)[0]
     assert value.item() == pytest.approx(case["value"], abs=0.5 * 10 ** -case["digits"])
+
+
+def ranks_of(blocks: list[list[int]], n_labels: int) -> np.ndarray:
+    """The rank of each label, shape (1, label)."""
+    ranks = np.full((1, n_labels), len(blocks))
+    for rank, block in enumerate(blocks):
+        ranks[0, block] = rank
+    return ranks
 
 
 def test_probabilities_of_all_rankings_of_one_shape_sum_to_one() -> None:
     pairs = [[[a, b], [c]] for a in range(4) for b in range(a) for c in range(4) if c not in (a, b)]
-    rankings = Rankings.from_blocks([pairs], labels=4)
-    plausibility = xr.DataArray([[0.5, 0.3, 0.15, 0.05]], dims=("item", "category"))
-    log_likelihood = plackett_luce_log_likelihood(rankings, plausibility)
-    assert float(np.exp(log_likelihood).sum()) == pytest.approx(1.0, abs=1e-10)
-
-
-def test_log_likelihood_keeps_other_dimensions_and_aligns_names() -> None:
-    rankings = Rankings.from_blocks([[[["b"], ["a"]]], [[["c"]]]], labels=["a", "b", "c"], items=["x", "y"])
-    values = np.random.default_rng(2).dirichlet(np.ones(3), (2, 5, 2))
-    dims = ("chain", "draw", "item", "category")
-    plausibility = xr.DataArray(values, dims=dims, coords={"item": ["y", "x"], "category": ["c", "b", "a"]})
-    result = plackett_luce_log_likelihood(rankings, plausibility)
-    assert result.dims == ("chain", "draw", "ranking")
-    assert result["item"].values.tolist() == ["x", "y"]
-    np.testing.assert_allclose(result[..., 1], np.log(plausibility.sel(item="y", category="c").values))
+    ranks = np.concatenate([ranks_of(pair, 4) for pair in pairs])
+    log_worth = np.tile(np.log([0.5, 0.3, 0.15, 0.05]), (len(pairs), 1))
+    assert np.exp(rankings_log_probability(log_worth, ranks)[0]).sum() == pytest.approx(1.0, abs=1e-10)

@@ -11,7 +11,7 @@ from bayesagree.errors import InputError
 def test_random_rankings_follow_the_log_probability() -> None:
     import pymc as pm
 
-    from bayesagree.plausibility import PartialRanking
+    from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
     worth = np.array([0.5, 0.3, 0.2])
     draws = pm.draw(PartialRanking.dist(worth, shape=(20_000, 3)), random_seed=1)
