@@ -3,10 +3,11 @@
 import ast
 import importlib
 import importlib.util
+import re
 from functools import cache
 
 import pytest
-from _paths import ROOT, parsed
+from _paths import ROOT
 
 PACKAGE = ROOT / "bayesagree"
 
@@ -35,11 +36,11 @@ def folder(path):
 @cache
 def imports(path):
     """Return every dotted name below `bayesagree` that a module imports when it is loaded or run."""
+    statements = re.findall(r"^\s*((?:from|import) bayesagree[^(\n]*(?:\([^)]*\))?)", path.read_text(), re.MULTILINE)
     found = []
-    for node in ast.walk(parsed(path)):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
+    for node in ast.parse("\n".join(statements)).body:
+        module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        names = [module + alias.name for alias in node.names]
         found += [name.removeprefix("bayesagree.") for name in names if name.startswith("bayesagree.")]
     return found
 

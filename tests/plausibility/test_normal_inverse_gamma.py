@@ -68,7 +68,9 @@ def test_levels_of_lenient_and_harsh_raters():
     error, alone = [], []
     for seed in range(2):
         ratings, truth = two_of_three(seed)
-        found = normal_inverse_gamma(ratings, annotator_effects="shift", draws=100, random_seed=seed)["posterior"]
+        found = normal_inverse_gamma(ratings, annotator_effects="shift", draws=100, chains=2, random_seed=seed)[
+            "posterior"
+        ]
         assert (found["annotator_shift"].mean(("chain", "draw")).values[[0, 2]] * [1, -1] > 1).all()
         error.append(np.abs(found["mean"].mean(("chain", "draw")) - truth).mean())
         plain = normal_inverse_gamma(ratings, draws=100, random_seed=seed)["posterior"]["mean"]
@@ -82,11 +84,13 @@ def test_careless_raters_and_raters_who_never_meet_are_named():
     given = np.clip(truth[:, None] + rng.normal(0, [0.5, 0.5, 0.5, 0.5, 3], (60, 5)), 0, 10)
     names = [*"abcd", "careless"]
     with pytest.warns(UserWarning, match="ratings of 'careless' say little"):
-        normal_inverse_gamma(Ratings.from_matrix(given, scale=(0, 10), annotators=names), annotator_effects="shift")
+        normal_inverse_gamma(
+            Ratings.from_matrix(given, scale=(0, 10), annotators=names), annotator_effects="shift", draws=100, chains=2
+        )
     given[:30, :2] = given[30:, 2:] = np.nan
     apart = Ratings.from_matrix(given[:, :4], scale=(0, 10), annotators=names[:4])
     with pytest.warns(UserWarning, match="'c', 'd' and 'a', 'b' never rate the same items"):
-        normal_inverse_gamma(apart, annotator_effects="shift", draws=100)
+        normal_inverse_gamma(apart, annotator_effects="shift", draws=5, chains=1)
 
 
 def test_levels_refuse_what_they_do_not_use():

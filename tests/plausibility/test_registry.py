@@ -40,10 +40,10 @@ def test_results_name_their_model(record: PosteriorRecord) -> None:
 def test_blocks_are_the_draws_of_the_posterior(record: PosteriorRecord) -> None:
     if record.annotations is Ratings:
         return  # ratings have labels only beside a threshold
-    annotations, request = ANNOTATIONS[record.annotations], Request(200, 2, 3, top_labels=1)
+    annotations, request = ANNOTATIONS[record.annotations], Request(20, 2, 3, top_labels=1)
     kept = specification(record).draw(annotations, request)["posterior"]["top_label"].values
     drawn = np.concatenate([block.top_label for block in specification(record).blocks(annotations, request).blocks])
-    np.testing.assert_array_equal(drawn[:, :, 0], kept.reshape(400, -1).T)
+    np.testing.assert_array_equal(drawn[:, :, 0], kept.reshape(40, -1).T)
 
 
 def test_objects_and_names_are_the_same_posterior() -> None:
