@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayesagree import Annotators, Labels, Predictions, audit, simulate
+from bayesagree import Annotators, Comparisons, Labels, Predictions, audit, simulate
 
 LABELS = np.array(["good", "fair", "poor"])
 WHO = np.array([f"r{j}" for j in range(12)])
@@ -33,6 +33,7 @@ def clean(rng, n_items=200):
     people = pd.DataFrame({"annotator": WHO, "age": np.repeat(["young", "old"], 6)})
     return {
         "truth": truth,
+        "stated": {"A": 0.85, "B": 0.75, "C": 0.6},
         "votes": votes,
         "models": models,
         "gold": truth.copy(),
@@ -52,8 +53,11 @@ def arguments(parts, label=LABELS.__getitem__):
     item, who = np.nonzero(parts["votes"] >= 0)
     names, votes = pd.DataFrame({"item": item, "annotator": WHO[who]}), parts["votes"][item, who]
     known = parts.get("names", LABELS)
-    rows = names.assign(label=known[votes])
-    scores = {m: np.where(np.arange(3) == p[:, None], 0.8, 0.1) for m, p in parts["models"].items()}
+    rows = pd.concat([names.assign(label=known[votes]), parts.get("again", names[:0])])
+    scores = {
+        m: np.where(np.arange(3) == p[:, None], parts["stated"][m], (1 - parts["stated"][m]) / 2)
+        for m, p in parts["models"].items()
+    }
     predictions = Predictions.from_scores(scores, labels=LABELS.tolist())
     if "known" in parts:
         predictions = predictions.on_items(parts["known"])
@@ -63,6 +67,7 @@ def arguments(parts, label=LABELS.__getitem__):
         "people": Annotators.from_table(parts["people"]),
         "gold": pd.Series(LABELS[parts["gold"]])[::2],
         "time": names.assign(time=parts["time"][item, who]),
+        "texts": parts.get("texts", {i: f"text {i}" for i in range(len(parts["truth"]))}),
     }
 
 
@@ -147,12 +152,57 @@ def nobody(parts, rng):
     parts["names"] = np.append(LABELS, "other")
 
 
+def two_camps(parts, rng):
+    """Twelve of equal care; to the second six, most good items are poor."""
+    parts["votes"] = np.where(parts["votes"] >= 0, noisy(rng, parts["truth"][:, None], np.full(12, 0.8)), -1)
+    other = (parts["truth"] == 0) & (rng.random(len(parts["truth"])) < 0.8)
+    votes = parts["votes"][:, 6:]
+    votes[other[:, None] & (votes == 0)] = 2
+
+
+def habit(parts, rng):
+    parts["models"]["C"] = rng.choice(3, len(parts["truth"]), p=[0.8, 0.1, 0.1])
+
+
+def boastful(parts, rng):
+    parts["stated"]["C"] = 0.95
+
+
+def careless_again(parts, rng):
+    item, who = np.nonzero(parts["votes"][:60] >= 0)
+    label = LABELS[noisy(rng, parts["votes"][item, who], 0.6)]
+    parts["again"] = pd.DataFrame({"item": item, "annotator": WHO[who], "label": label})
+
+
+def same(parts, rng):
+    parts["texts"] = {i: f"Text {i // 2} " for i in range(len(parts["truth"]))}
+
+
+def rare(parts, rng):
+    """Nearly all are good, and what is not is not found."""
+    parts["votes"] = np.where(parts["votes"] >= 0, 1 * (rng.random(parts["votes"].shape) < 0.04), -1)
+
+
+def arena(first=0.0, random_seed=0, n=1500):
+    """Return the audit of comparisons by six judges, the last of whom has a habit of naming the first (in log odds)."""
+    rng = np.random.default_rng(random_seed)
+    left = rng.integers(0, 4, n)
+    right, who = (left + rng.integers(1, 4, n)) % 4, rng.integers(0, 6, n)
+    odds = np.linspace(-1, 1, 4)[left] - np.linspace(-1, 1, 4)[right] + first * (who == 5)
+    won = rng.random(n) < 1 / (1 + np.exp(-odds))
+    models, judges = np.array([*"ABCD"]), np.array([f"j{k}" for k in range(6)])
+    table = {"left": models[left], "right": models[right], "winner": np.where(won, models[left], models[right])}
+    games = pd.DataFrame(table | {"who": judges[who], "item": np.arange(n)})
+    return audit(Comparisons.from_long(games, annotator="who", item="item"), random_seed=1)
+
+
 # Check, and what is planted for it.
 DEFECTS = {
     "knows_votes": knows, "copies": copied, "one_answer": one_answer, "careless": random_answers,
     "careless, against": opposite, "against_gold": wrong_gold, "spelling": spellings, "never_meet": apart,
     "unused, by one": own_label, "too_fast": clicks, "missing": lacks, "served_badly": group,
-    "unseparated": equal, "all_err": hard, "few_votes": few, "unused": nobody,
+    "unseparated": equal, "all_err": hard, "few_votes": few, "unused": nobody, "camps": two_camps,
+    "base_rate": habit, "uncalibrated": boastful, "repeats": careless_again, "same_text": same, "paradox": rare,
 }  # fmt: skip
 
 
@@ -176,7 +226,12 @@ def rated(random_seed):
     return audit(simulate.ratings(n_items=200, random_seed=random_seed).ratings, random_seed=1)
 
 
-CLEAN = {"one true label": lambda seed: audited(None, seed), "open to debate": debated, "ratings": rated}
+CLEAN = {
+    "one true label": lambda seed: audited(None, seed),
+    "open to debate": debated,
+    "ratings": rated,
+    "comparisons": lambda seed: arena(random_seed=seed),
+}
 
 
 def main() -> None:

@@ -11,14 +11,37 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.annotations import Annotators, Labels, Predictions, Ratings
+from bayesagree.annotations import Annotators, Comparisons, Labels, Predictions, Ratings
 from bayesagree.annotations.gold import Gold
+from bayesagree.errors import of_commands
 from bayesagree.inference.streams import Seed
 
 # Chance with which a test set without defects has any finding that is inferred.
 CHANCE = 0.05
 # Fewest answers that an annotator is judged by; where ratings are cut into codes.
 ENOUGH, FIFTHS = 20, (0.2, 0.4, 0.6, 0.8)
+
+# What to call, in Python and on the command line.
+CALLS = {
+    "weigh": ("ba.dawid_skene(labels)", "bayesagree annotators LABELS"),
+    "score": ("ba.evaluate(labels, predictions)", "bayesagree evaluate LABELS PREDICTIONS"),
+    "next": ("ba.annotate_next(labels)", "bayesagree next LABELS"),
+    "plan": ("ba.plan(labels, predictions)", "bayesagree plan LABELS PREDICTIONS"),
+    "groups": (
+        "ba.group_posterior(...)",
+        "bayesagree subjective LABELS PREDICTIONS --annotators PEOPLE --group AGE",
+    ),
+    "strengths": ('ba.davidson(..., order="annotator")', "bayesagree preferences LABELS --order annotator"),
+    "skip": ('ba.evaluate(..., missing="skip")', "bayesagree evaluate LABELS PREDICTIONS --missing skip"),
+    "merge": ("read_annotations(..., merge_similar=True)", "--merge-similar"),
+    "no_answer": ("na_values=[...]", "--missing-labels"),
+    "agreement": ("ba.agreement_table(labels)", "bayesagree agreement LABELS"),
+}
+
+
+def call(name: str) -> str:
+    """Return what to call, in Python or on the command line."""
+    return CALLS[name][of_commands.get()]
 
 
 class Lacking(Exception):
@@ -41,9 +64,10 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A test set; `time` (item, annotator, time) has the seconds of each answer.
+    """A test set; `time` (item, annotator, time) has the seconds of each answer, `texts` what each item shows.
 
-    Where there are predictions, the annotations are those of the predicted items among `every_item`.
+    Where there are predictions, the annotations are those of the predicted items among `every_item`. Comparisons are
+    also labels of their pairs.
     """
 
     annotations: Any
@@ -53,6 +77,8 @@ class Case:
     gold: Gold | None = None
     time: pd.DataFrame | None = None
     random_seed: Seed = None
+    texts: Any = None
+    comparisons: Comparisons | None = None
 
     @property
     def labels(self) -> Labels:
@@ -92,16 +118,17 @@ class Case:
         rest = np.bincount(item)[item] - 1.0
         if not rest.any():
             raise Lacking("items with two answers")
-        return _table(item, self.code)[item, self.code] - 1, rest
+        return table(item, self.code)[item, self.code] - 1, rest
 
     @cached_property
     def given(self) -> Floats:
         """How often each annotator gives each answer, shape (annotator, code)."""
-        return _table(self.who, self.code).toarray()
+        return table(self.who, self.code).toarray()
 
 
-def _table(row: NDArray[Any], column: NDArray[Any]) -> Any:
-    return sp.sparse.csr_array((np.ones(row.size), (row, column)))
+def table(row: NDArray[Any], column: NDArray[Any], shape: tuple[int, int] | None = None) -> Any:
+    """Count pairs, sparse, shape (row, column)."""
+    return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape)
 
 
 def share(part: Any, whole: Any) -> str:

@@ -13,15 +13,21 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations._words import missing_words, name_key, similar
 from bayesagree.annotations.gold import gold_codes
+from bayesagree.comparisons.posterior import davidson
+from bayesagree.comparisons.tables import effect_table
 from bayesagree.errors import shorten
-from bayesagree.findings.case import CHANCE, ENOUGH, Case, Finding, Lacking, interval, share
+from bayesagree.findings.case import CHANCE, ENOUGH, Case, Finding, Lacking, call, interval, share, table
 
 # Annotators whose pairs are compared; share of rare answers that two have in common by their abilities or views.
 MOST, ALIKE = 150, 0.4
+# Seed of the halves of the items, another than users choose.
+SPLIT = 92_317
 # Kappa of the crowd from which a careless annotator shows, and the part of it that he reaches at most.
 CROWD, PART = 0.2, 0.5
-# Part of the usual time in which nobody reads; share of items that one vote may turn.
-FAST, OPEN = 1 / 3, 0.1
+# Part of the usual time in which nobody reads; share of items that one vote may turn; of repeated answers that change.
+FAST, OPEN, CHANGED = 1 / 3, 0.1, 0.15
+# Agreement of pairs from which it is high, kappa below which it is low.
+HIGH, LOW = 0.8, 0.4
 
 
 def copies(case: Case) -> Finding:
@@ -90,7 +96,7 @@ def careless(case: Case) -> Finding:
             f"answers {'against' if high[j] < 0 else 'hardly with'} the others: kappa with their majority "
             f"{interval(kappa[j], low[j], high[j])}, usual {usual:.2f}"
         ),
-        "ask how they read the question; leave them out, or weight them: ba.dawid_skene(labels)",
+        f"ask how they read the question; leave them out, or weight them: {call('weigh')}",
     )
 
 
@@ -136,7 +142,7 @@ def spelling(case: Case) -> Finding:
     return Finding(
         "critical" if groups else "warning",
         f"{shorten(found)} " + ("differ in spelling alone" if groups else "often stand for no answer"),
-        "read_annotations(..., merge_similar=True) makes them one; na_values=[...] names those that are no answer",
+        f"{call('merge')} makes them one; {call('no_answer')} names those that are no answer",
         found,
     )
 
@@ -148,7 +154,7 @@ def few_votes(case: Case) -> Finding:
     return Finding(
         "note",
         f"one vote more may tie or turn the majority of {share(turn.sum(), turn.size)} of the items",
-        "score with the doubt, ba.evaluate(labels, predictions), and add votes there: ba.annotate_next(labels)",
+        f"score with the doubt, {call('score')}, and add votes there: {call('next')}",
         case.labels.items[turn & (turn.mean() > OPEN)].tolist(),
     )
 
@@ -187,5 +193,111 @@ def too_fast(case: Case) -> Finding:
     )
 
 
+def camps(case: Case) -> Finding:
+    """Two camps among the annotators.
+
+    Half of the items show who is alike beyond his habit to agree; on the other half the items tell whether both camps
+    agree more within than with each other, which different care alone does not give.
+    """
+    item, often = case.annotations.item_index, np.sort(np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:])
+    cell, late = (
+        item * (case.code.max() + 1) + case.code,
+        np.random.default_rng(SPLIT).random(item.max() + 1)[item] < 0.5,
+    )
+    pairs = []
+    for at in (cell, item):
+        by = table(case.who[~late], at[~late], (case.given.shape[0], int(at.max()) + 1))[often]
+        pairs.append((by @ by.T).toarray() * (1 - np.eye(often.size)))
+    alike = pairs[0] - pairs[1] * pairs[0].sum() / max(pairs[1].sum(), 1)
+    alike -= alike.mean(axis=0) + alike.mean(axis=1)[:, None] - alike.mean()
+    of = np.full(case.given.shape[0], -1)
+    of[often] = np.linalg.eigh(alike)[1][:, -1] > 0
+    first, second = (
+        table(item[rows], case.code[rows], (item.max() + 1, case.code.max() + 1)).toarray()
+        for rows in (late & (of[case.who] == 0), late & (of[case.who] == 1))
+    )
+    z, n, m = [], first.sum(axis=1), second.sum(axis=1)
+    for one, size, other in ((first, n, m), (second, m, n)):
+        told = (size > 1) & (other > 0)
+        within = (one * (one - 1)).sum(axis=1)[told] / (size * (size - 1))[told]
+        apart = within - (first * second).sum(axis=1)[told] / (n * m)[told]
+        z.append((apart.mean(), apart.mean() / max(sp.stats.sem(apart), 1e-9)) if told.sum() > ENOUGH else (0, 0))
+    names = [case.annotations.annotators[of == k].tolist() for k in (0, 1)]
+    return Finding(
+        "warning",
+        f"annotators form camps of {len(names[0])} and {len(names[1])}, which agree more within, by {min(z)[0]:.2f}",
+        f"ask what each understands by the question, and score the models for each: {call('groups')}",
+        min(names, key=len),
+        float(sp.stats.norm.sf(min(z)[1])),
+    )
+
+
+def paradox(case: Case) -> Finding:
+    """Agreement that is high while kappa is low."""
+    counts = case.labels.counts().astype(float)
+    n, usual = counts.sum(axis=1), counts.sum(axis=0) / counts.sum()
+    agreed = (counts * (counts - 1)).sum() / max((n * (n - 1)).sum(), 1)
+    kappa, common = (
+        1 - (1 - agreed) / max(1 - (usual**2).sum(), 1e-9),
+        case.labels.categories[usual.argmax()].item(),
+    )
+    return Finding(
+        "note",
+        f"answers agree in {agreed:.2f} of pairs, yet kappa is {kappa:.2f}: {usual.max():.2f} of them are {common!r}",
+        f"report a coefficient too that a common label does not lower, such as Gwet's: {call('agreement')}",
+        [common] if agreed > HIGH and kappa < LOW else [],
+    )
+
+
+def repeats(case: Case) -> Finding:
+    """Annotators who give another answer when an item comes again."""
+    rows = pd.DataFrame({"item": case.annotations.item_index, "who": case.who, "code": case.code})
+    again = rows.groupby(["item", "who"])["code"].agg(["size", "nunique"]).query("size > 1")
+    if not len(again):
+        raise Lacking("items that an annotator answered twice")
+    other = again.query("nunique > 1")
+    return Finding(
+        "warning",
+        f"when an item came again, annotators gave another answer in {share(len(other), len(again))} of the cases",
+        "read these items: the question is unclear there, or the annotators do not read",
+        case.annotations.items[other.index.unique("item")].tolist(),
+        float(sp.stats.binom.sf(len(other) - 1, len(again), CHANGED)),
+    )
+
+
+def same_text(case: Case) -> Finding:
+    """Items that show the same text."""
+    if case.texts is None:
+        raise Lacking("what each item shows (texts=)")
+    text: Any = pd.Series(case.texts).reindex(case.every_item).dropna().astype(str).map(name_key)
+    twice: Any = text[text.duplicated(keep=False)].sort_values(kind="stable")
+    return Finding(
+        "warning",
+        f"{len(twice)} items show {twice.nunique()} texts",
+        "keep one item of each text: they count as independent, and are not",
+        twice.index.tolist(),
+    )
+
+
+def first_place(case: Case) -> Finding:
+    """Judges who prefer the answer that is shown first."""
+    if case.comparisons is None or not case.comparisons.order_known:
+        raise Lacking("comparisons of models whose order is known")
+    found: Any = effect_table(
+        davidson(case.comparisons, order="annotator", draws=500, random_seed=case.random_seed)
+    )
+    found = found[found["effect"] == "first_wins"].set_index("annotator").reindex(case.annotations.annotators)
+    away = (found["mean"] - 0.5).to_numpy() / ((found["upper"] - found["lower"]) / 3.92).to_numpy()
+    return _annotators(
+        case,
+        2 * sp.stats.norm.sf(np.abs(np.nan_to_num(away))),
+        lambda j: (
+            f"lets the first of two equal models win in {interval(*found.iloc[j][['mean', 'lower', 'upper']])}"
+        ),
+        f"show each pair in both orders, or estimate the effect of the place: {call('strengths')}",
+    )
+
+
 # The checks, those of most worth first.
-CHECKS = [copies, one_answer, careless, against_gold, spelling, never_meet, too_fast, few_votes, unused]
+CHECKS = [copies, one_answer, careless, against_gold, spelling, camps, first_place, never_meet, too_fast, repeats]
+CHECKS += [same_text, few_votes, paradox, unused]

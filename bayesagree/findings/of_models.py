@@ -9,11 +9,13 @@ import scipy as sp
 from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
-from bayesagree.findings.case import CHANCE, Case, Finding, Lacking, interval, share
+from bayesagree.findings.case import CHANCE, Case, Finding, Lacking, call, interval, share
 from bayesagree.plausibility.independence import UNSURE, independence
 
 # Share of items without prediction that is critical; annotators of a group that is compared; names in a sentence.
 MANY, GROUP, NAMED = 0.05, 5, 5
+# Kappa with the votes below which a model is useless; error of stated probabilities that counts.
+USELESS, MARGIN = 0.1, 0.05
 
 
 def knows_votes(case: Case) -> Finding:
@@ -30,7 +32,7 @@ def knows_votes(case: Case) -> Finding:
         "critical",
         f"{shorten(who)} know the votes: they fit them up to {most:.1f} standard deviations better than an independent "
         f"model{''.join(same[:NAMED])}",
-        f"ask what they were trained on, and leave them out: ba.evaluate(..., exclude={who[:NAMED]!r})",
+        "ask what they were trained on, and leave them out of the predictions",
         who,
         float(sp.stats.norm.sf(most)) * over.size,
     )
@@ -43,7 +45,7 @@ def missing(case: Case) -> Finding:
     return Finding(
         "critical" if lacks.max() > MANY * items.size else "warning",
         f"{models.models[lacks.argmax()].item()!r} predicts nothing for {share(lacks.max(), items.size)} of the items",
-        'predict them, or ba.evaluate(..., missing="skip") scores the items that every model predicts',
+        f"predict them, or score the items that every model predicts: {call('skip')}",
         models.models[lacks > 0].tolist(),
     )
 
@@ -57,7 +59,7 @@ def unseparated(case: Case) -> Finding:
         "note",
         f"nothing separates {len(first)} of {len(table)} models from each other; the best, {first[0]!r}, has accuracy "
         f"{interval(best['score'], best['lower'], best['upper'])}",
-        "call none of them the best; ba.plan(...) says how many items and votes would tell them apart",
+        f"call none of them the best; how many items and votes would tell them apart: {call('plan')}",
         first if len(first) > 1 else [],
     )
 
@@ -108,11 +110,60 @@ def served_badly(case: Case) -> Finding:
     return Finding(
         "warning",
         f"{group}: the model gives their answers less often than those of all, by {-upper:.2f} or more",
-        "score the models for each group: ba.group_posterior(labels, predictions, people, by=[...])",
+        f"score the models for each group: {call('groups')}",
         [one[2] for one in found if one[0] * len(found) < CHANCE],
         float(chance) * len(found),
     )
 
 
+def base_rate(case: Case) -> Finding:
+    """Models that match the votes no better than their habits do by chance."""
+    hard, counts = case.models.hard_labels(), case.labels.counts()
+    counts, hard = counts[some := counts.sum(axis=1) > 0], hard[:, some]
+    hit, chance = _share(counts, hard), (counts.sum(axis=0) / counts.sum())[hard].mean(axis=1)
+    kappa, error = (hit.mean(axis=1) - chance, sp.stats.sem(hit, axis=1) + 1e-9) / (1 - chance)
+    p = sp.stats.norm.cdf((kappa - USELESS) / error) * len(hard)
+    k = p.argmin()
+    ends = interval(kappa[k], kappa[k] - 1.96 * error[k], kappa[k] + 1.96 * error[k])
+    return Finding(
+        "warning",
+        f"{case.models.models[k].item()!r} matches the votes as chance does: kappa {ends}",
+        "check that its items and labels are those of the votes; its accuracy is that of a common label",
+        case.models.models[p < CHANCE].tolist(),
+        float(p[k]),
+    )
+
+
+def uncalibrated(case: Case) -> Finding:
+    """Probabilities that are not calibrated, or that do not sum to one.
+
+    The stated probability of a label lies between how often one vote is that label and how often the majority is.
+    """
+    scores, counts, names = case.models.scores, case.labels.counts(), case.models.models
+    if scores is None:
+        raise Lacking("probabilities of models")
+    if wrong := names[(np.abs(scores.sum(axis=2) - 1) > 0.01).any(axis=1) | (scores < 0).any(axis=(1, 2))].tolist():
+        return Finding("note", f"scores of {shorten(wrong)} are no probabilities", "only their order counts", wrong)
+    counts, scores = counts[some := counts.sum(axis=1) > 2], scores[:, some]
+    stated, top = scores.max(axis=2), scores.argmax(axis=2)
+    over, under = stated - _share(counts == counts.max(axis=1, keepdims=True), top), _share(counts, top) - stated
+    gap = np.where(over.mean(axis=1) > under.mean(axis=1), over.T, under.T)
+    p = sp.stats.norm.sf((gap.mean(axis=0) - MARGIN) / (sp.stats.sem(gap) + 1e-9)) * names.size
+    k = p.argmin()
+    how = "too high" if over[k].mean() > under[k].mean() else "too low"
+    return Finding(
+        "note",
+        f"the probabilities that {names[k].item()!r} states are {how}, by {gap[:, k].mean():.2f}",
+        "calibrate them on other items before models are compared by log loss or Brier score",
+        names[p < CHANCE].tolist(),
+        float(p[k]),
+    )
+
+
+def _share(counts: Any, label: Any) -> Any:
+    """Return the share of the counts of each item that its label has, shape (model, item)."""
+    return counts[np.arange(len(counts)), label] / counts.sum(axis=1)
+
+
 # The checks, those of most worth first.
-CHECKS = [knows_votes, missing, served_badly, unseparated, all_err]
+CHECKS = [knows_votes, missing, base_rate, served_badly, unseparated, uncalibrated, all_err]

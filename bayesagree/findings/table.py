@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations import Rankings
+from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold
 from bayesagree.errors import InputError, shorten
 from bayesagree.findings import of_annotations, of_models
@@ -24,6 +24,7 @@ def audit(
     people: Any = None,
     gold: Gold | None = None,
     time: pd.DataFrame | None = None,
+    texts: Any = None,
     random_seed: Seed = None,
 ) -> pd.DataFrame:
     """Look for what is wrong with a test set, and rank it.
@@ -31,13 +32,16 @@ def audit(
     Parameters
     ----------
     annotations, predictions
-        Containers, tables or paths. Some checks need labels, some labels or ratings; rankings have few.
+        Containers, tables or paths. Some checks need labels, some labels or ratings; rankings have few. Comparisons of
+        models are also labels of their pairs.
     people
         Features of the annotators: `Annotators`, a table or a path.
     gold
         The true label of some items, a mapping or a series by item; other items have no part.
     time
         Seconds of each answer: a data frame (item, annotator, time).
+    texts
+        What each item shows, a mapping or a series by item.
     random_seed
         Of the scores of the models.
 
@@ -71,7 +75,10 @@ def audit(
     >>> audit(Labels.from_matrix(votes)).query("severity == 'warning'")["where"].tolist()
     ["'4'"]
     """
-    given = as_annotations(annotations)
+    given = as_annotations(annotations, (Labels, Ratings, Rankings, Comparisons))
+    games = given if isinstance(given, Comparisons) else None
+    if isinstance(given, Comparisons):
+        given = given.to_labels("keep" if given.items.size else "first")
     items, models = given.items, as_predictions(predictions, given, may_lack=True)
     if models is not None:
         models = models.on_items(items)
@@ -80,7 +87,7 @@ def audit(
     if gold is not None:
         known: Any = pd.Series(gold)
         gold = known[known.index.isin(given.items)]
-    case = Case(given, items, models, as_annotators(people), gold, time, random_seed)
+    case = Case(given, items, models, as_annotators(people), gold, time, random_seed, texts, games)
     said, rows, where = {}, {}, {}
     for check in (*of_annotations.CHECKS, *of_models.CHECKS):
         name, about = check.__name__, (check.__doc__ or "").splitlines()[0].rstrip(".")

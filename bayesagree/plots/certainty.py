@@ -1,7 +1,7 @@
 """Figures of the certainty of items."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -61,7 +61,8 @@ def plot_certainty(
     for k, (name, values) in enumerate(curves.items()):
         at = np.arange(values.size)
         if order is None or name == order:
-            panel.plot(at, np.sort(values.values), label=name, **style(k) | {"marker": ""})
+            look: dict[str, Any] = style(k) | {"marker": ""}
+            panel.plot(at, np.sort(values.values), label=name, **look)
         else:
             reference = curves[order]
             y = values.sel(item=reference["item"]).values[np.argsort(reference.values, kind="stable")]

@@ -15,7 +15,7 @@ from benchmarks import audit as worlds
 SILENT = {"none", "not run"}
 # Of a clean test set these may say that which is so of any: few votes, models nearly alike, hard items.
 NOTES = {"few_votes", "unseparated", "all_err"}
-LONG = {"copies", "careless", "knows_votes", "served_badly"}
+LONG = {"copies", "careless", "knows_votes", "served_badly", "camps"}
 
 
 @cache
@@ -40,12 +40,25 @@ def test_a_check_speaks_of_its_defect(defect):
 @pytest.mark.parametrize(
     ("defect", "who"),
     [("copies", {("r0", "r1"), ("r1", "r0")}), ("one_answer", {"r0"}), ("careless", {"r0"}),
-     ("careless, against", {"r0"}), ("too_fast", {"r0"}), ("knows_votes", {"A"}), ("unused, by one", {"other"})],
+     ("careless, against", {"r0"}), ("too_fast", {"r0"}), ("knows_votes", {"A"}), ("unused, by one", {"other"}),
+     ("camps", {f"r{j}" for j in range(6)}),
+     ("base_rate", {"C"}), ("uncalibrated", {"C"}), ("paradox", {"good"})],
 )  # fmt: skip
 def test_it_names_the_culprits_and_nobody_else(defect, who):
     found = audited(defect).attrs["where"][defect.partition(",")[0]]
     assert found
     assert set(found) <= who
+
+
+def test_a_judge_who_names_the_first_is_found_and_no_other():
+    assert worlds.arena(1.5, 1, n=600).attrs["where"]["first_place"] == ["j5"]
+    assert worlds.arena(0.0, 1, n=600)["severity"]["first_place"] == "none"
+
+
+def test_scores_that_are_no_probabilities_are_named():
+    votes = ba.Labels.from_counts([[3, 1], [0, 4], [2, 2]])
+    logits = ba.Predictions.from_scores({"A": [[2.0, -1], [0, 1], [1, 1]], "B": [[0.7, 0.3]] * 3})
+    assert ba.audit(votes, logits).attrs["where"]["uncalibrated"] == ["A"]
 
 
 def test_the_worst_stand_first_and_names_are_few():
@@ -80,4 +93,6 @@ def test_the_command_says_the_same(run, tmp_path):
     (tmp_path / "labels.csv").write_text(text)
     found = run("audit", tmp_path / "labels.csv", "-o", tmp_path / "audit.csv").stdout
     assert "Nothing found: Annotators who never meet on an item." in found
-    assert pd.read_csv(tmp_path / "audit.csv")["severity"].iloc[0] == "critical"
+    kept = pd.read_csv(tmp_path / "audit.csv")
+    assert kept["severity"].iloc[0] == "critical"
+    assert "ba." not in kept["what_to_do"].fillna("").str.cat()  # commands on the command line
