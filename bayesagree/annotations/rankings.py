@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -52,18 +53,6 @@ class ChoiceSets:
     def __getitem__(self, ranking: int) -> NDArray[np.int32]:
         """Return the labels that a ranking was offered."""
         return self.label_index[self.start[ranking] : self.start[ranking + 1]]
-
-    def require(
-        self, start: NDArray[np.int64], label: NDArray[Any], item_of: NDArray[Any], labels: NDArray[Any]
-    ) -> None:
-        """Refuse rankings that name what they were not offered."""
-        for r in range(self.start.size - 1):
-            named = label[start[r] : start[r + 1]]
-            if (strange := np.setdiff1d(named, self[r])).size:
-                raise InputError(
-                    f"item {as_python(item_of[r])!r}: the ranking names {as_python(labels[strange[0]])!r}, which was "
-                    "not on offer; offered= lists all labels that a ranking chose from, named or not"
-                )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,29 +135,35 @@ class Rankings(Categorical, Container):
         """
         if len(cases) == 0:
             raise InputError("there is no case: cases is empty")
-        items_ = axis_names(items, len(cases), "item")
+        items_, sizes = axis_names(items, len(cases), "item"), [len(case) for case in cases]
+        if 0 in sizes:
+            raise InputError(f"item {as_python(items_[sizes.index(0)])!r} has no ranking; drop the item")
+        item, number = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([np.arange(size) for size in sizes])
+
+        def place(ranking: int) -> str:
+            return f"item {as_python(items_[item[ranking]])!r}, ranking {number[ranking]}"
+
+        rows = [
+            (r, b, name)
+            for r, blocks in enumerate(chain.from_iterable(cases))
+            for b, tied in enumerate(_checked_blocks(blocks, place(r)))
+            for name in tied
+        ]
+        ranking, block, named = zip(*rows)
         known = range(int(labels)) if isinstance(labels, int | np.integer) else labels
-        item, ranking, named, block = [], [], [], []
-        for i, case in enumerate(cases):
-            if len(case) == 0:
-                raise InputError(f"item {as_python(items_[i])!r} has no ranking; drop the item")
-            for r, blocks in enumerate(case):
-                _require_blocks(blocks, f"item {as_python(items_[i])!r}, ranking {r}")
-                for b, tied in enumerate(blocks):
-                    for name in tied:
-                        item.append(i)
-                        ranking.append(r)
-                        named.append(name)
-                        block.append(b)
-
-        def place(row: int) -> str:
-            return f"item {as_python(items_[item[row]])!r}, ranking {ranking[row]}"
-
-        codes, labels_ = encode(objects(named), "label", known, place)
-        who, names = _annotators_of(annotators, cases, items_)
-        ranker = np.asarray(ranking) if who is None else np.asarray([who[i][r] for i, r in zip(item, ranking)])
-        chosen_from = None if offered is None else _offered_codes(offered, cases, items_, labels_, who)
-        return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block), chosen_from)
+        codes, labels_ = encode(objects(named), "label", known, lambda row: place(ranking[row]))
+        ranker, people, on_offer = number, np.empty(0, "<U1"), None
+        if annotators is not None:
+            given = _of_rankings(annotators, sizes, "annotators[item] must name one annotator")
+            ranker, people = encode(objects(given), "annotator")
+            _require_own(ranker, item, items_, annotators)
+        if offered is not None:
+            given = _of_rankings(offered, sizes, "offered[item] must list the labels on offer")
+            of, shown = zip(*((r, name) for r, names in enumerate(given) for name in names))
+            chosen, _ = encode(objects(shown), "label", labels_, lambda row: f"offered, {place(of[row])}")
+            on_offer = np.stack([item[[*of]], ranker[[*of]], chosen]).astype(np.int64)
+        at = np.asarray(ranking)
+        return cls._grouped(items_, people, labels_, item[at], ranker[at], codes, np.asarray(block), on_offer)
 
     @classmethod
     def from_long(
@@ -242,15 +237,36 @@ class Rankings(Categorical, Container):
         block = np.cumsum(new_block) - 1
         block -= block[first][ranking]
         who = ranker[first] if annotators.size else np.full(first.size, -1)
-        _require_one_place(ranking, label, labels, items[item[first]], annotators[who] if annotators.size else None)
-        item_of, who_of, label_of, block_of = (a.astype(np.int32) for a in (item[first], who, label, block))
-        start = np.append(first, item.size)
+
+        def place(r: int) -> str:
+            named = f", annotator {as_python(annotators[who[r]])!r}" if annotators.size else ""
+            return f"item {as_python(items[item[first[r]]])!r}{named}"
+
+        places = np.sort(ranking.astype(np.int64) * labels.size + label)
+        if (twice := places[1:][np.diff(places) == 0]).size:
+            r, k = divmod(int(twice[0]), labels.size)
+            raise InputError(
+                f"{place(r)}: label {as_python(labels[k])!r} is named twice in one ranking; a label has one place: "
+                "keep its best one"
+            )
         offered = None
         if on_offer is not None:
-            _require_ranked(on_offer, np.stack([item[first], ranker[first]]), items)
+            sizes = items.size, int(max(on_offer[1].max(), ranker.max())) + 1, labels.size
+            chosen, named = (np.ravel_multi_index((*axes,), sizes) for axes in (on_offer, (item, ranker, label)))
+            if (strange := ~np.isin(named, chosen)).any():
+                row = int(strange.argmax())
+                raise InputError(
+                    f"{place(ranking[row])}: the ranking names {as_python(labels[label[row]])!r}, which was not on "
+                    "offer; offered= lists all labels that a ranking chose from, named or not"
+                )
+            if (bare := ~np.isin(chosen // labels.size, named // labels.size)).any():
+                item_name = as_python(items[on_offer[0][bare][0]])
+                raise InputError(f"item {item_name!r}: a ranking names none of the labels on offer; drop it")
             offered = ChoiceSets.of(*on_offer)
-            offered.require(start, label, items[item[first]], labels)
-        return cls(items, annotators, labels, item_of, who_of, start, label_of, block_of, offered)
+        item_of, who_of, label_of, block_of = (a.astype(np.int32) for a in (item[first], who, label, block))
+        return cls(
+            items, annotators, labels, item_of, who_of, np.append(first, item.size), label_of, block_of, offered
+        )
 
     def to_long(self) -> pd.DataFrame:
         """Table of one row per label named: item, annotator (or number of the ranking), label, rank; ties are equal.
@@ -318,17 +334,14 @@ def who_competed(rankings: Rankings) -> tuple[str, bool]:
             False,
         )
     said = f"All {n} labels compete in every ranking: one that a ranking does not name was beaten by those it names"
-    size = np.diff(rankings.start)
-    least, most = np.full((2, rankings.items.size), n)
-    np.minimum.at(least, rankings.item_index, size)
-    most[:] = 0
-    np.maximum.at(most, rankings.item_index, size)
-    odd = np.flatnonzero((least < most) & (2 * most > n))
-    if odd.size == 0:
+    size = pd.Series(np.diff(rankings.start)).groupby(rankings.item_index).agg(["min", "max"])
+    odd = size[(size["min"] < size["max"]) & (2 * size["max"] > n)]
+    if odd.empty:
         return f"{said}.", False
-    i = odd[np.argmax((most - least)[odd])]
+    i = int((odd["max"] - odd["min"]).idxmax())
+    least, most = odd.loc[i]
     return (
-        f"{said}; rankings of item {as_python(rankings.items[i])!r} name {least[i]} to {most[i]} labels: if the others "
+        f"{said}; rankings of item {as_python(rankings.items[i])!r} name {least} to {most} labels: if the others "
         f"were not on offer, say what was by {say('offered')}"
     ), True
 
@@ -337,8 +350,8 @@ def who_competed(rankings: Rankings) -> tuple[str, bool]:
 Annotations = Labels | Ratings | Rankings
 
 
-def _require_blocks(blocks: Any, where: str) -> None:
-    """Refuse what is not a list of blocks, each a list of labels: text would fall apart into letters."""
+def _checked_blocks(blocks: Any, where: str) -> Any:
+    """Return a list of blocks, each a list of labels, and refuse all else: text would fall apart into letters."""
     for level in (blocks, *blocks) if _is_list(blocks) else (blocks,):
         if not _is_list(level):
             raise InputError(
@@ -348,77 +361,28 @@ def _require_blocks(blocks: Any, where: str) -> None:
         raise InputError(
             f"{where}: empty block in {blocks!r}; every block names at least one label: leave out unranked labels"
         )
+    return blocks
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence | set | frozenset | np.ndarray) and not isinstance(value, str | bytes)
 
 
-def _require_one_place(
-    ranking: NDArray[Any],
-    label: NDArray[Any],
-    labels: NDArray[Any],
-    item_of: NDArray[Any],
-    annotator_of: NDArray[Any] | None,
-) -> None:
-    place = np.sort(ranking.astype(np.int64) * labels.size + label)
-    if (twice := place[1:][np.diff(place) == 0]).size:
-        r, k = divmod(int(twice[0]), labels.size)
-        who = "" if annotator_of is None else f", annotator {as_python(annotator_of[r])!r}"
+def _of_rankings(given: Sequence[Sequence[Any]], sizes: list[int], rule: str) -> list[Any]:
+    """Return what is given for each ranking of each item in one list."""
+    if [len(of_item) for of_item in given] != sizes:
+        raise InputError(f"{rule} for each ranking of that item")
+    return list(chain.from_iterable(given))
+
+
+def _require_own(ranker: Codes, item: NDArray[Any], items: NDArray[Any], given: Sequence[Sequence[Any]]) -> None:
+    """Refuse rankings of an item by nobody, or by one annotator."""
+    if (ranker < 0).any():
+        i = int(item[(ranker < 0).argmax()])
+        raise InputError(f"item {as_python(items[i])!r}: an annotator is missing; name every one")
+    twice = pd.MultiIndex.from_arrays([item, ranker]).duplicated()
+    if twice.any():
+        i = int(item[twice.argmax()])
         raise InputError(
-            f"item {as_python(item_of[r])!r}{who}: label {as_python(labels[k])!r} is named twice in one "
-            "ranking; a label has one place: keep its best one"
+            f"item {as_python(items[i])!r}: an annotator is named twice ({shorten(given[i])}); one ranking each"
         )
-
-
-def _require_ranked(on_offer: NDArray[Any], rankings: NDArray[Any], items: NDArray[Any]) -> None:
-    """Refuse choice sets of which nothing was ranked; `rankings` has one column (item, ranker) each."""
-    sets = np.unique(on_offer[:2], axis=1)
-    if sets.shape[1] > rankings.shape[1]:
-        ranked = set(map(tuple, rankings.T.tolist()))
-        item = next(i for i, ranker in sets.T.tolist() if (i, ranker) not in ranked)
-        raise InputError(f"item {as_python(items[item])!r}: a ranking names none of the labels on offer; drop it")
-
-
-def _annotators_of(
-    annotators: Sequence[Sequence[Any]] | None, cases: Sequence[Sequence[Any]], items: NDArray[Any]
-) -> tuple[list[Codes] | None, NDArray[Any]]:
-    """Return the annotators of each item as codes, None where they are unknown, and their names."""
-    if annotators is None:
-        return None, np.empty(0, dtype="<U1")
-    named = [list(names) for names in annotators]
-    sizes = [len(case) for case in cases]
-    if [len(names) for names in named] != sizes:
-        raise InputError("annotators[item] must name one annotator for each ranking of that item")
-    codes, known = encode(objects([name for names in named for name in names]), "annotator")
-    who = np.split(codes, np.cumsum(sizes)[:-1])
-    for i, of_item in enumerate(who):
-        if (of_item < 0).any():
-            raise InputError(f"item {as_python(items[i])!r}: an annotator is missing; name every one")
-        if np.unique(of_item).size < of_item.size:
-            raise InputError(
-                f"item {as_python(items[i])!r}: an annotator is named twice ({shorten(named[i])}); one ranking each"
-            )
-    return who, known
-
-
-def _offered_codes(
-    offered: Sequence[Sequence[Sequence[Any]]],
-    cases: Sequence[Sequence[Any]],
-    items: NDArray[Any],
-    labels: NDArray[Any],
-    who: list[Codes] | None,
-) -> NDArray[np.int64]:
-    """Return one column (item, ranker, label) for each label on offer."""
-    if [len(sets) for sets in offered] != [len(case) for case in cases]:
-        raise InputError("offered[item] must list the labels on offer for each ranking of that item")
-    rows = [
-        (i, r if who is None else int(who[i][r]), name)
-        for i, sets in enumerate(offered)
-        for r, names in enumerate(sets)
-        for name in names
-    ]
-    item, ranker, named = zip(*rows)
-    place = [f"offered, item {as_python(items[i])!r}" for i in item]
-    codes, _ = encode(objects(list(named)), "label", labels, place.__getitem__)
-    return np.stack([item, ranker, codes]).astype(np.int64)
