@@ -27,7 +27,7 @@ def write_table(
     *,
     group: str = "posterior",
     ci_prob: float = 0.95,
-    formulas: Literal["escape", "keep", "error"] = "escape",
+    formulas: Literal["escape", "keep"] = "escape",
 ) -> None:
     r"""Write a table or a result as CSV, TSV, Parquet, JSON Lines, or JSON with a schema; whole or not at all.
 
@@ -44,13 +44,12 @@ def write_table(
         Of a DataTree: probability of the intervals.
     formulas
         Texts of a .csv or .tsv file that a spreadsheet would compute (``=...``, ``+...``, ``-...``, ``@...``, unless
-        they are numbers): ``"escape"`` puts an apostrophe before them and warns, ``"keep"`` writes them as they are,
-        ``"error"`` refuses them.
+        they are numbers): ``"escape"`` puts an apostrophe before them and warns, ``"keep"`` writes them as they are.
 
     Raises
     ------
     InputError
-        Another ending, what is no result, Parquet without pyarrow, or formulas that are refused.
+        Another ending, what is no result, or Parquet without pyarrow.
 
     Warns
     -----
@@ -70,11 +69,11 @@ def write_table(
     >>> io.read_table(path).columns.tolist()
     ['variable', 'item', 'category', 'value', 'sd', 'lower', 'upper', 'ci_kind', 'ci_prob']
     """
-    one_of(formulas, "formulas", ("escape", "keep", "error"))
+    one_of(formulas, "formulas", ("escape", "keep"))
     table, path = _table(result, group, ci_prob), Path(path)
     require_table(path)
-    if path.suffix in (".csv", ".tsv") and formulas != "keep":
-        table = _without_formulas(table, path, refuse=formulas == "error")
+    if path.suffix in (".csv", ".tsv") and formulas == "escape":
+        table = _without_formulas(table, path)
     with atomic_path(path) as temporary:
         _WRITERS[path.suffix](table, temporary)
 
@@ -83,27 +82,27 @@ def write_table(
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,]*([eE][+-]?\d+)?$)")
 
 
-def _without_formulas(table: pd.DataFrame, path: Path, *, refuse: bool) -> pd.DataFrame:
-    """Put an apostrophe before texts and names of columns that a spreadsheet would compute, or refuse them."""
+def _without_formulas(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Put an apostrophe before texts and names of columns that a spreadsheet would compute."""
     found: list[str] = []
 
-    def plain(cell: Any) -> Any:
+    def escaped(cell: Any) -> Any:
         if not isinstance(cell, str) or not FORMULA.match(cell):
             return cell
         found.append(cell)
         return f"'{cell}"
 
-    texts = [k for k, kind in enumerate(table.dtypes) if not (isinstance(kind, np.dtype) and kind.kind in "biufmM")]
-    columns = {k: [plain(cell) for cell in table.iloc[:, k].tolist()] for k in texts}
-    names = [plain(name) for name in table.columns]
+    made = table.rename(columns=escaped)
+    for k, kind in enumerate(table.dtypes):
+        if kind.kind not in "biufmM":
+            made.isetitem(k, table.iloc[:, k].astype(object).map(escaped))
     if not found:
         return table
-    ways = "formulas='keep' writes them as they are, and .parquet and .jsonl files have no formulas"
-    if refuse:
-        raise InputError(f"{str(path)!r}: a spreadsheet would compute {shorten(found)}; {ways}")
-    warn(f"{str(path)!r}: a spreadsheet would compute {shorten(found)}: an apostrophe stands before them; {ways}")
-    parts = [columns.get(k, table.iloc[:, k].to_numpy()) for k in range(table.shape[1])]
-    return pd.DataFrame(dict(enumerate(parts))).set_axis(names, axis=1)
+    warn(
+        f"{str(path)!r}: a spreadsheet would compute {shorten(found)}: an apostrophe stands before them; "
+        "formulas='keep' writes them as they are, and .parquet and .jsonl files have no formulas"
+    )
+    return made
 
 
 def require_table(path: Path) -> None:
@@ -301,11 +300,9 @@ def _summary(name: Hashable, values: xr.DataArray, prob: float) -> pd.DataFrame:
 
 def _values(values: xr.DataArray) -> pd.DataFrame:
     """One row per cell: its place on each dimension, and its value."""
-    cells = {str(dim): values[dim].to_numpy() for dim in values.dims}
-    if not cells:
+    if not values.dims:  # of which xarray makes no table
         return pd.DataFrame({"value": [values.item()]})
-    places = pd.MultiIndex.from_product(list(cells.values()), names=list(cells)).to_frame(index=False)
-    return places.assign(value=values.to_numpy().ravel())
+    return values.to_series().rename("value").reset_index()
 
 
 def _records(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
