@@ -78,5 +78,5 @@ def _posterior(
         )
     if chosen.learns_reliability and level not in (None, 1):
         raise InputError(f"{chosen.name} learns the reliability of each annotator; leave --reliability at 1")
-    specification = chosen.specification if level is None else chosen.specification.passes([level])[0]
+    specification = chosen.specification if level is None else chosen.specification.at(level)
     return specification.draw(truth, Request(**how, top_labels=None if truth.kind == "ratings" else top))

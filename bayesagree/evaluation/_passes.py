@@ -82,19 +82,17 @@ class Evaluation:
             takes_gold(record_for(labels, choice.name))
             options = options | {"gold": scored_gold(self.gold, labels, predictions, scored)}
         posterior = specification_for(labels, choice.name, options, self.arguments)
-        annotations, given = posterior.prepare(labels, scored)
+        check_order(self.metrics, getattr(labels, "has_order", False), labels.categories.size)
+        truths = posterior.truths(labels, scored, self.request, self.levels(posterior))
+        annotations, given, passes = truths.annotations, truths.predictions, truths.posteriors
         bare = without_annotations(annotations, given) if posterior.takes_predictions else ""
         if bare:
             warn(bare)
-        check_order(self.metrics, getattr(labels, "has_order", False), given.categories.size)
-        levels = self.levels(posterior)
-        how = replace(self, request=posterior.sized(self.request), reliability=levels)
-        fitted = posterior.fitted(annotations, given, how.request)
         if posterior.exchangeable and not posterior.takes_predictions:
             warn_of_dependent(annotations, given)
-        passes = fitted.passes(levels, given)
+        how = replace(self, request=truths.request)
         slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
-        settings = how.settings(posterior, passes[0], annotations)
+        settings = how.settings(posterior, annotations)
         known = None if self.gold is None else options["gold"]
         if known is not None:
             own: Any = annotations  # labels: of the posteriors only those of labels take gold
@@ -105,22 +103,17 @@ class Evaluation:
         scoring = how.scoring(given, split_in_two(slices, apart, given.items))
         sums, chosen, mixed = how.sums(annotations, passes, scoring)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
-        coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
-        coords |= {"side": list(SIDES), "category": given.categories} | fitted.axes
+        coords = {"model": models, "item": given.items, "part": PARTS, "side": list(SIDES)}
+        coords |= {"category": given.categories} | dict(truths.coords)
         if slices is not None:
             coords[slices.name] = slices.names
         found = Results(sums, scoring, models, slices, known is not None).groups(how.request.chains)
-        groups = fitted.results(found)
-        if len(levels) == 1:
-            groups = {name: {key: _one_level(*of) for key, of in group.items()} for name, group in groups.items()}
+        groups = truths.join(found)
         if mixed:
             groups["diagnostics"] = mixed
         if sums.label_certainty.size:
             groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
-        settings |= dict(chosen) | {"choice": choice.reason}
-        if "reliability" in posterior.arguments():
-            settings["reliability"] = levels[0] if len(levels) == 1 else list(levels)
-        settings |= {name: doubted for name in ("left_out", "unsure") if (doubted := getattr(fitted, name))}
+        settings |= dict(chosen) | {"choice": choice.reason} | dict(truths.settings)
         engine = passes[0].engine
         if engine != "exact":
             drawn = {name: of[1] for name, of in groups["posterior"].items()}
@@ -154,15 +147,18 @@ class Evaluation:
             )
         return self.reliability
 
-    def settings(self, posterior: Posterior, reference: Posterior, annotations: Annotations) -> dict[str, Any]:
+    def settings(self, posterior: Posterior, annotations: Annotations) -> dict[str, Any]:
         """Return the settings of the result."""
-        given = posterior.changed if isinstance(self.plausibility, Posterior) else self.options
+        given: Any = self.options
+        if isinstance(self.plausibility, Posterior):
+            own = {name: getattr(posterior, name) for name in posterior.arguments()}
+            given = {
+                name: value for name, value in own.items() if value is not getattr(type(posterior), name, None)
+            }
         options = {name: value for name, value in given.items() if name != "reliability"}
         settings = {"plausibility": posterior.name, "items": self.items, "options": options}
         settings |= {"n_items": annotations.items.size, "truth_is": self.truth_is, "target": posterior.target}
-        settings["missing"] = self.missing
-        share = reference.prior_share(annotations)
-        return settings if share is None else settings | {"prior_share": share}
+        return settings | {"missing": self.missing}
 
     def scoring(self, given: Predictions, slices: ItemGroups | None) -> BlockScoring:
         """Return how every block is scored."""
@@ -187,7 +183,7 @@ class Evaluation:
         )
 
     def sums(
-        self, annotations: Annotations, passes: list[Posterior], scoring: BlockScoring
+        self, annotations: Annotations, passes: Sequence[Posterior], scoring: BlockScoring
     ) -> tuple[ScoreSums, dict[str, Any], dict[str, Any]]:
         """Score all blocks of items under each posterior; return also what the posteriors chose, and their chains.
 
@@ -265,14 +261,6 @@ class Evaluation:
             "random_seed": self.request.random_seed,
         }
         return result_tree(named, coords, **how, settings=settings)
-
-
-def _one_level(dims: tuple[str, ...], values: Any, *attrs: Any) -> tuple[Any, ...]:
-    """Return a variable without the dimension of one reliability."""
-    if "reliability" not in dims:
-        return dims, values, *attrs
-    rest = tuple(dim for dim in dims if dim != "reliability")
-    return rest, np.take(values, 0, axis=dims.index("reliability")), *attrs
 
 
 def _pair(number: int, batch: Any) -> tuple[Annotations, Predictions]:

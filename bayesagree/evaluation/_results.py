@@ -53,17 +53,17 @@ class Results(NamedTuple):
         scores = self.over_levels(
             lambda level: self.values(level, alone if level == 1 else every, bootstrap=bootstrap)
         )
-        dims = ("chain", "draw", "reliability")
+        dims = ("chain", "draw", "truth")
         groups: dict[str, dict[str, Any]] = {
             "posterior": self._by_metric(scores, chains, (*dims, "model")),
-            "certainty": {"annotation_certainty": (("reliability", "item"), self.sums.certainty)},
+            "certainty": {"annotation_certainty": (("truth", "item"), self.sums.certainty)},
         }
         for c, metric in enumerate(self.scoring.scorer.metrics):
             warn_undefined(scores[:, c], metric, self.models)
         if bootstrap:
             parts = self._variance(scores, every)
             of_metric = {m.name: parts[:, :, c] for c, m in enumerate(self.scoring.scorer.metrics)}
-            groups["variance"] = {name: (("part", "reliability", "model"), v) for name, v in of_metric.items()}
+            groups["variance"] = {name: (("part", "truth", "model"), v) for name, v in of_metric.items()}
         if self.by is not None:
             sliced = self.over_levels(lambda level: self._slices(level, apart, bootstrap=bootstrap))
             groups["slices"] = self._by_metric(sliced, chains, (*dims, self.by.name, "side", "model"))

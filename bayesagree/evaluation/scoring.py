@@ -211,9 +211,10 @@ def evaluate(
 def items_to_score(
     posterior: Posterior, annotations: Annotations, predictions: Predictions, reliabilities: Sequence[float]
 ) -> int:
-    """Return the number of items over all passes, which `evaluate` counts as its progress."""
-    items = predictions.items if posterior.takes_predictions else annotations.items
-    return items.size * len(posterior.passes(reliabilities, predictions))
+    """Return the number of items over all truths, which `evaluate` counts as its progress."""
+    if posterior.takes_predictions:
+        return 2 * predictions.items.size
+    return annotations.items.size * len(reliabilities)
 
 
 def scores_another_annotator(posterior: Posterior, metrics: Sequence[str]) -> bool:

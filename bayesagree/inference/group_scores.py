@@ -1,7 +1,9 @@
-"""Groups of an evaluation from its passes: scores beside those of annotations alone, scores by group of annotators."""
+"""Groups of an evaluation from its truths: scores beside those of annotations alone, scores by group of annotators."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.errors import InputError, shorten, warn
-from bayesagree.inference.posterior import Groups
+from bayesagree.inference.posterior import Groups, Posterior, Truths, of_truth, over_truths
 
 # Share of each group in the population that a score is for.
 Population = Mapping[Any, float] | None
@@ -22,27 +24,26 @@ ENOUGH_VOTES = 10
 
 
 def beside_annotations_only(groups: Groups) -> Groups:
-    """Return the groups of an evaluation in two passes or three: those of the first, beside the scores of the others.
+    """Return the groups of an evaluation under two truths or three: those of the first, beside scores under the others.
 
-    The third is under a truth that models of doubtful independence do not inform.
+    The third is one that models of doubtful independence do not inform.
     """
-
-    def of_pass(name: str, at: int) -> dict[str, Any]:
-        """Take one pass, under the only reliability that is left."""
-        found = {}
-        for key, (dims, values, *rest) in groups[name].items():
-            place = dims.index("reliability")
-            found[key] = (dims, np.expand_dims(np.take(values, at, axis=place), place), *rest)
-        return found
-
     dims, values, *_ = next(iter(groups["posterior"].values()))
-    beside = ("annotations_only", WITHOUT_UNSURE)[: values.shape[dims.index("reliability")] - 1]
-    found = {name: of_pass(name, 0) for name in groups}
-    return found | {name: of_pass("posterior", at) for at, name in enumerate(beside, start=1)}
+    beside = ("annotations_only", WITHOUT_UNSURE)[: values.shape[dims.index("truth")] - 1]
+    found = {name: of_truth(group, 0) for name, group in groups.items()}
+    return found | {name: of_truth(groups["posterior"], at) for at, name in enumerate(beside, start=1)}
+
+
+def group_truths(
+    found: Truths, posteriors: Sequence[Posterior], names: NDArray[Any], population: Population, n_votes: Any
+) -> Truths:
+    """Return the truths of groups of annotators, from those of a posterior that has one for each."""
+    join = partial(scores_by_group, names=names, population=population, n_votes=n_votes)
+    return replace(found, posteriors=posteriors, join=join, coords={"group": names, "other_group": names})
 
 
 def scores_by_group(found: Groups, names: NDArray[Any], population: Population, n_votes: Any = None) -> Groups:
-    """Turn the axis over passes of an evaluation, named reliability, into one over groups of annotators.
+    """Make one axis over groups of annotators of the truths of an evaluation.
 
     Beside the scores stand ``differences`` of two groups, ``worst_served``, the probability that a group has the worst
     score of all, and with shares of a population its score, the weighted mean over groups. Few votes of the groups,
@@ -54,33 +55,23 @@ def scores_by_group(found: Groups, names: NDArray[Any], population: Population, 
             "group whose votes scatter most, and worst_served may name it for that alone; group_posterior says whom a "
             "model serves badly"
         )
-    groups = {
-        node: {
-            name: (_axes(v[0]), np.expand_dims(v[1], v[0].index("reliability")), *v[2:]) for name, v in one.items()
-        }
-        for node, one in found.items()
-    }
+    groups = over_truths(found, "group")
     scores = groups["posterior"]
     groups["differences"], groups["worst_served"] = {}, {}
     for name, (dims, values, *attrs) in scores.items():
-        difference = values[:, :, :, :, None] - values[:, :, :, None]
-        groups["differences"][name] = (*dims[:4], "other_group", "model"), difference, *attrs
+        difference = values[:, :, :, None] - values[:, :, None]
+        groups["differences"][name] = (*dims[:3], "other_group", "model"), difference, *attrs
         bad = -values if attrs[0]["higher_is_better"] else values
-        worst = bad == bad.max(axis=3, keepdims=True)
-        chance = (worst / worst.sum(axis=3, keepdims=True)).mean(axis=(0, 1))
+        worst = bad == bad.max(axis=2, keepdims=True)
+        chance = (worst / worst.sum(axis=2, keepdims=True)).mean(axis=(0, 1))
         groups["worst_served"][name] = dims[2:], chance
     if population is not None:
         weight = _weights(population, names)
         groups["population"] = {
-            name: ((*dims[:3], "model"), np.einsum("cdrgm,g->cdrm", values, weight), *attrs)
+            name: ((*dims[:2], "model"), np.einsum("cdgm,g->cdm", values, weight), *attrs)
             for name, (dims, values, *attrs) in scores.items()
         }
     return groups
-
-
-def _axes(dims: tuple[str, ...]) -> tuple[str, ...]:
-    at = dims.index("reliability")
-    return *dims[: at + 1], "group", *dims[at + 1 :]
 
 
 def _weights(population: Mapping[Any, float], names: NDArray[Any]) -> Floats:

@@ -6,7 +6,7 @@ A new posterior derives from `ItemPosterior` if its items are independent, and f
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import xarray as xr
@@ -82,6 +82,61 @@ class Request:
         return "plausibility" if self.top_labels is None else "top_label"
 
 
+@dataclass(frozen=True, eq=False)
+class Truths:
+    """The truths under which `evaluate` scores predictions.
+
+    Attributes
+    ----------
+    annotations, predictions
+        On the same items and labels, in one order.
+    posteriors
+        One for each truth.
+    request
+        How much of each to draw.
+    join
+        Turns the groups of a result whose variables have a dim ``truth`` into those that users get.
+    coords
+        Names on the axes that `join` makes of it.
+    settings
+        What the posterior adds to the settings of the result.
+    """
+
+    annotations: Any
+    predictions: Predictions
+    posteriors: "Sequence[Posterior]"
+    request: Request
+    join: Callable[[Groups], Groups]
+    coords: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+
+def by_reliability(groups: Groups) -> Groups:
+    """Name the dim ``truth`` of an evaluation reliability; of one reliability there is none."""
+    dims, values, *_ = next(iter(groups["posterior"].values()))
+    if values.shape[dims.index("truth")] == 1:
+        return {name: of_truth(group, 0) for name, group in groups.items()}
+    return over_truths(groups, "reliability")
+
+
+def of_truth(group: Mapping[str, Any], at: int) -> dict[str, Any]:
+    """Return the variables of a group under one truth, without its dim."""
+    return {
+        name: (tuple(dim for dim in dims if dim != "truth"), np.take(values, at, axis=dims.index("truth")), *attrs)
+        for name, (dims, values, *attrs) in group.items()
+    }
+
+
+def over_truths(groups: Groups, dim: str) -> Groups:
+    """Return the groups with another name of the dim ``truth``."""
+    return {
+        node: {
+            name: (tuple(dim if d == "truth" else d for d in dims), *rest) for name, (dims, *rest) in group.items()
+        }
+        for node, group in groups.items()
+    }
+
+
 @dataclass(frozen=True)
 class Posterior(ABC):
     """A posterior of the truth without its data: a frozen dataclass, whose fields are the arguments of the model.
@@ -126,58 +181,31 @@ class Posterior(ABC):
         return tuple(one.name for one in fields(cls))
 
     @property
-    def changed(self) -> dict[str, Any]:
-        """Arguments other than their defaults, by name."""
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in given.items() if value is not getattr(type(self), name, None)}
-
-    @property
     def asks_threshold(self) -> bool:
         """Whether its truth are numbers, so that questions about labels need a threshold."""
         return "threshold" in self.arguments()
 
-    def check(self, annotations: Any) -> None:
-        """Refuse annotations that this posterior is not about; of a specification without data there are none."""
-        return
-
-    def sized(self, request: Request) -> Request:
-        """Return the request with the number of draws that `evaluate` gets."""
-        return request
-
-    def prepare(self, annotations: Any, predictions: Predictions) -> tuple[Any, Predictions]:
-        """Return annotations and predictions on the same items and labels, in one order."""
-        return annotations, predictions.aligned(annotations.items, annotations.categories)
-
-    def fitted(self, annotations: Any, predictions: Predictions, request: Request) -> "Posterior":
-        """Return the posterior that `evaluate` passes over, once it has computed what its passes share."""
-        return self
-
-    @property
-    def left_out(self) -> list[str]:
-        """Models whose predictions inform no truth, though those of others do."""
-        return []
-
-    @property
-    def unsure(self) -> list[str]:
-        """Models whose predictions inform the truth, though they may depend on the annotations."""
-        return []
-
-    @property
-    def axes(self) -> dict[str, Any]:
-        """Names on axes that `results` adds."""
-        return {}
-
-    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> "list[Posterior]":
-        """Return the posteriors under which `evaluate` scores aligned predictions: one for each reliability."""
+    def at(self, reliability: float) -> Self:
+        """Return the posterior with a weight of annotations, where it has one."""
         if "reliability" not in self.arguments():
-            return [self]
+            return self
         # Plackett-Luce repeats rankings a whole number of times.
-        levels = [int(level) if float(level).is_integer() else float(level) for level in reliabilities]
-        return [replace(self, **{"reliability": level}) for level in levels]  # type: ignore[return-value]
+        level = int(reliability) if float(reliability).is_integer() else float(reliability)
+        return replace(self, **{"reliability": level})
 
-    def results(self, groups: Groups) -> Groups:
-        """Return the groups of an evaluation from those over all passes."""
-        return groups
+    def truths(
+        self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
+    ) -> Truths:
+        """Return the truths under which `evaluate` scores predictions: here one for each reliability."""
+        given = predictions.aligned(annotations.items, annotations.categories)
+        posteriors = [self.at(level) for level in reliabilities]
+        settings: dict[str, Any] = {}
+        if "reliability" in self.arguments():
+            settings["reliability"] = reliabilities[0] if len(posteriors) == 1 else list(reliabilities)
+        if (share := posteriors[0].prior_share(annotations)) is not None:
+            settings["prior_share"] = share
+        coords = {"reliability": np.array(reliabilities)}
+        return Truths(annotations, given, posteriors, request, by_reliability, coords, settings)
 
     def prior_share(self, annotations: Any) -> float | None:
         """Mean weight of the prior in the posterior of an item; None where there is no such number."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python
 from bayesagree.inference.blocks import LOCAL, Schedule, Stream
 from bayesagree.inference.convergence import worst_of_items
-from bayesagree.inference.group_scores import Population, is_grouped, scores_by_group
-from bayesagree.inference.posterior import Groups, Posterior, Request
+from bayesagree.inference.group_scores import Population, group_truths, is_grouped
+from bayesagree.inference.posterior import Posterior, Request, Truths
 from bayesagree.inference.top_labels import number_draws, stream_of, truth_draws
 
 
@@ -46,21 +46,16 @@ class Trace(Posterior):
         """Whether its truth are numbers."""
         return not {"plausibility", "top_label"} & set(self.tree["posterior"].data_vars)
 
-    def check(self, annotations: Any) -> None:
-        """Refuse annotations of other items or labels."""
-        named = {"item": annotations.items} | ({} if self.asks_threshold else {"category": annotations.categories})
-        for dim, names in named.items():
-            known = _names(self.tree, dim)
-            if dim == "item":
-                if sorted(known.tolist(), key=str) != sorted(names.tolist(), key=str):
-                    raise InputError("the items of the trace are not those of the annotations")
-            elif not np.array_equal(known[: len(names)], names):
+    def matched(self, annotations: Any) -> Self:
+        """Return the trace with its items in the order of the annotations; refuse those of other items or labels."""
+        known = _names(self.tree, "item")
+        if sorted(known.tolist(), key=str) != sorted(annotations.items.tolist(), key=str):
+            raise InputError("the items of the trace are not those of the annotations")
+        if not self.asks_threshold:
+            labels = _names(self.tree, "category")
+            if not np.array_equal(labels[: annotations.categories.size], annotations.categories):
                 raise InputError("the labels of the trace are not those of the annotations, in their order")
         self._require_distributions()
-
-    def fitted(self, annotations: Any, predictions: Predictions, request: Request) -> Posterior:
-        """Return the trace with its items in the order of the annotations."""
-        known = _names(self.tree, "item")
         if np.array_equal(known, annotations.items):
             return self
         return replace(self, tree=self.tree.isel(item=pd.Index(known).get_indexer(pd.Index(annotations.items))))
@@ -81,36 +76,25 @@ class Trace(Posterior):
                 "distribution over the labels: normalise it in the model"
             )
 
-    def sized(self, request: Request) -> Request:
-        """Return the request with the number of draws and chains of the trace."""
-        draws, chains = (self.tree["posterior"].sizes[dim] for dim in ("draw", "chain"))
-        return replace(request, draws=draws, chains=chains)
-
-    @property
-    def axes(self) -> dict[str, Any]:
-        """Names of groups, where the trace has a truth for each."""
-        names = self.tree["posterior"]["group"].values if is_grouped(self.tree) else None
-        return {} if names is None else {"group": names, "other_group": names}
-
-    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
-        """Return the trace of each group, or the trace itself."""
-        if not self.axes:
+    def truths(
+        self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
+    ) -> Truths:
+        """Return the truth of the trace, or of each of its groups, in its own number of draws."""
+        tree = self.matched(annotations).tree
+        draws, chains = (tree["posterior"].sizes[dim] for dim in ("draw", "chain"))
+        found = super().truths(annotations, predictions, replace(request, draws=draws, chains=chains))
+        if not is_grouped(tree):
             if self.population is not None:
                 raise InputError("population= holds shares of groups, and this trace has no groups")
-            return [self]
-        return [replace(self, tree=self.tree.isel(group=g)) for g in range(self.axes["group"].size)]
-
-    def results(self, groups: Groups) -> Groups:
-        """Return scores by group, where the trace has groups."""
-        if not self.axes:
-            return groups
-        known: Any = self.tree["constant_data"] if "constant_data" in self.tree.children else None
-        n_votes = None if known is None or "n_votes" not in known else known["n_votes"].values
-        return scores_by_group(groups, self.axes["group"], self.population, n_votes)
+            return replace(found, posteriors=[replace(self, tree=tree)])
+        known: Any = tree["constant_data"] if "constant_data" in tree.children else {}
+        each = [replace(self, tree=tree.isel(group=g)) for g in range(tree["posterior"].sizes["group"])]
+        n_votes = known["n_votes"].values if "n_votes" in known else None
+        return group_truths(found, each, np.asarray(tree["posterior"]["group"]), self.population, n_votes)
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
-        """Return the trace."""
-        return self.tree
+        """Return the trace, its items in the order of the annotations."""
+        return self.matched(annotations).tree
 
     def blocks(
         self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False

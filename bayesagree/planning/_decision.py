@@ -83,15 +83,15 @@ class Outlook(NamedTuple):
             choice = default_posterior(annotations, predictions, given)
         reason = choice.reason if predictions is not None else ""
         posterior = specification_for(annotations, choice.name, given, ("plausibility", "prior"))
-        if predictions is not None and not posterior.takes_predictions:
-            warn_of_dependent(*posterior.prepare(annotations, predictions))
+        request = Request(random_seed=random_seed)
+        truths = None if predictions is None else posterior.truths(annotations, predictions, request)
+        if truths is not None and not posterior.takes_predictions:
+            warn_of_dependent(truths.annotations, truths.predictions)
         if isinstance(posterior, Dirichlet) and posterior.reliability == 1:
             return cls.of_votes(annotations, predictions, posterior)._replace(reason=reason)
         labels: Any = annotations
-        request = Request(random_seed=random_seed)
-        if predictions is not None:
-            labels, predictions = posterior.prepare(annotations, predictions)
-            posterior = posterior.fitted(labels, predictions, request).passes([1.0], predictions)[0]
+        if truths is not None:
+            labels, predictions, posterior = truths.annotations, truths.predictions, truths.posteriors[0]
         codes = _codes(predictions, labels)
         stream = posterior.blocks(
             labels,

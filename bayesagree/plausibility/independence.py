@@ -17,7 +17,7 @@ that were collected until they agreed), hits prove nothing either.
 Source: Lindsay, "The geometry of mixture likelihoods", Annals of Statistics 11 (1983), for the fit.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self, cast
@@ -31,8 +31,8 @@ from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.group_scores import beside_annotations_only
-from bayesagree.inference.posterior import Groups, Posterior, Request
-from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, is_probability
+from bayesagree.inference.posterior import Posterior, Request, Truths
+from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, is_probability, on_items_of
 
 # z from which a model is known to depend on the votes, and is under suspicion: of independent ones .004 and .05 are
 # above, of those on items of one and the same ambiguity .02 and .1.
@@ -121,7 +121,6 @@ class Guarded:
 
     predictions: Predictions | None
     exclude: Excluded
-    found: Independence | None
     takes_predictions = True
 
     @property
@@ -131,45 +130,46 @@ class Guarded:
             raise InputError(f"{cast(Any, self).name} learns from predictions; give them as predictions=")
         return self.predictions
 
-    @property
-    def left_out(self) -> list[str]:
-        """Models that inform no truth."""
-        return excluded_names(self.exclude)
+    def of_annotations(self) -> Posterior:
+        """Return the posterior of annotations alone, beside which `evaluate` shows this one."""
+        raise NotImplementedError
 
-    @property
-    def unsure(self) -> list[str]:
-        """Models that inform the truth, and may depend on the annotations for all that these can show."""
-        return [] if self.found is None else self.found.models[self.found.unsure].astype(str).tolist()
+    def telling(self, annotations: Any) -> Any:
+        """Return the annotations that tell whether models are independent of them."""
+        return annotations
 
-    def guarded(self, annotations: Annotations, predictions: Predictions) -> Self:
-        """Return the posterior without the models that depend on the annotations, unless `exclude` says which do."""
-        found, itself = independence(annotations, predictions), cast(Any, self)
-        return replace(itself, exclude=found.left_out(self.exclude), found=found if self.exclude is None else None)
+    def truths(
+        self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
+    ) -> Truths:
+        """Return the truth that the models inform, that of annotations alone, and one without models in doubt, if any.
 
-    def fitted(self, annotations: Any, predictions: Predictions, request: Request) -> Posterior:
-        """Return the posterior; by default it learns nothing from models that depend on the annotations."""
-        return cast(Any, self.guarded(annotations, predictions))
-
-    def results(self, groups: Groups) -> Groups:
-        """Return the scores under the informed posterior, and those of the annotations alone."""
-        return beside_annotations_only(groups)
-
-    def warn_of_dependent(self, annotations: Annotations, predictions: Predictions) -> None:
-        """Warn of models that depend on the annotations that a result is drawn from."""
-        found = independence(annotations, predictions)
-        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
-
-    def refuse_own_predictions(self) -> None:
-        """Refuse predictions that `evaluate` would not learn from."""
+        By default nothing is learnt from models that depend on the annotations. A model's own output is part of what is
+        known of an item: without it the best model, which knows what the others do not, would have that counted as its
+        errors.
+        """
+        itself = cast(Any, self)
         if self.predictions is not None:
             raise InputError(
                 "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
-                f"predictions= score the result of {cast(Any, self).name} with a metric"
+                f"predictions= score the result of {itself.name} with a metric"
             )
+        if not isinstance(annotations, Rankings):
+            annotations = on_items_of(annotations, predictions)
+        given = predictions.aligned(annotations.items, annotations.categories)
+        found = independence(self.telling(annotations), given)
+        informed = replace(itself, predictions=given, exclude=found.left_out(self.exclude))
+        doubted = {"left_out": excluded_names(informed.exclude), "unsure": []}
+        posteriors = [informed, self.of_annotations()]
+        if self.exclude is None and found.unsure.any():
+            doubted["unsure"] = found.models[found.unsure].astype(str).tolist()
+            posteriors.append(replace(informed, exclude=[*doubted["left_out"], *doubted["unsure"]]))
+        settings = {name: models for name, models in doubted.items() if models}
+        return Truths(annotations, given, posteriors, request, beside_annotations_only, {}, settings)
 
-    def without_unsure(self) -> list[Self]:
-        """Return the posterior that does not learn from unsure models either, where there are any."""
-        return [replace(cast(Any, self), exclude=[*self.left_out, *self.unsure])] if self.unsure else []
+    def warn_of_dependent(self, annotations: Annotations, predictions: Predictions) -> None:
+        """Warn of models that depend on the annotations that a result is drawn from."""
+        found = independence(self.telling(annotations), predictions)
+        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
 
 
 class _Hits(NamedTuple):

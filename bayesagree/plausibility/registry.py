@@ -340,7 +340,6 @@ def record_for(annotations: Annotations, plausibility: Plausibility) -> Posterio
     record = record_of(plausibility)
     if not isinstance(annotations, record.annotations):
         return posterior_for(annotations, record.name)
-    record.specification.check(annotations)
     return record
 
 
@@ -364,7 +363,7 @@ def specification_for(
 ) -> Posterior:
     """Return the specification of a posterior with some arguments of its model; `own` are those of `evaluate`."""
     base = record_for(annotations, plausibility).specification
-    takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states", "group", "found")]
+    takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states", "group")]
     unknown = [name for name in options if name not in takes]
     if unknown:
         near = get_close_matches(unknown[0], (*own, *takes), 1, 0.65)

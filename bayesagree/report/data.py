@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -253,7 +253,9 @@ def _posterior(case: Case, reliability: float) -> xr.DataTree:
     numbers = case.annotations.items.size * case.annotations.categories.size * settings.draws * settings.chains
     whole = chosen.asks_threshold or (chosen.checks_chains and case.models is not None and 8 * numbers <= MAX_BYTES)
     request = Request(*size, settings.random_seed, top_labels=None if whole else 1)
-    posterior = chosen.specification.passes([reliability], case.models)[0]
+    posterior: Any = chosen.specification.at(reliability)
+    if chosen.takes_predictions:
+        posterior = replace(posterior, predictions=case.models)
     tree = posterior.draw(case.annotations, request)
     if chosen.checks_chains and not settings.allow_unmixed:
         require_mixed(tree)

@@ -1,5 +1,7 @@
 """One record per posterior: complete, and its results carry its name."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,8 @@ RECORDS = pytest.mark.parametrize("record", POSTERIORS.values(), ids=POSTERIORS)
 
 def specification(record: PosteriorRecord) -> Posterior:
     predictions = NUMBERS if record.annotations is Ratings else PREDICTIONS
-    return record.specification.passes([record.reliabilities[0]], predictions)[0]
+    given = {"predictions": predictions} if record.takes_predictions else {}
+    return replace(record.specification.at(record.reliabilities[0]), **given)
 
 
 @RECORDS

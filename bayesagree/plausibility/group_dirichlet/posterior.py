@@ -39,9 +39,8 @@ from bayesagree.inference.blocks import (
     label_dtype,
 )
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
-from bayesagree.inference.group_scores import Population, scores_by_group
-from bayesagree.inference.posterior import Groups as Tree
-from bayesagree.inference.posterior import Posterior, Request
+from bayesagree.inference.group_scores import Population, group_truths
+from bayesagree.inference.posterior import Posterior, Request, Truths
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations
@@ -86,34 +85,28 @@ class GroupDirichlet(Posterior):
         """Build the same posterior in PyMC."""
         return group_dirichlet_model(annotations, groups=self.groups or {}, prior=self.prior)
 
-    def fitted(self, annotations: Labels, predictions: Predictions, request: Request) -> Posterior:
-        """Return the same posterior with its states; warn of models that depend on the votes of a group."""
+    def truths(
+        self,
+        annotations: Labels,
+        predictions: Predictions,
+        request: Request,
+        reliabilities: Sequence[float] = (1.0,),
+    ) -> Truths:
+        """Return the truth of each group, all with the same states; warn of models that depend on a group's votes."""
+        given = super().truths(annotations, predictions, request)
         found = self.votes(annotations)
         # Members of a group are exchangeable where all annotators are not: its votes count as on items of their own.
         group, item = np.nonzero(found.votes.sum(axis=2))
         apart = Labels.from_counts(found.votes[group, item], labels=annotations.categories.tolist())
-        warn_of_dependent(apart, predictions.take(item, apart.items))
-        return replace(self, states=States.sample(found, self.prior, request))
-
-    @property
-    def axes(self) -> dict[str, Any]:
-        """Names of the groups, once there are states."""
-        names = self.states.problem.names
-        return {"group": names, "other_group": names}
-
-    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
-        """Return the posterior of each group, all of them with the same states."""
-        return [replace(self, group=g) for g in range(self.states.problem.names.size)]
-
-    def results(self, groups: Tree) -> Tree:
-        """Return scores by group."""
-        problem = self.states.problem
-        return scores_by_group(groups, problem.names, self.population, problem.votes.sum(axis=2))
+        warn_of_dependent(apart, given.predictions.take(item, apart.items))
+        states = States.sample(found, self.prior, request)
+        each = [replace(self, states=states, group=g) for g in range(found.names.size)]
+        return group_truths(given, each, found.names, self.population, found.votes.sum(axis=2))
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
     ) -> Stream:
-        """Stream the draws of one group of `passes`, those of `group_dirichlet` with the same seed."""
+        """Stream the draws of one group of `truths`, those of `group_dirichlet` with the same seed."""
         if self.group is None:
             raise InputError("group_dirichlet has a truth for each group; evaluate() and score() take it")
         depth, states, groups = (

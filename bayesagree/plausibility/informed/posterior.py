@@ -28,13 +28,14 @@ from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
-from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Posterior, Request
+from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Posterior, Request, Truths
 from bayesagree.inference.results import check_size, fingerprint
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
-from bayesagree.plausibility.independence import Guarded, Independence, independence
+from bayesagree.plausibility.independence import Guarded, independence
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.annotators import careful
 from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
@@ -57,8 +58,6 @@ class InformedDirichlet(Guarded, ItemPosterior):
     """Specification of the posterior of `informed_dirichlet`, whose arguments it holds.
 
     `evaluate` gives it the predictions that it scores, and scores them under `GoldTruth` where there is gold.
-    `found` and `few_votes` are for `evaluate`: whether the models are independent of the votes, and whether half of the
-    items have `FEW` votes or fewer.
     """
 
     predictions: Predictions | None = None
@@ -66,8 +65,6 @@ class InformedDirichlet(Guarded, ItemPosterior):
     prior: InformedPrior | None = None
     gold: Gold | None = None
     form: Form | None = None
-    found: Independence | None = None
-    few_votes: bool = False
     name = "informed_dirichlet"
     engine = "slice"
     target = "score against a well-annotated truth (estimate)"
@@ -76,14 +73,29 @@ class InformedDirichlet(Guarded, ItemPosterior):
         """Return the form: by default "ordered" where three labels or more are stated to have an order."""
         return form_of(annotations, self.form, self.prior)
 
-    def fitted(self, annotations: Labels, predictions: Predictions, request: Request) -> Posterior:
-        """Return the posterior with its form; by default it learns nothing from models that depend on the votes."""
-        if self.gold is not None:
-            return replace(self, form=self.form_of(annotations))
-        n_votes = np.bincount(annotations.item_index, annotations.count, annotations.items.size)
-        few = bool(n_votes.any() and np.median(n_votes[n_votes > 0]) <= FEW)
-        chosen = replace(self, form=self.form_of(annotations), few_votes=few)
-        return chosen.guarded(careful(annotations), predictions)
+    def of_annotations(self) -> Posterior:
+        """Return the posterior of labels alone."""
+        return Dirichlet()
+
+    def telling(self, annotations: Any) -> Any:
+        """Return the labels of annotators who answer about the items."""
+        return careful(annotations)
+
+    def truths(
+        self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
+    ) -> Truths:
+        """Return the truths that models inform, or the one that learns from gold, and that of labels alone."""
+        if self.gold is None:
+            found = super().truths(annotations, predictions, request)
+            n_votes = np.bincount(annotations.item_index, annotations.count)
+            few = n_votes.any() and np.median(n_votes[n_votes > 0]) <= FEW
+            return replace(found, join=_of_few_votes) if few else found
+        if self.exclude is not None:
+            raise InputError("with gold= the worth of every model is learnt from gold; leave exclude= out")
+        labels = on_items_of(annotations, predictions)
+        given = predictions.aligned(labels.items, labels.categories)
+        both = [GoldTruth(given, self.gold), Dirichlet()]
+        return Truths(labels, given, both, request, beside_annotations_only, {}, {})
 
     def problem(self, annotations: Labels) -> InformedProblem:
         """Return votes and covariates on the items of the predictions."""
@@ -109,8 +121,9 @@ class InformedDirichlet(Guarded, ItemPosterior):
         """Draw a result on the items of the predictions; warn of models that know the votes."""
         if self.gold is not None:
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
-        labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
-        self.warn_of_dependent(careful(labels), predictions)
+        labels = on_items_of(annotations, self.given)
+        predictions = self.given.aligned(labels.items, labels.categories)
+        self.warn_of_dependent(labels, predictions)
         return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
 
     def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
@@ -145,33 +158,15 @@ class InformedDirichlet(Guarded, ItemPosterior):
         names = {"parameter": problem.layout.names, "model": problem.predictions.models}
         return names | ({"annotator": problem.labels.annotators} if problem.weights.size else {})
 
-    def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
-        """Return labels on all items of the predictions, voted on or not."""
-        if self.gold is not None and self.exclude is not None:
-            raise InputError("with gold= the worth of every model is learnt from gold; leave exclude= out")
-        self.refuse_own_predictions()
-        return super().prepare(on_items_of(annotations, predictions), predictions)
 
-    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
-        """Return the posterior that all models inform, or that learns from gold, and that of labels alone.
-
-        A model's own output is part of what is known of an item: without it the best model, which knows what the others
-        do not, would have that counted as its errors.
-        """
-        if self.gold is not None:
-            return [GoldTruth(predictions, self.gold), Dirichlet()]
-        informed = replace(self, predictions=predictions)
-        return [informed, Dirichlet(), *informed.without_unsure()]
-
-    def results(self, groups: Groups) -> Groups:
-        """Return the scores under the informed posterior, and those of labels alone; warn of scores by class."""
-        by_class = [name for name in groups["posterior"] if name.startswith(BY_CLASS)]
-        if self.few_votes and by_class:
-            warn(
-                f"{shorten(by_class)} depends on the share of items of each class, which {FEW} votes an item or fewer "
-                "do not settle: it may be off by .03 where accuracy is right; ask for more votes, or for accuracy"
-            )
-        return super().results(groups)
+def _of_few_votes(groups: Groups) -> Groups:
+    """Return the groups of an evaluation; warn of scores by class."""
+    if by_class := [name for name in groups["posterior"] if name.startswith(BY_CLASS)]:
+        warn(
+            f"{shorten(by_class)} depends on the share of items of each class, which {FEW} votes an item or fewer "
+            "do not settle: it may be off by .03 where accuracy is right; ask for more votes, or for accuracy"
+        )
+    return beside_annotations_only(groups)
 
 
 def informed_dirichlet(

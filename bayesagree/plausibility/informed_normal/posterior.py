@@ -17,8 +17,7 @@ Source: the normal linear mixed model, Gelman et al., Bayesian Data Analysis (20
 Angelopoulos et al. (2023).
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -33,7 +32,7 @@ from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.results import fingerprint
 from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.plausibility.independence import Guarded, Independence
+from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
 from bayesagree.plausibility.informed_normal._problem import NormalProblem
 from bayesagree.plausibility.informed_normal.model import informed_normal_model
@@ -52,14 +51,13 @@ MOST_AT_ONE_END = 0.25
 class InformedNormal(Guarded, RatingPosterior):
     """Specification of the posterior of `informed_normal`, whose arguments it holds.
 
-    `evaluate` gives it the predictions that it scores; `found` says whether they are independent of the ratings.
+    `evaluate` gives it the predictions that it scores.
     """
 
     predictions: Predictions | None = None
     exclude: Excluded = None
     prior: InformedNormalPrior | None = None
     annotator_effects: Literal["auto", "shift"] | None = "auto"
-    found: Independence | None = None
     name = "informed_normal"
     target = "score against a well-annotated truth (estimate)"
 
@@ -138,14 +136,9 @@ class InformedNormal(Guarded, RatingPosterior):
             return problem.coords()
         return {"parameter": ["sd_rating", "sd_item", *problem.column_names]}
 
-    def prepare(self, annotations: Ratings, predictions: Predictions) -> tuple[Ratings, Predictions]:
-        """Return ratings on all items of the predictions, rated or not."""
-        return super().prepare(on_items_of(annotations, predictions), predictions)
-
-    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
-        """Return the posteriors that all models inform, and from ratings alone."""
-        informed = replace(self, predictions=predictions)
-        return [informed, NormalInverseGamma(threshold=self.threshold), *informed.without_unsure()]
+    def of_annotations(self) -> Posterior:
+        """Return the posterior of ratings alone."""
+        return NormalInverseGamma(threshold=self.threshold)
 
 
 def _warn_of_one_end(ratings: Ratings) -> None:

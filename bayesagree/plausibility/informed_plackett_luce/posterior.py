@@ -18,8 +18,7 @@ distribution around their mode and weighted, then the draws of each item.
 Source: Stutz et al., appendix B.4, for the likelihood; Angelopoulos et al. (2023) for predictions in the place of gold.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior,
 from bayesagree.inference.results import fingerprint
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.plausibility.independence import Guarded, Independence
+from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt, log_weight
 from bayesagree.plausibility.informed_plackett_luce.model import informed_model
@@ -50,14 +49,13 @@ SHARED = 100
 class InformedPlackettLuce(Guarded, ItemPosterior):
     """Specification of the posterior of `informed_plackett_luce`, whose arguments it holds.
 
-    `evaluate` gives it the predictions that it scores; `found` says whether they are independent of the rankings.
+    `evaluate` gives it the predictions that it scores.
     """
 
     predictions: Predictions | None = None
     exclude: Excluded = None
     shape: float | None = None
     tune: int = 200
-    found: Independence | None = None
     name = "informed_plackett_luce"
     engine = "gibbs, weighted"
     target = "score against a well-annotated truth (estimate)"
@@ -133,15 +131,9 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
         """Return the names of the parameters."""
         return {"parameter": NAMES}
 
-    def prepare(self, annotations: Rankings, predictions: Predictions) -> tuple[Rankings, Predictions]:
-        """Return rankings and predictions on the same items and labels."""
-        self.refuse_own_predictions()
-        return super().prepare(annotations, predictions)
-
-    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
-        """Return the posteriors that all models inform, and from rankings alone."""
-        informed = replace(self, predictions=predictions)
-        return [informed, PlackettLuce(), *informed.without_unsure()]
+    def of_annotations(self) -> Posterior:
+        """Return the posterior of rankings alone."""
+        return PlackettLuce()
 
     def advice(self, request: Request) -> str:
         """Return the way out where chains disagree."""

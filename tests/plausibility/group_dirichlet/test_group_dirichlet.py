@@ -68,7 +68,7 @@ def test_streams_have_the_draws_that_are_kept(monkeypatch):
     assert kept.dims == ("chain", "draw", "group", "item", "category")
     np.testing.assert_allclose(kept.sum("category"), 1, rtol=1e-12)
     models = Predictions.from_labels({"A": [0] * 70}, items=labels.items, labels=[0, 1])
-    for name, posterior in zip("gh", specification.fitted(labels, models, request).passes([1.0])):
+    for name, posterior in zip("gh", specification.truths(labels, models, request).posteriors):
         blocks = posterior.blocks(labels, request, plausibility=True).blocks
         streamed = np.concatenate([block.plausibility for block in blocks])
         wanted = kept.sel(group=name).transpose("item", "chain", "draw", "category").values.reshape(streamed.shape)
