@@ -81,7 +81,7 @@ def item_fit(
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     problem = prepare(ratings, item_mean=item_mean, prior=prior)
     rng = np.random.default_rng(seed_sequence(random_seed))
-    drawn = joint_posterior(problem).draw(draws, rng)
+    drawn = joint_posterior(problem).phi.draw(draws, rng)
     means = draw_item_means(problem, drawn, rng)
     rated, item = np.unique(ratings.item_index, return_inverse=True)
     observed_mean, observed = _moments(_coarse(ratings, ratings.unit()), item)

@@ -245,7 +245,7 @@ def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
     rng = np.random.default_rng(seed_sequence(options["random_seed"]))
     joint = joint_posterior(problem)
     limits.warn_of_readings(joint)
-    posterior, drawn = joint.phi, joint.draw(shape[0] * shape[1], rng)
+    posterior, drawn = joint.phi, joint.phi.draw(shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
     coords: dict[str, Any] = {"grid": posterior.phi}
     if likelihood in parts.OUTRIGHT:

@@ -108,6 +108,6 @@ def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
 def test_the_density_of_phi_exists_where_the_precision_is_huge():
     """A Jacobian of 2 to the half of a precision of 3,000 is beyond doubles, at no density of log p."""
     grid = np.array([0.0, 8.0])
-    found = PhiPosterior(grid, np.array([1.0, 0.0]), None, None, grid, np.array([1.0, 0.0]), 0.0)
+    found = PhiPosterior(grid, np.array([1.0, 0.0]), None, np.zeros((2, 2)), grid, np.array([1.0, 0.0]), 0.0)
     assert found.phi_density()[0] == pytest.approx(2**0.5 / np.log(2))
     assert found.phi_density()[1] == 0

@@ -2,11 +2,11 @@
 
 Places are (log p, logit m, logit s, two angles), as many of them as there are: the roots of the shares of outright
 ends, uniform on (0, 1), are the sines of the angles, on whose scale a share is known equally well near 0 and near 1.
-log p alone (flat or known item means) is a trapezoidal rule. Otherwise the mode is found by Newton steps on finite
-differences, the first draws are of a Student t around it, and further rounds are mixtures around the best draws until
-enough of them are effective; all draws together are weighted by the mixture of all rounds, and the Pareto k-hat of the
-weights says whether they can be trusted. log p of a place is rounded to a fraction of its standard deviation, so that
-places share tables of the likelihood.
+log p alone (flat or known item means) is a trapezoidal rule. Otherwise the mode is climbed to, the first draws are of a
+Student t around it, and further rounds are mixtures around the best draws until enough of them are effective; all draws
+together are weighted by the mixture of all rounds, and the Pareto k-hat of the weights says whether they can be
+trusted. log p of a place is rounded to a fraction of its standard deviation, so that places share tables of the
+likelihood.
 
 An answer at an end is an interval of a judgment, as on any level, or an outright end, with odds that the item mean
 moves (see `Likelihood.ends`). Readings with and without outright ends are
@@ -15,7 +15,7 @@ lies between the ends (Hoeting, Madigan, Raftery, Volinsky, "Bayesian model aver
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,10 +35,10 @@ HALF_LOG_2 = np.log(2) / 2
 SEARCH, LARGEST_LOGIT, LARGEST_ANGLE = (np.log(1e-4), np.log(2e4)), 15.0, np.pi / 2 - 1e-6
 # log p at which the mode is looked for first, logits of s and, for outright ends, angles.
 STARTS = np.linspace(-1.5, 4.0, 9), (-2.0, -0.5, 1.0), (0.15, 0.7)
-# Newton steps at most, gain of the log density that ends them, lengths tried of each, and the largest.
-NEWTON_STEPS, LEAST_GAIN, LENGTHS, LONGEST = 30, 0.02, np.array([1.0, 0.4, 0.1, 2.0]), 1.5
+# Step of the finite differences towards the mode, and how far from the best start it may be.
+SPACING, FARTHEST = 1e-3, 3.0
 # Least curvature of the first proposal, degrees of freedom of all, and what its scale is multiplied by.
-FLATTEST, DEGREES, WIDER = 0.05, 5, 1.15
+FLATTEST, DEGREES, WIDER = 0.05, 3, 1.15
 # Draws in the first round, a quarter for each of two modes, in others, further rounds at most; effective draws that end
 # them.
 FIRST, NEXT, MOST_ROUNDS, ENOUGH = 4096, 2048, 6, 2500
@@ -53,8 +53,9 @@ FEWEST = 50
 NEGLIGIBLE, LEAST_SHARE = 10.0, 0.2
 # Weight of a reading above which its effective draws and k-hat count.
 COUNTED = 0.01
-# Rounding of log p in standard deviations, fall of its density that ends a trapezoidal rule, points of the result.
-ROUNDED, DROP, FINE = 0.25, 18.0, 20
+# Rounding of log p in standard deviations; fall of its density that ends a trapezoidal rule, its places, and points of
+# the result between two of them.
+ROUNDED, DROP, PLACES, FINE = 0.25, 18.0, 41, 20
 
 
 def phi_of(precision: Floats | float) -> Floats:
@@ -103,7 +104,7 @@ class PhiPosterior:
     y, weight
         log p and the weight of each place, adding up to 1, shape (place,), by log p.
     hyper, shares
-        (m, s) and shares of outright ends, shape (place, 2); None without.
+        (m, s) and shares of outright ends, shape (place, 2); None, and 0, without.
     grid, density
         log p and its posterior density, shape (grid,).
     log_evidence, log_evidence_error
@@ -115,7 +116,7 @@ class PhiPosterior:
     y: Floats
     weight: Floats
     hyper: Floats | None
-    shares: Floats | None
+    shares: Floats
     grid: Floats
     density: Floats
     log_evidence: float
@@ -158,42 +159,17 @@ class PhiPosterior:
         """Draw places by their weights, systematically and in random order."""
         at = np.searchsorted(np.cumsum(self.weight), (np.arange(n) + rng.random()) / n)
         at = rng.permutation(np.minimum(at, self.y.size - 1))
-        y = self.y[at]
-        if np.isinf(self.effective):
-            y = y + (self.y[1] - self.y[0]) * (rng.random(n) - 0.5)
-        shares = np.zeros((n, 2)) if self.shares is None else self.shares[at]
-        return Draws(y, None if self.hyper is None else self.hyper[at], shares)
+        return Draws(self.y[at], None if self.hyper is None else self.hyper[at], self.shares[at])
 
 
-@dataclass(frozen=True)
-class JointPosterior:
-    """Posterior of Phi and of the shares of outright ends.
-
-    Attributes
-    ----------
-    phi
-        The posterior, of both readings together.
-    binned, inflated
-        Posteriors of the readings without and with outright ends, None of a reading that is not considered.
-    prob_inflated
-        Posterior probability of the reading with outright ends.
-    """
+class JointPosterior(NamedTuple):
+    """Posterior of both readings of answers at the ends together, and of each, None of one that is not considered."""
 
     phi: PhiPosterior
     binned: PhiPosterior | None
     inflated: PhiPosterior | None
     prob_inflated: float
-
-    def draw(self, n: int, rng: np.random.Generator) -> Draws:
-        """Draw log p, (m, s) and the shares, 0 where there are no outright ends."""
-        if self.binned is None or self.inflated is None:
-            return self.phi.draw(n, rng)
-        outright = rng.binomial(n, self.prob_inflated)
-        parts = self.inflated.draw(outright, rng), self.binned.draw(n - outright, rng)
-        order = rng.permutation(n)
-        y, shares = (np.concatenate([getattr(p, name) for p in parts])[order] for name in ("y", "shares"))
-        hyper = [p.hyper for p in parts if p.hyper is not None]
-        return Draws(y, np.concatenate(hyper)[order] if hyper else None, shares)
+    """Posterior probability of the reading with outright ends."""
 
 
 @one_blas_thread()
@@ -237,30 +213,27 @@ def _checked(found: PhiPosterior) -> PhiPosterior:
 def _posterior(problem: Problem, outright: bool, rival: float = -np.inf) -> PhiPosterior:
     """Return the posterior of one reading; where it is averaged, with one whose log evidence is `rival`."""
     density = log_density(problem, outright)
-    starts = _starts(problem, outright)
+    if not outright and not problem.means.hierarchical:
+        return _by_quadrature(density)
+    starts, ranges = _starts(problem, outright)
     # With outright ends there may be two modes, and a ridge between them: agreement with many, and without.
     sides = [starts[:, 0] < APART, starts[:, 0] >= APART] if outright else [slice(None)]
-    rounds = [_mode(density, starts[side]) for side in sides]
-    if starts.shape[1] == 1:
-        return _by_quadrature(density, float(rounds[0].centres[0, 0]), float(rounds[0].root[0, 0]))
+    rounds = [_mode(density, starts[side], ranges) for side in sides]
     places, log_weight, k_hat, error, effective = _by_importance(density, rounds, rival)
-    log_evidence = float(sp.special.logsumexp(log_weight)) - np.log(log_weight.size)
-    weight = np.exp(log_weight - sp.special.logsumexp(log_weight))
+    total = float(sp.special.logsumexp(log_weight))
     order = np.argsort(places[:, 0])
-    places, weight = places[order], weight[order]
-    hyper = sp.special.expit(places[:, 1:3]) if problem.means.hierarchical else None
-    shares = np.sin(places[:, -2:]) ** 2 if outright else None
+    places, weight = places[order], np.exp(log_weight[order] - total)
     y = places[:, 0]
-    cdf = np.cumsum(weight)
-    low, high = y[np.searchsorted(cdf, [0.0005, 0.9995]).clip(0, y.size - 1)]
+    hyper = sp.special.expit(places[:, 1:3]) if problem.means.hierarchical else None
+    shares = np.sin(places[:, -2:]) ** 2 if outright else np.zeros((y.size, 2))
+    low, high = y[np.searchsorted(np.cumsum(weight), [0.0005, 0.9995]).clip(0, y.size - 1)]
     sd = np.sqrt(weight @ (y - weight @ y) ** 2)
-    edges = np.linspace(low - 0.5 * sd, high + 0.5 * sd, 401)
+    edges, step = np.linspace(low - 0.5 * sd, high + 0.5 * sd, 401, retstep=True)
     mass, _ = np.histogram(y, edges, weights=weight)
-    step = edges[1] - edges[0]
     bandwidth = 0.8 * min(sd, (high - low) / 6) * effective**-0.2
     smooth = sp.ndimage.gaussian_filter1d(mass, bandwidth / step, mode="constant") / step
-    grid = (edges[1:] + edges[:-1]) / 2
-    return PhiPosterior(y, weight, hyper, shares, grid, smooth, log_evidence, error, effective, k_hat)
+    of_weights = total - np.log(y.size), error, effective, k_hat
+    return PhiPosterior(y, weight, hyper, shares, (edges[1:] + edges[:-1]) / 2, smooth, *of_weights)
 
 
 def log_density(problem: Problem, outright: bool) -> Density:
@@ -312,74 +285,60 @@ def draw_item_means(problem: Problem, drawn: Draws, rng: np.random.Generator) ->
     return problem.means.draw(problem.like, item, y, drawn.hyper, drawn.shares, rng)
 
 
-def _starts(problem: Problem, outright: bool) -> Floats:
-    """Return places among which the mode is looked for first."""
-    like, axes = problem.like, [STARTS[0]]
+def _starts(problem: Problem, outright: bool) -> tuple[Floats, list[tuple[float, float]]]:
+    """Return places among which the mode is looked for first, and the range of each parameter."""
+    like, axes, ranges = problem.like, [STARTS[0]], [SEARCH]
     if problem.means.hierarchical:
         unit = problem.patterns.values.clip(0.02, 0.98)
         mean = like.weight @ (problem.patterns.counts @ unit) / (like.weight @ like.size)
         axes += [sp.special.logit([mean]), STARTS[1]]
+        ranges += [(-LARGEST_LOGIT, LARGEST_LOGIT)] * 2
     axes += [STARTS[2]] * 2 * outright
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    ranges += [(-LARGEST_ANGLE, LARGEST_ANGLE)] * 2 * outright
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes)), ranges
 
 
-def _mode(density: Density, starts: Floats) -> "_Round":
-    """Return a Student t around the mode that is found from the best start."""
-    found = density(starts)
-    at, d = starts[np.argmax(found)], starts.shape[1]
-    step, unit, value = np.full(d, 0.1), np.eye(d), found.max()
-    pairs = [(i, j) for i in range(d) for j in range(i)]
-    curvature = unit
-    for _ in range(NEWTON_STEPS):
-        near = [*unit, *-unit, *(unit[i] + unit[j] for i, j in pairs), *(-unit[i] - unit[j] for i, j in pairs)]
-        up, down, *both = np.split(density(at + step * near) - value, [d, 2 * d, 2 * d + len(pairs)])
-        slope, curvature = (up - down) / (2 * step), np.diag(-(up + down) / step**2)
-        for (i, j), above, below in zip(pairs, *both):
-            mixed = above + below - up[i] - down[i] - up[j] - down[j]
-            curvature[i, j] = curvature[j, i] = -mixed / (2 * step[i] * step[j])
-        if not np.isfinite(curvature).all():
-            step, curvature = step / 4, unit / step**2  # beside a limit
-            continue
-        values, vectors = np.linalg.eigh(curvature)
-        move = vectors @ ((vectors.T @ slope) / np.maximum(np.abs(values), FLATTEST))
-        gain = slope @ move
-        step = np.clip(0.5 / np.sqrt(np.maximum(np.diag(curvature), 1.0)), 0.003, 0.3)
-        if gain < LEAST_GAIN:
-            break
-        tried = at + np.outer(LENGTHS, move * min(1.0, LONGEST / np.abs(move).max()))
-        found = density(tried)
-        if found.max() <= value:
-            step, tried = step / 2, at + np.outer([0.02, 0.005], move * min(1.0, LONGEST / np.abs(move).max()))
-            found = density(tried)
-            if found.max() <= value:
-                break
-        at, value = tried[np.argmax(found)], found.max()
-    values, vectors = np.linalg.eigh(curvature)
+def _mode(density: Density, starts: Floats, ranges: list[tuple[float, float]]) -> "_Round":
+    """Return a Student t around the mode that is climbed to from the best start."""
+    start = starts[np.argmax(density(starts))]
+    around = SPACING * np.concatenate([np.eye(start.size), -np.eye(start.size)])
+
+    def loss(x: Floats) -> tuple[float, Floats]:
+        value, *near = -density(np.vstack([x, x + around]))
+        up, down = np.split(np.array(near), 2)
+        return value, (up - down) / (2 * SPACING)
+
+    # Far beyond the best start an item's likelihood needs many nodes.
+    ends = zip(ranges, start)
+    bounds = [
+        (max(low + 3 * SPACING, at - FARTHEST), min(high - 3 * SPACING, at + FARTHEST)) for (low, high), at in ends
+    ]
+    at = sp.optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-6}).x
+    up, down = np.split(np.stack([loss(at + step)[1] for step in around]), 2)
+    curvature = (up - down) / (2 * SPACING)
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
     return _Round(at[None], vectors * (WIDER / np.sqrt(np.maximum(values, FLATTEST))))
 
 
-def _by_quadrature(density: Density, mode: float, sd: float) -> PhiPosterior:
-    """Return the posterior of log p alone from a trapezoidal rule from the mode to both sides."""
-    step = ROUNDED * sd
-    number = np.arange(-35, 36)
-    found = density((mode + step * number)[:, None])
-    for side in (-1, 1):
-        while found[0 if side < 0 else -1] > found.max() - DROP:
-            new = number[0 if side < 0 else -1] + side * np.arange(1, 11)
-            more = density((mode + step * new)[:, None])
-            number, found = np.append(number, new), np.append(found, more)
-            order = np.argsort(number)
-            number, found = number[order], found[order]
-            if not np.isfinite(more).all():
-                break
+def _by_quadrature(density: Density) -> PhiPosterior:
+    """Return the posterior of log p alone from a trapezoidal rule over the range that holds it, which is zoomed to."""
+    low, high = SEARCH
+    while True:
+        y, step = np.linspace(low, high, PLACES, retstep=True)
+        found = density(y[:, None])
+        near = np.flatnonzero(found > found.max() - DROP)
+        if near.size > PLACES / 2:
+            break
+        low, high = np.clip([y[near[0]] - step, y[near[-1]] + step], *SEARCH)
     live = np.isfinite(found)
-    y, found = mode + step * number[live], found[live]
+    y, found = y[live], found[live]
     fine = np.linspace(y[0], y[-1], FINE * (y.size - 1) + 1)
     log_density = sp.interpolate.make_interp_spline(y, found, k=5)(fine)
     log_evidence = float(sp.special.logsumexp(found) + np.log(step))
     weight = np.exp(log_density - log_density.max())
     weight /= weight.sum()
-    return PhiPosterior(fine, weight, None, None, fine, weight / (fine[1] - fine[0]), log_evidence)
+    none = np.zeros((fine.size, 2))
+    return PhiPosterior(fine, weight, None, none, fine, weight / (fine[1] - fine[0]), log_evidence)
 
 
 class _Round(NamedTuple):
@@ -441,18 +400,20 @@ def _by_importance(
 
 
 def _mixture(first: PhiPosterior, second: PhiPosterior, share: float) -> PhiPosterior:
-    """Return the mixture of two posteriors, `share` of it the second, of log p alone."""
-    y, weight = (np.concatenate(parts) for parts in (
-        (first.y, second.y), ((1 - share) * first.weight, share * second.weight)
-    ))  # fmt: skip
-    counted = [one for one, part in ((first, 1 - share), (second, share)) if part > COUNTED]
+    """Return the mixture of two posteriors, `share` of it the second."""
+    both = ((first, 1 - share), (second, share))
+    y, weight, shares = (
+        np.concatenate(parts) for parts in zip(*((one.y, part * one.weight, one.shares) for one, part in both))
+    )
+    hyper = None if first.hyper is None or second.hyper is None else np.concatenate([first.hyper, second.hyper])
     order, grid = np.argsort(y), np.union1d(first.grid, second.grid)
-    each = [np.interp(grid, one.grid, one.density, left=0.0, right=0.0) for one in (first, second)]
-    return replace(
-        first, y=y[order], weight=weight[order], hyper=None, grid=grid, density=(1 - share) * each[0] + share * each[1],
-        log_evidence=float(np.logaddexp(first.log_evidence, second.log_evidence) - np.log(2)),
-        log_evidence_error=(1 - share) * first.log_evidence_error + share * second.log_evidence_error,
-        effective=min(one.effective for one in counted), k_hat=max(one.k_hat for one in counted),
+    density = sum(part * np.interp(grid, one.grid, one.density, left=0.0, right=0.0) for one, part in both)
+    counted = [one for one, part in both if part > COUNTED]
+    return PhiPosterior(
+        y[order], weight[order], None if hyper is None else hyper[order], shares[order], grid, np.asarray(density),
+        float(np.logaddexp(first.log_evidence, second.log_evidence) - np.log(2)),
+        sum(part * one.log_evidence_error for one, part in both),
+        min(one.effective for one in counted), max(one.k_hat for one in counted),
     )  # fmt: skip
 
 
