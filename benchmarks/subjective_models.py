@@ -27,7 +27,6 @@ from bayesagree.subjective import (
     disagreement_rate,
     group_performance,
     group_summary,
-    prob_worse,
     recode,
 )
 from bayesagree.subjective.disagreement import without_items
@@ -156,7 +155,7 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
             for one in [summary.sel(model=m, group=g)]
         ]
         print(f"      {g!s:28} {';  '.join(cells)}")
-    worse = prob_worse(tree).sel(model="majority vote")
+    worse = summary["prob_worse"].sel(model="majority vote")
     pair = worse.stack(pair=("group", "other_group")).idxmax("pair").item()
     print(f"    majority vote serves {pair[0]!r} worse than {pair[1]!r} with probability {float(worse.max()):.3f}")
     without = left_out(result)["dispersion"]

@@ -434,11 +434,11 @@ def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) ->
     --------
     >>> import pandas as pd
     >>> from bayesagree import Annotators, Labels
-    >>> from bayesagree.subjective import EvaluationSpecification, check_specification
+    >>> from bayesagree.subjective import EvaluationSpecification
     >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=list("xyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
     >>> declared = EvaluationSpecification("unequal accuracy", protected=["gender"])
-    >>> [panel.get_title() for panel in plot_shares(check_specification(declared, votes, people).distributions).flat]
+    >>> [panel.get_title() for panel in plot_shares(declared.check(votes, people).distributions).flat]
     ['annotator: gender', 'label: label']
     """
     groups = list(distributions.groupby(["kind", "feature"], sort=False))

@@ -86,7 +86,7 @@ REFUSED = {
     "items: all left out": (lambda: ba.subjective.disagreement.without_items(VOTES, [0, 1, 2]), "none is left"),
     "items: unknown": (lambda: ba.subjective.disagreement.without_items(VOTES, [9]), "item 9 has no annotation"),
     "recode: a rating without a label": (lambda: ba.subjective.recode(RATED, {1: "low"}), "has no label"),
-    "groups: smallest of no width": (lambda: ba.subjective.minimum_group_size(drawn(), half_width=1), "half_width=1 is not between 0 and 1"),
+    "groups: smallest of no width": (lambda: ba.subjective.group_summary(drawn(), half_width=1), "half_width=1"),
     "groups: no engine": (lambda: ba.group_posterior(VOTES, {"A": pd.Series(["a", "b", "a"])}, PEOPLE, by="age", engine="no"), "engine='no' is not one of"),
     "groups: no model": (lambda: ba.subjective.group_performance(VOTES, {}, PEOPLE, by="age"), "there is no model"),
     "groups: no series": (lambda: ba.subjective.group_performance(VOTES, {"A": [1]}, PEOPLE, by="age"), "expected a pandas series"),
@@ -115,7 +115,7 @@ OF_OTHERS = {
     "common_agreement": [lambda tree: ba.agreement.phi_difference(tree, tree)],
     "davidson": [ba.comparisons.effect_table],
     "corrected_rate": [ba.judges.judge_table, ba.judges.warnings_of],
-    "group_posterior": [ba.subjective.group_summary, ba.subjective.prob_worse, ba.subjective.minimum_group_size],
+    "group_posterior": [ba.subjective.group_summary],
 }
 
 

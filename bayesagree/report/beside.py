@@ -17,7 +17,7 @@ from bayesagree.judges.annotator_test import alternative_annotator_test
 from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.disagreement import recode
-from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
+from bayesagree.subjective.group_model import group_posterior, group_summary
 from bayesagree.subjective.group_truth import group_truth_tables
 from bayesagree.subjective.tables import as_labels
 
@@ -178,8 +178,9 @@ def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
         labels, case.models, groups, draws=chosen.draws, chains=chosen.chains, random_seed=chosen.random_seed
     )
     accuracy = group_summary(tree)
-    worst = _worst(accuracy, prob_worse(tree))
-    return GroupResults(groups.by, composition, accuracy, worst, _truth(labels, case.models, groups, chosen))
+    return GroupResults(
+        groups.by, composition, accuracy, _worst(accuracy), _truth(labels, case.models, groups, chosen)
+    )
 
 
 def _truth(labels: Labels, models: Any, groups: Groups, chosen: ReportSettings) -> dict[str, pd.DataFrame] | None:
@@ -196,12 +197,12 @@ def _truth(labels: Labels, models: Any, groups: Groups, chosen: ReportSettings) 
             return None
 
 
-def _worst(accuracy: xr.Dataset, worse: xr.DataArray) -> pd.DataFrame:
+def _worst(accuracy: xr.Dataset) -> pd.DataFrame:
     """Name the two groups furthest apart for each model, with the probability of their order."""
     rows = []
     for model in accuracy["model"].values.tolist():
         mean = accuracy["mean"].sel(model=model).values
         low, high = (str(accuracy["group"].values[place]) for place in (np.argmin(mean), np.argmax(mean)))
-        order = float(worse.sel(model=model, group=low, other_group=high))
+        order = float(accuracy["prob_worse"].sel(model=model, group=low, other_group=high))
         rows.append({"model": model, "worst": low, "best": high, "probability": order})
     return pd.DataFrame(rows)

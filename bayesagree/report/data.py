@@ -35,7 +35,7 @@ from bayesagree.report.beside import (
 )
 from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model_scores
 from bayesagree.report.settings import Case, ReportSettings
-from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport, check_specification
+from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 
 # Plausibilities of the draws that models are scored on are kept whole up to this size.
 MAX_BYTES = 2**30
@@ -289,7 +289,7 @@ def _specification(
         return None
     if annotators is None or isinstance(case.annotations, Rankings):
         raise InputError("a specification is compared with labels or ratings and the features of their annotators")
-    return check_specification(declared, case.annotations, annotators)
+    return declared.check(case.annotations, annotators)
 
 
 def _diagnostics(tree: xr.DataTree) -> dict[str, float]:

@@ -1,14 +1,13 @@
 from .agreement import group_agreement
 from .crowd_quality import crowdtruth
 from .disagreement import disagreement_rate, recode
-from .group_model import group_summary, minimum_group_size, prob_worse
+from .group_model import group_summary
 from .group_truth import dividing_items, group_permutation_test
 from .performance import group_performance
-from .specification import EvaluationSpecification, check_specification
+from .specification import EvaluationSpecification
 
 __all__ = [
     "EvaluationSpecification",
-    "check_specification",
     "crowdtruth",
     "disagreement_rate",
     "dividing_items",
@@ -16,7 +15,5 @@ __all__ = [
     "group_performance",
     "group_permutation_test",
     "group_summary",
-    "minimum_group_size",
-    "prob_worse",
     "recode",
 ]

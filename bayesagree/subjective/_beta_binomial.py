@@ -8,7 +8,6 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.agreement.prior import log_beta
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
 COARSE, FINE = 24, 32
@@ -28,7 +27,7 @@ class RisingCounts(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """Cells of the three shared parameters, edges of w, m and b; or the two shapes of their Beta priors."""
+    """Edges of the cells of the three shared parameters w, m and b, whose priors are uniform."""
 
     within: Any
     location: Any
@@ -100,12 +99,9 @@ class BetaBinomialPosterior:
 
 
 def beta_binomial_posterior(
-    agree: NDArray[np.int64], total: NDArray[np.int64], group: NDArray[np.int64], n_groups: int, shapes: Shared
+    agree: NDArray[np.int64], total: NDArray[np.int64], group: NDArray[np.int64], n_groups: int
 ) -> BetaBinomialPosterior:
-    """Compute the posterior of group means from agreements and annotations of each annotator.
-
-    `shapes` are those of the Beta priors of the shared parameters.
-    """
+    """Compute the posterior of group means from agreements and annotations of each annotator."""
     counts = RisingCounts(*(_more_than(v, group, n_groups) for v in (agree, total - agree, total)))
     everywhere = np.linspace(0, 1, COARSE + 1)
     # Unequal cells of mu: fine where some group's mean lies, whatever w is.
@@ -116,19 +112,17 @@ def beta_binomial_posterior(
     edges = np.interp(
         np.linspace(0, 1, 256 + 24 * n_groups + 1), np.append(0, np.cumsum(density) / density.sum()), whole
     )
-    posterior = _on_cells(counts, edges, Shared(everywhere, everywhere, everywhere), shapes)
+    posterior = _on_cells(counts, edges, Shared(everywhere, everywhere, everywhere))
     for _ in range(2):
-        posterior = _on_cells(counts, edges, _range_that_matters(posterior), shapes)
+        posterior = _on_cells(counts, edges, _range_that_matters(posterior))
     return posterior
 
 
-def _on_cells(counts: RisingCounts, edges: Floats, shared: Shared, shapes: Shared) -> BetaBinomialPosterior:
+def _on_cells(counts: RisingCounts, edges: Floats, shared: Shared) -> BetaBinomialPosterior:
     likelihood, largest = _likelihood(counts, _middle(edges), _middle(shared.within))
     prior = _cell_mass(edges, _middle(shared.location), _middle(shared.between))
     evidence = np.einsum("wgc,hc->wgh", likelihood, prior, optimize=True)
     log_weight = largest[:, None] + np.log(np.maximum(evidence, 1e-300)).sum(axis=1)
-    within, location, between = (log_beta(_middle(at), s) for s, at in zip(shapes, shared))
-    log_weight += within[:, None] + (location[:, None] + between).ravel()
     return BetaBinomialPosterior(edges, likelihood, prior, shared, log_weight)
 
 

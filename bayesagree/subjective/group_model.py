@@ -12,32 +12,27 @@ groups look different. Given (w, m, b) the groups are independent, so the poster
 of mu_g on cells, prior probabilities of the cells from the Beta distribution function, and a grid over the shared
 parameters.
 
-Other Beta priors of w, b and m than the uniform ones: `GroupPrior`.
-
 Source of the question: Balayn and Bozzon (2019), who warn that their metrics "are not statistically correct for the
 rarest groups". The model is ours.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.agreement.prior import beta_shapes
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import InputError, positive_int
-from bayesagree.inference.intervals import hdi
-from bayesagree.inference.predictive import draws_of
+from bayesagree.errors import InputError, positive_int, probability
+from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import require_from, result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions, is_data
-from bayesagree.subjective._beta_binomial import Shared, beta_binomial_posterior
+from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
 
@@ -46,37 +41,6 @@ if TYPE_CHECKING:
 
 # Variables that both engines draw and a result keeps.
 SHARED = ("performance", "within_spread", "between_spread")
-
-
-@dataclass(frozen=True)
-class GroupPrior:
-    """Prior of `group_posterior` and `group_performance_model`: shapes of Beta distributions; the defaults are uniform.
-
-    Attributes
-    ----------
-    location
-        Of m, the mean performance over groups.
-    within_spread, between_spread
-        Of w and b, how far annotators of a group differ, and groups: near 0 little, near 1 as far as possible.
-
-    Examples
-    --------
-    >>> GroupPrior(between_spread=(1, 9)).between_spread  # groups expected to be alike: mean of b .1
-    (1, 9)
-    """
-
-    location: tuple[float, float] = (1.0, 1.0)
-    within_spread: tuple[float, float] = (1.0, 1.0)
-    between_spread: tuple[float, float] = (1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        """Refuse shapes that no Beta distribution has."""
-        for name, shapes in vars(self).copy().items():
-            object.__setattr__(self, name, beta_shapes(shapes, f"prior {name}"))
-
-    def shapes(self) -> Shared:
-        """Return the shapes in the order of the exact engine."""
-        return Shared(self.within_spread, self.location, self.between_spread)
 
 
 class GroupCounts(NamedTuple):
@@ -98,13 +62,13 @@ def group_posterior(
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
     *,
-    prior: GroupPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    engine: Literal["exact", "nuts"] = "exact",
 ) -> xr.DataTree:
     """Draw the accuracy of every model for each group of annotators from its hierarchical posterior.
+
+    `bayesagree.subjective.group_model.group_performance_model` is the same model in PyMC, to change its priors, say.
 
     The model assumes that groups labelled similar items. If each group labels its own, easy or hard ones, intervals
     cover .57 instead of .95: compare groups on items that all of them labelled.
@@ -116,14 +80,10 @@ def group_posterior(
     ----------
     labels, predictions, annotators, by
         As `group_performance`.
-    prior
-        By default `GroupPrior()`, uniform.
     draws, chains
         chains x draws draws in all.
     random_seed
         Same seed, same draws.
-    engine
-        ``"exact"``: quadrature and independent draws; ``"nuts"`` samples `group_performance_model` for each model.
 
     Returns
     -------
@@ -146,24 +106,16 @@ def group_posterior(
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("wxyz"), "gender": list("ffmm")}))
     >>> model = Predictions.from_labels({"A": ["a"] * 9}, labels=["a", "b"])
     >>> tree = group_posterior(votes, model, people, by=["gender"], random_seed=1)
-    >>> float(prob_worse(tree).sel(model="A", group="m", other_group="f")) > 0.5
+    >>> float(group_summary(tree)["prob_worse"].sel(model="A", group="m", other_group="f")) > 0.5
     True
     """
     labels = as_annotations(labels, (Labels,), "labels")
     predictions = as_predictions(predictions, labels) if is_data(predictions) else predictions
     n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     counts = group_counts(labels, predictions, as_groups(labels, annotators, by))
-    prior = prior or GroupPrior()
-    if engine == "nuts":
-        fits = [_sampled(counts, m, prior, n_draws, n_chains, random_seed) for m in range(counts.models.size)]
-    elif engine == "exact":
-        streams = seed_sequence(random_seed).generate_state(counts.models.size)
-        rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
-        fits = list(
-            map_blocks(lambda m: _exact(counts, m, prior, n_draws * n_chains, rngs[m]), [*range(len(rngs))])
-        )
-    else:
-        raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
+    streams = seed_sequence(random_seed).generate_state(counts.models.size)
+    rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
+    fits = list(map_blocks(lambda m: _draws(counts, m, n_draws * n_chains, rngs[m]), [*range(len(rngs))]))
     shape, dims = (n_chains, n_draws), ("chain", "draw", "model")
     drawn = {name: np.stack([fit[name] for fit in fits], axis=1) for name in SHARED}
     performance = drawn.pop("performance").reshape(*shape, *counts.total.shape[:1], counts.groups.size)
@@ -180,68 +132,62 @@ def group_posterior(
     }
     groups = {"posterior": posterior, "constant_data": constant_data}
     coords = {"model": counts.models, "group": counts.groups}
-    settings = {"metric": "accuracy", "prior": asdict(prior)}
-    return result_tree(
-        groups, coords, model="group_performance", engine=engine, random_seed=random_seed, settings=settings
-    )
+    how: Any = {"model": "group_performance", "engine": "exact", "random_seed": random_seed}
+    return result_tree(groups, coords, **how, settings={"metric": "accuracy"})
 
 
-def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
-    """Compute Pr(the accuracy of a model in `group` is below that in `other_group` by more than the margin).
-
-    Returns
-    -------
-    DataArray
-        Dims (model, group, other_group); 0 on the diagonal.
-    """
-    require_from("group_posterior", result, "posterior/performance")
-    performance = result["posterior"]["performance"]
-    other = performance.rename(group="other_group")
-    return (other - performance > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
-
-
-def group_summary(result: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
-    """Return posterior ``mean``, ``lower`` and ``upper`` (HDI) of every group's accuracy, dims (model, group)."""
-    require_from("group_posterior", result, "posterior/performance")
-    performance = result["posterior"].to_dataset()["performance"].transpose("model", "group", "chain", "draw")
-    draws = performance.values.reshape(*performance.shape[:2], -1)
-    ends = np.array([[hdi(group, ci_prob) for group in model] for model in draws])
-    table = {"mean": draws.mean(axis=-1), "lower": ends[..., 0], "upper": ends[..., 1]}
-    coords = {dim: performance[dim].values for dim in ("model", "group")}
-    return xr.Dataset(
-        {k: (tuple(coords), v) for k, v in table.items()}, coords, {"ci_kind": "hdi", "ci_prob": ci_prob}
-    )
-
-
-def minimum_group_size(
-    result: xr.DataTree, *, half_width: float = 0.05, labels_per_annotator: int = 10, ci_prob: float = 0.95
-) -> xr.DataArray:
-    """Compute how many annotators a group needs for an interval of mean +- half_width.
+def group_summary(
+    result: xr.DataTree,
+    *,
+    margin: float = 0.0,
+    half_width: float = 0.05,
+    labels_per_annotator: int = 10,
+    ci_prob: float = 0.95,
+) -> xr.Dataset:
+    """Summarise the accuracy of every model for each group: interval, which group is worse, how many annotators more.
 
     The variance of the accuracy of one annotator with n labels is mu (1 - mu) (1 + (n - 1) / (1 + phi)) / n: beyond
     some labels per annotator only more annotators help. Averaged over the posterior; normal approximation.
 
+    Parameters
+    ----------
+    result
+        Result of `group_posterior`.
+    margin
+        By how much the accuracy of a group must be below that of another to be worse.
+    half_width, labels_per_annotator
+        Half the width of the interval that is wanted of a group, from annotators with so many labels each.
+    ci_prob
+        Probability of the intervals.
+
     Returns
     -------
-    DataArray
-        Number of annotators, dims (model, group).
+    Dataset
+        ``mean``, ``lower`` and ``upper`` (HDI), dims (model, group); ``prob_worse``, Pr(the accuracy in `group` is
+        below that in `other_group` by more than the margin), dims (model, group, other_group); ``annotators_needed``
+        for an interval of mean +- half_width, dims (model, group).
 
     Raises
     ------
     InputError
         A half width that is not in (0, 1).
     """
-    if not 0 < half_width < 1:
-        raise InputError(f"half_width={half_width!r} is not between 0 and 1")
+    probability(half_width, "half_width")
     n = positive_int(labels_per_annotator, "labels_per_annotator")
-    require_from("group_posterior", result, "posterior/within_spread")
+    require_from("group_posterior", result, "posterior/performance")
     posterior = result["posterior"].to_dataset()
-    mean = posterior["performance"]
+    mean = posterior["performance"].transpose("chain", "draw", "model", "group")
+    sample = ("chain", "draw")
+    ends = column_hdi(mean.values.reshape(-1, mean.sizes["model"] * mean.sizes["group"]), ci_prob)
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
     z = float(sp.special.ndtri((1 + ci_prob) / 2))
-    needed = (variance.mean(("chain", "draw")) * (z / half_width) ** 2).transpose("model", "group")
-    attrs = {"half_width": half_width, "ci_prob": ci_prob}
-    return needed.copy(data=np.ceil(needed.values).astype(int)).assign_attrs(attrs)
+    found = {"mean": mean.mean(sample)} | {
+        name: (("model", "group"), end.reshape(mean.shape[2:])) for name, end in zip(("lower", "upper"), ends)
+    }
+    found["prob_worse"] = (mean.rename(group="other_group") - mean > margin).mean(sample)
+    found["annotators_needed"] = np.ceil(variance.mean(sample) * (z / half_width) ** 2).astype(int)
+    attrs = {"ci_kind": "hdi", "ci_prob": ci_prob, "half_width": half_width}
+    return xr.Dataset(found, attrs=attrs).transpose("model", "group", "other_group")
 
 
 def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) -> GroupCounts:
@@ -262,10 +208,8 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
     return GroupCounts(rows.models, groups.names[has_data], new[kept], agree[:, kept], total[:, kept])
 
 
-def group_performance_model(
-    counts: GroupCounts, model: str | int = 0, *, prior: GroupPrior | None = None
-) -> "pm.Model":
-    """Build the posterior of one model's performance as a PyMC model; `prior` is `GroupPrior()` by default.
+def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Model":
+    """Build the posterior of one model's performance as a PyMC model.
 
     Returns
     -------
@@ -283,7 +227,7 @@ def group_performance_model(
     coords = {"group": counts.groups, "annotator": np.arange(total.size)}
     with pm.Model(coords=coords) as graph:
         names = ("location", "between_spread", "within_spread")
-        location, between, within = (pm.Beta(name, *getattr(prior or GroupPrior(), name)) for name in names)
+        location, between, within = (pm.Beta(name, 1, 1) for name in names)
         kappa, phi = between**-2 - 1, within**-2 - 1
         performance = beta_variable("performance", location * kappa, (1 - location) * kappa, dims="group")
         mean = performance[pm.Data("group_of_annotator", group, dims="annotator")]
@@ -292,21 +236,7 @@ def group_performance_model(
     return graph
 
 
-def _exact(
-    counts: GroupCounts, model: int, prior: GroupPrior, n_samples: int, rng: np.random.Generator
-) -> dict[str, NDArray[Any]]:
+def _draws(counts: GroupCounts, model: int, n: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     kept = counts.total[model] > 0
     agree, total = counts.agree[model, kept], counts.total[model, kept]
-    posterior = beta_binomial_posterior(agree, total, counts.group[kept], counts.groups.size, prior.shapes())
-    return posterior.sample(n_samples, rng)
-
-
-def _sampled(
-    counts: GroupCounts, model: int, prior: GroupPrior, draws: int, chains: int, random_seed: Seed
-) -> dict[str, NDArray[Any]]:
-    from bayesagree.inference.nuts import sample_nuts
-
-    sampled = sample_nuts(
-        group_performance_model(counts, model, prior=prior), draws=draws, chains=chains, random_seed=random_seed
-    )
-    return draws_of(sampled["posterior"].to_dataset(), *SHARED)
+    return beta_binomial_posterior(agree, total, counts.group[kept], counts.groups.size).sample(n, rng)

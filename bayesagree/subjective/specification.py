@@ -3,7 +3,7 @@
 Balayn and Bozzon list seven points to settle before collecting an evaluation set: which bias is looked for, which
 features of people matter, the target distributions of annotators, items and labels, how they were collected, and a
 report of all of it with the intermediate scores. `EvaluationSpecification` is that list, filled in by hand;
-`check_specification` puts the actual distributions beside the targets and lists the gaps.
+`EvaluationSpecification.check` puts the actual distributions beside the targets and lists the gaps.
 
 Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019), section
 "Data collection: specifications, implications", points 1 to 7.
@@ -56,6 +56,19 @@ class EvaluationSpecification:
         6. How items, annotators and labels were collected, filtered and replaced.
     smallest_group
         7. Number of annotators below which the metric of a group means little.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=list("xyz"))
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", None]}))
+    >>> declared = EvaluationSpecification(
+    ...     "unequal accuracy", protected=["gender"], annotators={"gender": {"f": 0.5, "m": 0.5}}, smallest_group=2
+    ... )
+    >>> for gap in declared.check(votes, people).gaps:
+    ...     print(gap)
+    annotators, gender = m: nobody, target 50 %
+    annotators, gender: 1 of 3 are not known
+    1 groups have fewer than 2 annotators: 'unknown'
     """
 
     bias_definition: str
@@ -97,6 +110,52 @@ class EvaluationSpecification:
         except (ValueError, TypeError, RecursionError) as error:
             raise InputError(f"this is not a specification: {error}") from error
 
+    def check(
+        self, annotations: Labels | Ratings, annotators: Annotators, *, items: pd.DataFrame | None = None
+    ) -> "SpecificationReport":
+        """Compare the declaration with the data.
+
+        Parameters
+        ----------
+        annotations, annotators
+            The evaluation set.
+        items
+            Attributes of the items, index item, for the target distributions of items.
+
+        Raises
+        ------
+        InputError
+            A declared feature that the annotators or items do not have.
+        """
+        if missing := [name for name in self.items if items is None or name not in items]:
+            raise InputError(
+                f"the specification has a target for item attribute {missing[0]!r}; pass items= with it"
+            )
+        of_items: Any = None if items is None else items.reindex(list(annotations.items))
+        features = dict.fromkeys([*self.protected, *self.similarity, *self.representative, *self.annotators])
+        known = annotations.categories.astype(str).tolist() if annotations.kind == "labels" else []
+        given = [
+            *(
+                ("annotator", f, annotators.values(f, annotations.annotators), self.annotators, [])
+                for f in features
+            ),
+            *(
+                ("item", f, of_items[f].map(str, na_action="ignore").fillna(UNKNOWN), self.items, [])
+                for f in self.items
+            ),
+            ("label", "label", annotations.text(), {"label": self.labels}, known),
+        ]
+        distributions = pd.concat([_shares(*one) for one in given], ignore_index=True)
+        gaps = [gap for row in distributions.itertuples(index=False) if (gap := _share_gap(row))]
+        few = np.bincount(annotations.item_index, minlength=annotations.items.size) < self.labels_per_item
+        gaps += [f"{few.sum()} of {few.size} items have fewer than {self.labels_per_item} labels"] * bool(few.any())
+        composition = pd.DataFrame(columns=["annotators", "annotations", "items"], index=pd.Index([], name="group"))
+        if self.protected:
+            groups = Groups.by_features(annotations, annotators, self.protected)
+            composition = groups.composition(annotations)
+            gaps += _group_gaps(self, annotations, groups, composition["annotators"])
+        return SpecificationReport(self, distributions, composition, tuple(gaps))
+
 
 @dataclass(frozen=True)
 class SpecificationReport:
@@ -127,65 +186,6 @@ class SpecificationReport:
         shares, groups = markdown_table(self.distributions), markdown_table(self.groups.reset_index())
         parts = ["# Evaluation specification", declared, "Shares:", shares, "Gaps:", gaps, "Groups:", groups]
         return "\n\n".join(parts) + "\n"
-
-
-def check_specification(
-    specification: EvaluationSpecification,
-    annotations: Labels | Ratings,
-    annotators: Annotators,
-    *,
-    items: pd.DataFrame | None = None,
-) -> SpecificationReport:
-    """Compare the specification with the data.
-
-    Parameters
-    ----------
-    specification
-        The declaration.
-    annotations, annotators
-        The evaluation set.
-    items
-        Attributes of the items, index item, for the target distributions of items.
-
-    Raises
-    ------
-    InputError
-        A declared feature that the annotators or items do not have.
-
-    Examples
-    --------
-    >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=list("xyz"))
-    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", None]}))
-    >>> declared = EvaluationSpecification(
-    ...     "unequal accuracy", protected=["gender"], annotators={"gender": {"f": 0.5, "m": 0.5}}, smallest_group=2
-    ... )
-    >>> for gap in check_specification(declared, votes, people).gaps:
-    ...     print(gap)
-    annotators, gender = m: nobody, target 50 %
-    annotators, gender: 1 of 3 are not known
-    1 groups have fewer than 2 annotators: 'unknown'
-    """
-    s = specification
-    if missing := [name for name in s.items if items is None or name not in items]:
-        raise InputError(f"the specification has a target for item attribute {missing[0]!r}; pass items= with it")
-    of_items: Any = None if items is None else items.reindex(list(annotations.items))
-    features = dict.fromkeys([*s.protected, *s.similarity, *s.representative, *s.annotators])
-    known = annotations.categories.astype(str).tolist() if annotations.kind == "labels" else []
-    parts = [
-        *(_shares("annotator", f, annotators.values(f, annotations.annotators), s.annotators) for f in features),
-        *(_shares("item", f, of_items[f].map(str, na_action="ignore").fillna(UNKNOWN), s.items) for f in s.items),
-        _shares("label", "label", annotations.text(), {"label": s.labels}, known),
-    ]
-    distributions = pd.concat(parts, ignore_index=True)
-    gaps = [gap for row in distributions.itertuples(index=False) if (gap := _share_gap(row))]
-    few = np.bincount(annotations.item_index, minlength=annotations.items.size) < s.labels_per_item
-    gaps += [f"{few.sum()} of {few.size} items have fewer than {s.labels_per_item} labels"] * bool(few.any())
-    composition = pd.DataFrame(columns=["annotators", "annotations", "items"], index=pd.Index([], name="group"))
-    if s.protected:
-        groups = Groups.by_features(annotations, annotators, s.protected)
-        composition = groups.composition(annotations)
-        gaps += _group_gaps(s, annotations, groups, composition["annotators"])
-    return SpecificationReport(s, distributions, composition, tuple(gaps))
 
 
 def individual_unfairness(

@@ -22,7 +22,7 @@ from bayesagree import (
 from bayesagree.datasets.simulate import labelled_test_set, ratings
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import shared_wins
-from bayesagree.subjective import EvaluationSpecification, check_specification, crowdtruth, group_performance
+from bayesagree.subjective import EvaluationSpecification, crowdtruth, group_performance
 from studies.crowd import plot_annotator_quality, plot_shares
 
 
@@ -144,7 +144,7 @@ def test_groups_quality_and_shares():
     (panel,) = drawn(plot_annotator_quality(crowdtruth(votes)["wqs"], ["w"]))
     assert [text.get_text() for text in panel.get_legend().get_texts()] == ["apart (1)", "others (3)"]
     declared = EvaluationSpecification("x", protected=["gender"], annotators={"gender": {"f": 0.5, "m": 0.5}})
-    panels = drawn(plot_shares(check_specification(declared, votes, people).distributions))
+    panels = drawn(plot_shares(declared.check(votes, people).distributions))
     assert [patch.get_width() for patch in panels[0].patches] == [75, 25]
     assert panels[0].lines[0].get_xdata().tolist() == [50, 50]
 

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayesagree import Labels
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.subjective.specification import EvaluationSpecification, check_specification, individual_unfairness
+from bayesagree.subjective.specification import EvaluationSpecification, individual_unfairness
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_every_gap_is_found_and_on_the_page(data):
         smallest_group=5,
     )
     items = pd.DataFrame({"source": ["web"] * 30}, index=labels.items)
-    report = check_specification(declared, labels, people, items=items)
+    report = declared.check(labels, people, items=items)
     gaps = "\n".join(report.gaps)
     for expected in (
         "annotators, gender: 1 of 12 are not known",
@@ -62,7 +62,7 @@ def test_data_as_declared_have_no_gaps(data):
         "accuracy differs with age", protected=["age"], annotators={"age": {"old": 1 / 12, "young": 11 / 12}},
         labels=dict(zip(["ok", "toxic"], counts.tolist())), labels_per_item=12, smallest_group=1,
     )  # fmt: skip
-    assert check_specification(declared, labels, people).gaps == ()
+    assert declared.check(labels, people).gaps == ()
 
 
 def test_similar_people_are_served_alike_or_not():
