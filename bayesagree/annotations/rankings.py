@@ -334,8 +334,8 @@ def who_competed(rankings: Rankings) -> tuple[str, bool]:
             False,
         )
     said = f"All {n} labels compete in every ranking: one that a ranking does not name was beaten by those it names"
-    size = pd.Series(np.diff(rankings.start)).groupby(rankings.item_index).agg(["min", "max"])
-    odd = size[(size["min"] < size["max"]) & (2 * size["max"] > n)]
+    size: Any = pd.Series(np.diff(rankings.start)).groupby(rankings.item_index).agg(["min", "max"])
+    odd: Any = size[(size["min"] < size["max"]) & (2 * size["max"] > n)]
     if odd.empty:
         return f"{said}.", False
     i = int((odd["max"] - odd["min"]).idxmax())

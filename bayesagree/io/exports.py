@@ -160,30 +160,12 @@ def read_annotations(
     return export.annotations
 
 
-def read_export(
-    path: Any,
-    *,
-    format: str | None = None,
-    question: str | None = None,
-    kind: Kind | None = None,
-    item: str = "item",
-    annotator: str | None = "annotator",
-    label: str = "label",
-    rating: str = "rating",
-    rank: str = "rank",
-    scale: tuple[float, float] | None = None,
-    step: float | None = None,
-    labels: Sequence[Any] | int | None = None,
-    duplicates: Duplicates = "error",
-    na_values: Sequence[Any] = (),
-    merge_similar: bool = False,
-    ordered: bool | None = None,
-) -> Export:
+def read_export(path: Any, *, format: str | None = None, **options: Any) -> Export:
     r"""Read annotations, predictions, gold and features of annotators from one file of a tool, or a table.
 
     Parameters
     ----------
-    path, others
+    path, format, **options
         As in `read_annotations`.
 
     Returns
@@ -211,11 +193,9 @@ def read_export(
     >>> export.contents.query("left_out")["what"].tolist()
     ['cancelled annotations']
     """
-    options = {name: value for name, value in locals().items() if name != "path"}
-    columns = Columns(**{name: options.pop(name) for name in Columns._fields})
-    layout = options.pop("format", None)
+    columns = Columns(**{name: options.pop(name) for name in Columns._fields if name in options})
     file = File(path)
-    return export_of(file, columns, Wanted(**options), layout, format_of(file, layout))
+    return export_of(file, columns, Wanted(**options), format, format_of(file, format))
 
 
 def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, known: Format | None) -> Export:
@@ -269,6 +249,8 @@ def _fields_of(file: File, what: str) -> Iterator[None]:
 
 def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     annotations = found.annotations(wanted, file.name)
+    if wanted.kind == "comparisons" and isinstance(annotations, Rankings):
+        annotations = Comparisons.from_rankings(annotations)
     _warn_of_names(annotations, wanted, file.name)
     if isinstance(annotations, Labels) and wanted.merge_similar:
         known = {spelling_key(str(label)): label for label in annotations.categories.tolist()}

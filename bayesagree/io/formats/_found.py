@@ -18,6 +18,7 @@ from bayesagree.annotations._words import name_key, one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
 from bayesagree.errors import InputError, as_python, say, shorten
+from bayesagree.io.formats._guess import Columns
 
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
 
@@ -37,6 +38,20 @@ class Wanted(NamedTuple):
     merge_similar: bool = False
     ordered: bool | None = None
 
+    @property
+    def cleans(self) -> bool:
+        """Whether values are to be changed."""
+        return bool(len(self.na_values)) or self.merge_similar
+
+    def scale_of(self, values: Any, way_out: str) -> tuple[float, float]:
+        """Return the scale of ratings; where it is not known, the error says how far they reach."""
+        if self.scale is not None:
+            return self.scale
+        numbers: Any = pd.to_numeric(pd.Series([] if values is None else values), errors="coerce")
+        numbers = numbers.dropna()
+        reach = f" (they are {numbers.min():g} to {numbers.max():g})" if len(numbers) else ""
+        raise InputError(f"the scale of the ratings is not known{reach}; pass {say('scale')}{way_out}")
+
     def spelled(self, names: Iterable[Any]) -> NDArray[Any]:
         """Names of items or annotators, on request each in one spelling."""
         known = list(names)
@@ -45,8 +60,9 @@ class Wanted(NamedTuple):
 
     def cleaned(self, values: Iterable[Any]) -> NDArray[Any]:
         """Values with None for words that are missing, and one spelling of each label."""
-        words = [self.na_values] if isinstance(self.na_values, str) else self.na_values
-        missing = set(map(str, words))
+        if not self.cleans:
+            return objects(list(values))
+        missing = {self.na_values} if isinstance(self.na_values, str) else set(map(str, self.na_values))
         kept = [None if missing and str(value) in missing else value for value in values]
         if self.merge_similar:
             spelling = one_spelling(kept, None if isinstance(self.labels, int) else self.labels)
@@ -93,7 +109,7 @@ class Found:
     def annotations(self, wanted: Wanted, source: str) -> Annotations | Comparisons | None:
         """Make the container of the answers to one question, None where there are no answers."""
         if self.container is not None:
-            return _as_wanted(self.container, wanted)
+            return self.container
         questions = dict.fromkeys(name for name, _, _, start, *_ in self.spans if start is not None)
         if questions and (not self.answers or wanted.question in questions):
             return Labels.from_spans(self.marked(_one_question(questions, wanted.question, source)))
@@ -106,15 +122,34 @@ class Found:
         frame: Any = pd.DataFrame({"item": wanted.spelled(items), "annotator": wanted.spelled(people)})
         frame, ranked = self._one_value_a_row(frame, values, wanted)
         if ranked:
-            frame = self.one_ranking(frame, "item", "annotator", wanted.duplicates)
-            return _as_wanted(Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels), wanted)
-        if _as_ratings(frame["value"], wanted, name in self.ratings):
-            made: Annotations = _ratings(frame, wanted, name, self.notes)
+            return self.made(frame, Columns(), wanted, "rankings")
+        if wanted.kind != "ratings" and (
+            wanted.kind is not None or (name not in self.ratings and not wanted.scale)
+        ):
+            return self.made(frame, Columns(), wanted, "labels")
+        way_out = f" as the tool offered it, or {say('kind', 'labels')}"
+        return self.made(frame, Columns(rating="label"), wanted, "ratings", way_out)
+
+    def made(self, frame: Any, columns: Columns, wanted: Wanted, kind: str, way_out: str = "") -> Annotations:
+        """Make the container of rows, and count what its rule for repeated annotations leaves out."""
+        names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
+        how: Any = {"item": columns.item, "annotator": columns.annotator}
+        if kind == "rankings":
+            if {*how.values(), columns.rank, "answer"} <= {*frame.columns}:
+                frame = self.one_ranking(frame, columns.item, str(columns.annotator), wanted.duplicates)
+            return Rankings.from_long(frame, **how, label=columns.label, rank=columns.rank, labels=names)
+        value = columns.rating if kind == "ratings" else columns.label
+        duplicates, notes = wanted.duplicates, self.notes
+        if kind == "ratings":
+            scale = wanted.scale_of(frame.get(value), way_out)
+            how |= {"rating": value, "scale": scale, "step": wanted.step, "duplicates": duplicates}
+            made: Annotations = in_levels(Ratings.from_long(frame, **how), notes)
         else:
-            frame, duplicates = self._choices(frame, wanted.duplicates)
-            how: Any = {"labels": wanted.labels, "duplicates": duplicates, "ordered": wanted.ordered}
-            made = Labels.from_long(frame, label="value", **how)
-        self.count_repeats(len(frame) - made.n_annotations)
+            if "answer" in frame:
+                frame, duplicates = self._choices(frame, duplicates)
+            how |= {"label": value, "labels": names, "ordered": wanted.ordered, "duplicates": duplicates}
+            made = Labels.from_long(frame, **how)
+        self.count_repeats(int(frame[value].notna().sum()) - made.n_annotations)
         return made
 
     def _choices(self, frame: Any, duplicates: Duplicates) -> tuple[Any, Duplicates]:
@@ -175,7 +210,7 @@ class Found:
             if (sizes != 1).any():
                 self.left_out["answers that chose nothing"] += int((sizes == 0).sum())
                 frame = frame.iloc[np.repeat(np.arange(sizes.size), sizes)].reset_index(drop=True)
-        array = wanted.cleaned(values) if wanted.na_values or wanted.merge_similar else objects(values)
+        array = wanted.cleaned(values)
         missing = pd.isna(array)
         if missing.any():
             self.left_out["answers without a value"] += int(missing.sum())
@@ -183,11 +218,11 @@ class Found:
         kinds = set(map(type, array))
         if kinds == {dict} and all({"rank", "value"} <= value.keys() for value in array):
             ranks, named = [value["rank"] for value in array], objects([value["value"] for value in array])
-            return frame.assign(value=named, rank=ranks), True
+            return frame.assign(label=named, rank=ranks), True
         if not kinds.isdisjoint({dict, *LISTS}):
             nested = next(value for value in array if type(value) in {dict, *LISTS})
             raise InputError(f"an answer is {shorten([nested])}, not a label or a number; choose another question")
-        return frame.assign(value=array), False
+        return frame.assign(label=array), False
 
     def predictions(self, labels: Any, items: Iterable[Any] = ()) -> Predictions | None:
         """Make the predictions, None where the file holds none; other items have missing labels."""
@@ -211,13 +246,6 @@ class Found:
         return Annotators.from_table(pd.DataFrame(rows))
 
 
-def _as_wanted(made: Annotations | Comparisons, wanted: Wanted) -> Annotations | Comparisons:
-    """Return the pairs of rankings where comparisons are wanted."""
-    if wanted.kind == "comparisons" and isinstance(made, Rankings):
-        return Comparisons.from_rankings(made)
-    return made
-
-
 def _one_question(questions: Iterable[str], wanted: str | None, source: str) -> str:
     names = list(questions)
     if wanted is None and len(names) == 1:
@@ -227,25 +255,6 @@ def _one_question(questions: Iterable[str], wanted: str | None, source: str) -> 
     if wanted not in names:
         raise InputError(f"{say('question', wanted)} is not in {source}; it asks {shorten(names)}")
     return wanted
-
-
-def _as_ratings(values: Any, wanted: Wanted, typed: bool) -> bool:
-    if wanted.kind is not None:
-        return wanted.kind == "ratings"
-    return typed or wanted.scale is not None
-
-
-def _ratings(frame: Any, wanted: Wanted, question: str, notes: list[str]) -> Ratings:
-    if wanted.scale is None:
-        numbers: Any = pd.to_numeric(frame["value"], errors="coerce")
-        raise InputError(
-            f"question {question!r} holds ratings from {numbers.min():g} to {numbers.max():g}; "
-            f"pass {say('scale')} as the tool offered it (or {say('kind', 'labels')})"
-        )
-    rated = frame.rename(columns={"value": "rating"})
-    return in_levels(
-        Ratings.from_long(rated, scale=wanted.scale, step=wanted.step, duplicates=wanted.duplicates), notes
-    )
 
 
 def in_levels(ratings: Ratings, notes: list[str]) -> Ratings:

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-from bayesagree.annotations._columns import cell_place, encode, float_values, objects
-from bayesagree.annotations._container import checked_order
-from bayesagree.errors import InputError, say, shorten
+from bayesagree.annotations import Annotations, Labels, Ratings
+from bayesagree.errors import InputError, one_of, say, shorten
 from bayesagree.io.formats._file import TABLES, File
 from bayesagree.io.formats._found import Found, Kind, Wanted, in_levels, naming
 from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabulary
@@ -84,62 +82,33 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
 
 
 def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
-    kind = wanted.kind or "labels"
+    kind = one_of(wanted.kind or "labels", "kind", ("labels", "ratings", "rankings"))
+    if columns.annotator is None and kind != "labels":
+        raise InputError(f"annotator=None is for labels; {kind} need the column that names the annotator")
     value = columns.rating if kind == "ratings" else columns.label
-    if value in table.columns and (wanted.na_values or wanted.merge_similar):
+    if value in table.columns and wanted.cleans:
         table = table.assign(**{value: wanted.cleaned(table[value].tolist())})
     if wanted.merge_similar:
         names = [name for name in (columns.item, columns.annotator) if name in table.columns]
-        spelled: Any = {name: wanted.spelled(table[name]) for name in names}
-        table = table.assign(**spelled)
-    empty = int(table[value].isna().sum()) if value in table.columns else 0
-    if empty:
+        table = table.assign(**{str(name): wanted.spelled(table[name]) for name in names})
+    if empty := int(table[value].isna().sum()) if value in table.columns else 0:
         found.left_out[f"rows without a {kind.removesuffix('s')}"] += empty
-    names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
-    where: Any = {"item": columns.item, "annotator": columns.annotator}
-    if columns.annotator is None and kind != "labels":
-        raise InputError(f"annotator=None is for labels; {kind} need the column that names the annotator")
-    if kind == "ratings":
-        if wanted.scale is None:
-            raise InputError(
-                f"the scale of the ratings is not known{_range(table, value)}; pass {say('scale')}, or "
-                f"{say('label', columns.rating)} if they name labels"
-            )
-        scale: Any = {"scale": wanted.scale, "step": wanted.step}
-        rated = Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
-        found.count_repeats(len(table) - empty - rated.n_annotations)
-        return in_levels(rated, found.notes)
-    if kind == "rankings":
-        table = table[table[value].notna()] if empty else table
-        if {*where.values(), columns.label, columns.rank} <= {*table.columns}:
-            table = table.assign(answer=_reading(table, columns))
-            table = found.one_ranking(table, columns.item, str(columns.annotator), wanted.duplicates)
-        return Rankings.from_long(table, **where, label=columns.label, rank=columns.rank, labels=names)
-    if kind == "labels":
-        how: Any = {"labels": names, "duplicates": wanted.duplicates, "ordered": wanted.ordered}
-        made = Labels.from_long(table, **where, label=columns.label, **how)
-        found.count_repeats(len(table) - empty - made.n_annotations)
-        return made
-    raise InputError(f"{say('kind', kind)} is not one of 'labels', 'ratings', 'rankings'")
+    if kind == "rankings" and {*columns[:3], columns.rank} <= {*table.columns}:
+        table = table[table[columns.label].notna()]
+        table = table.assign(answer=_reading(table, columns))
+    way_out = f", or {say('label', columns.rating)} if they name labels"
+    return found.made(table, columns, wanted, kind, way_out)
 
 
 def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     """One column per annotator: the values of all columns are of one kind."""
     cells = _all_cells(table, columns, found)
-    items = _items(table, columns)
-    if wanted.na_values or wanted.merge_similar:
-        values = wanted.cleaned(cells.to_numpy(dtype=object).ravel()).reshape(cells.shape)
-        cells = pd.DataFrame(values, columns=cells.columns)
-    if wanted.scale is not None or wanted.kind == "ratings":
-        if wanted.scale is None:
-            raise InputError(f"the scale of the ratings is not known; pass {say('scale')}")
-        annotators = list(map(str, cells.columns))
-        place = cell_place(objects(items), objects(annotators))
-        array = float_values(cells.to_numpy(dtype=object).ravel(), place, "rating").reshape(cells.shape)
-        known: Any = {"scale": wanted.scale, "step": wanted.step, "items": items, "annotators": annotators}
-        return in_levels(Ratings.from_matrix(array, **known), found.notes)
-    known = {"labels": wanted.labels, "ordered": wanted.ordered, "items": items}
-    return Labels.from_matrix(cells.to_numpy(dtype=object), annotators=list(map(str, cells.columns)), **known)
+    axes: Any = {"items": _items(table, columns), "annotators": list(map(str, cells.columns))}
+    values = wanted.cleaned(cells.to_numpy(dtype=object).ravel()).reshape(cells.shape)
+    if wanted.scale is None and wanted.kind != "ratings":
+        return Labels.from_matrix(values, **axes, labels=wanted.labels, ordered=wanted.ordered)
+    scale = wanted.scale_of(values.ravel(), "")
+    return in_levels(Ratings.from_matrix(values, **axes, scale=scale, step=wanted.step), found.notes)
 
 
 def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
@@ -169,14 +138,8 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
     if known is None:
         found.notes.append("no column names the annotators: the votes per item are counted")
-        rows: Any = frame.explode("label").dropna(subset="label")
-        counts = pd.crosstab(
-            pd.Categorical(rows["item"], categories=pd.unique(frame["item"])), rows["label"], dropna=False
-        )
-        _, labels = encode(objects(counts.columns.tolist()), "label", wanted.labels)
-        array: Any = counts.reindex(columns=labels.tolist(), fill_value=0).to_numpy()
-        how: Any = {"labels": labels, "ordered": checked_order(wanted.ordered, wanted.labels, labels)}
-        return Labels.from_counts(array, items=counts.index.tolist(), **how)
+        rows = frame.explode("label", ignore_index=True)
+        return _long(rows, Columns(annotator=None), wanted._replace(kind="labels"), found)
     frame["annotator"] = [_as_list(cell) for cell in table[known]]
     uneven = frame["label"].map(len) != frame["annotator"].map(len)
     if uneven.any():
@@ -186,9 +149,8 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
             f"annotators in {known!r}; they must be parallel lists"
         )
     rows = frame.explode(["label", "annotator"], ignore_index=True)
-    if wanted.scale is not None:
-        rows = rows.assign(rating=pd.to_numeric(rows["label"])).drop(columns="label")
-    return _long(rows, Columns(), wanted, found)
+    kind = "labels" if wanted.scale is None else "ratings"
+    return _long(rows, Columns(rating="label"), wanted._replace(kind=wanted.kind or kind), found)
 
 
 def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
@@ -258,13 +220,6 @@ def _kind_of(file: str, names: list[str], columns: Columns, wanted: Wanted) -> K
         f"({columns.rating!r}); name the right one with {say('label')} or {say('rating')}, or say "
         f"{say('format', 'wide')} for one column per annotator, {say('format', 'counts')} for one column per label"
     )
-
-
-def _range(table: Any, column: str) -> str:
-    """Say how far ratings reach: their scale reaches at least as far."""
-    numbers: Any = pd.to_numeric(table[column], errors="coerce") if column in table else pd.Series(dtype=float)
-    numbers = numbers.dropna()
-    return f" (they are {numbers.min():g} to {numbers.max():g})" if len(numbers) else ""
 
 
 def _cells(table: Any, columns: Columns) -> Any:
