@@ -133,8 +133,9 @@ def intervals(
     labels: Labels, true: dict[str, float], rng: np.random.Generator, compared: tuple[str, ...] = COMPARED
 ) -> Iterator[tuple[str, Found]]:
     """Yield the coefficients that exist and what their intervals are worth."""
-    pseudo = PseudoWeights.draw(rng)
-    for name, found in coefficients(items_of(labels), "identity"):
+    items = items_of(labels)
+    pseudo, every = [PseudoWeights.draw(rng)], [np.arange(items.n_named)]
+    for name, found in coefficients(items, "identity"):
         if found.note or name not in true:
             continue
         ends = []
@@ -143,7 +144,7 @@ def intervals(
                 weights = rng.standard_gamma(np.broadcast_to(found.weight, (REPLICATES, found.weight.size)))
                 weights *= found.weight.sum() / weights.sum(axis=1, keepdims=True)
             else:
-                weights = draw_weights(found, pseudo, rng)
+                weights = np.concatenate([w for (w,) in draw_weights((found,), every, pseudo, rng)])
             tails = found.equal_tails and not bootstrap
             lower, upper, *_ = interval_of(found.compute(weights), 0.95, equal_tails=tails).values()
             ends += [float(lower <= true[name] <= upper), upper - lower]

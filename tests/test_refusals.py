@@ -87,7 +87,6 @@ REFUSED = {
     "items: unknown": (lambda: ba.subjective.disagreement.without_items(VOTES, [9]), "item 9 has no annotation"),
     "recode: a rating without a label": (lambda: ba.subjective.recode(RATED, {1: "low"}), "has no label"),
     "groups: smallest of no width": (lambda: ba.subjective.group_summary(drawn(), half_width=1), "half_width=1"),
-    "groups: no engine": (lambda: ba.group_posterior(VOTES, {"A": pd.Series(["a", "b", "a"])}, PEOPLE, by="age", engine="no"), "engine='no' is not one of"),
     "groups: no model": (lambda: ba.subjective.group_performance(VOTES, {}, PEOPLE, by="age"), "there is no model"),
     "groups: no series": (lambda: ba.subjective.group_performance(VOTES, {"A": [1]}, PEOPLE, by="age"), "expected a pandas series"),
     "groups: a prediction twice": (lambda: ba.subjective.group_performance(VOTES, {"A": pd.Series(["a"] * 4, [0, 0, 1, 2])}, PEOPLE, by="age"), "predicts 0 twice"),

@@ -1,6 +1,6 @@
 """Each classic coefficient as a function of weighted units: items, items of one pattern, or of one pair of values."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
+from bayesagree.agreement._patterns import collapse_codes
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, one_of
 from bayesagree.inference.intervals import eti, hdi
@@ -61,9 +62,9 @@ class Coefficient(NamedTuple):
         """Value where every item counts once."""
         return float(self.compute(self.weight[None])[0])
 
-    def step(self) -> int:
-        """Replicates that fit into memory at once."""
-        return max(1, CELLS // max(self.cells, self.weight.size))
+
+# A coefficient of one set of annotations, or the two whose difference is wanted.
+Sides = tuple[Coefficient, ...]
 
 
 def weights_for(level: Level, weights: Weights | None) -> Weights:
@@ -89,16 +90,19 @@ def interval_of(
     return {"lower": lower, "upper": upper, "ci_kind": kind, "note": note}
 
 
-def row_of(found: Coefficient, drawn: Floats, ci_prob: float) -> Row:
-    """Return estimate, interval and note of a coefficient; of fewer than `FEWEST` items no interval."""
-    estimate, note = (np.nan, found.note) if found.note else (found.estimate(), found.remark)
-    n = int(found.weight.sum())
+def row_of(sides: Sides, drawn: Floats, ci_prob: float) -> Row:
+    """Return estimate, interval and note of a coefficient or a difference; of fewer than `FEWEST` items no interval."""
+    each = ("",) if len(sides) == 1 else ("first: ", "second: ")
+    lacking = next((side + found.note for side, found in zip(each, sides) if found.note), "")
+    estimate, note = np.nan, lacking or sides[0].remark or sides[-1].remark
+    if not lacking:
+        estimate = sides[0].estimate() - sum(found.estimate() for found in sides[1:])
+    n = int(min(found.weight.sum() for found in sides))
     if drawn.size and n < FEWEST:
         note = "; ".join(filter(None, [note, f"{n} item{'s' * (n > 1)}: an interval over items needs {FEWEST}"]))
         drawn = drawn[:0]
-    return {"estimate": estimate} | interval_of(
-        drawn, ci_prob, note, estimate=estimate, equal_tails=found.equal_tails
-    )
+    tails = len(sides) == 1 and sides[0].equal_tails
+    return {"estimate": estimate} | interval_of(drawn, ci_prob, note, estimate=estimate, equal_tails=tails)
 
 
 def undefined(note: str) -> Coefficient:
@@ -168,53 +172,87 @@ def cluster_codes(cluster: ItemGroup, items: NDArray[Any]) -> Integers:
 
 
 def draw_weights(
-    found: Coefficient, pseudo: PseudoWeights, rng: np.random.Generator, cluster: Integers | None = None
-) -> Floats:
-    """Draw weights of the units, shape (replicate, unit), given those of the pseudo-items.
+    sides: Sides,
+    places: Sequence[Integers],
+    pseudo: Sequence[PseudoWeights],
+    rng: np.random.Generator,
+    cluster: Integers | None = None,
+) -> Iterator[list[Floats]]:
+    """Yield weights of the units of each side, shape (replicate, unit), some replicates at a time.
 
-    The items of one `cluster` have one weight; clusters take the place of items in the Dirichlet process.
-    """
-    if cluster is None:
-        shape = item_mass(found.weight.sum(), of_order=found.of_order) * found.weight
-        return pseudo.added(rng.standard_gamma(np.broadcast_to(shape, (len(pseudo.weight), shape.size))), found)
-    unit = found.unit[: cluster.size]
-    has = np.flatnonzero(unit >= 0)
-    _, own = np.unique(cluster[has], return_inverse=True)
-    n = int(own.max()) + 1
+    Items of the same unit on all sides, or of one `cluster`, share a gamma variable; clusters take the place of items
+    in the Dirichlet process. `places` are the positions of all items on each side, -1 for one that it lacks.
+    """  # fmt: skip
+    unit = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip(sides, places)])
+    code, size, n = cluster, np.ones(1), np.array([of.weight.sum() for of in sides])
+    if code is None:
+        kinds = np.ravel_multi_index(tuple(unit + 1), [of.weight.size + 1 for of in sides])
+        _, first, size = np.unique(kinds[(unit >= 0).any(axis=0)], return_index=True, return_counts=True)
+        unit = unit[:, np.flatnonzero((unit >= 0).any(axis=0))[first]]
+        code = np.arange(size.size)
+    has = unit >= 0
+    seen = np.stack([np.bincount(code[one], minlength=code.max(initial=-1) + 1) > 0 for one in has])
     # A cluster of the mean size counts as one item beside the pseudo-items, whose mass is that of two clusters.
-    member = sp.sparse.csr_array((np.full(has.size, n / has.size), (unit[has], own)), shape=(found.weight.size, n))
-    drawn = rng.standard_gamma(np.full((len(pseudo.weight), n), item_mass(n, of_order=found.of_order)))
-    return pseudo.added((member @ drawn.T).T, found)
+    n = n if cluster is None else seen.sum(axis=1)
+    each = np.ones(len(sides)) if cluster is None else n / np.maximum(has.sum(axis=1), 1)
+    # An item or a cluster of both sides has the smaller shape of the two.
+    mass = np.array([item_mass(of_side, of_order=sides[0].of_order) for of_side in n])
+    shape = size * np.where(seen, mass[:, None], 1.0).min(axis=0)
+    members = [
+        sp.sparse.csr_array((np.full(one.sum(), by), (at[one], code[one])), shape=(of.weight.size, shape.size))
+        for one, at, by, of in zip(has, unit, each, sides)
+    ]
+    step = max(1, CELLS // max(shape.size, *(max(of.cells, of.weight.size) for of in sides)))
+    for start in range(0, REPLICATES, step):
+        drawn = rng.standard_gamma(np.broadcast_to(shape, (min(step, REPLICATES - start), shape.size)))
+        some = slice(start, start + step)
+        yield [own.of(some).added((of_side @ drawn.T).T, of) for own, of_side, of in zip(pseudo, members, sides)]
 
 
 def replicates(
-    found_by_name: Iterator[tuple[str, Coefficient]],
-    counted: Floats,
+    found: Iterable[tuple[str, Sides]],
+    places: Sequence[Integers],
     rng: np.random.Generator,
     cluster: Integers | None = None,
-) -> Iterator[tuple[str, Coefficient, Floats]]:
-    """Yield each coefficient and its replicates; those of counts, whose weight is `counted`, see the same weights.
+    *,
+    counted: Floats | None = None,
+    same: bool = False,
+) -> Iterator[tuple[str, Sides, Floats]]:
+    """Yield each coefficient, or difference of two sides, and its replicates.
 
-    Those of ordered values have weights of their own, which vary more, from a stream of their own.
+    Those of one side whose weight is `counted`, of counts, see the same weights; those of ordered values have weights
+    of their own, which vary more, from a stream of their own. Pseudo-items belong to one side alone, so that the same
+    answers on both sides leave a difference possible; if both sides are the `same` object, there is none.
     """
-    of_counts: dict[bool, Floats] = {}
+    kept: dict[bool, list[Floats]] = {}
     streams = rng, rng.spawn(1)[0]
-    pseudo = PseudoWeights.draw(rng)
-    for name, found in found_by_name:
-        if found.note:
-            yield name, found, np.empty(0)
+    pseudo = [PseudoWeights.draw(rng)]
+    pseudo += pseudo if same else [PseudoWeights.draw(rng) for _ in places[1:]]
+    for name, sides in found:
+        if any(of.note for of in sides):
+            yield name, sides, np.empty(0)
             continue
-        shared, own = found.weight is counted, streams[found.of_order]
-        if shared and found.of_order not in of_counts:
-            of_counts[found.of_order] = draw_weights(found, pseudo, own, cluster)
-        parts = []
-        for start in range(0, REPLICATES, found.step()):
-            some = slice(start, start + found.step())
-            if shared:
-                parts.append(found.compute(of_counts[found.of_order][some]))
-            else:
-                parts.append(found.compute(draw_weights(found, pseudo.of(some), own, cluster)))
-        yield name, found, np.concatenate(parts)
+        order, shared = sides[0].of_order, sides[0].weight is counted
+        blocks = draw_weights(sides, places, pseudo, streams[order], cluster)
+        if shared:
+            if order not in kept:
+                kept[order] = [np.concatenate([weight for (weight,) in blocks])]
+            step = max(1, CELLS // max(sides[0].cells, sides[0].weight.size))
+            blocks = ([kept[order][0][k : k + step]] for k in range(0, REPLICATES, step))
+        values = [[of.compute(weight) for of, weight in zip(sides, block)] for block in blocks]
+        yield name, sides, np.concatenate([one[0] - sum(one[1:]) for one in values])
+
+
+def replicated(
+    items: Items,
+    found: Iterable[tuple[str, Coefficient]],
+    rng: np.random.Generator,
+    cluster: Integers | None = None,
+) -> Iterator[tuple[str, Sides, Floats]]:
+    """Yield each coefficient of one set of annotations and its replicates."""
+    every = [np.arange(items.n_named)]
+    sides = ((name, (one,)) for name, one in found)
+    return replicates(sides, every, rng, cluster, counted=items.patterns.weight)
 
 
 def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient]]:
@@ -249,7 +287,7 @@ def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[
         return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, pairs_of_values), items)
 
     yield "percent_agreement", of_counts(lambda W: formula.observed_agreement(W, C, np.eye(len(A))), many)
-    yield from _of_two(items, A, many)
+    yield from _of_two(items, kind, C, A, many)
     missing = many or ("" if items.n_annotators >= 2 else "needs two or more known annotators")
     yield "conger_kappa", undefined(missing) if missing else _conger(items, C, A)
     yield "fleiss_kappa", of_counts(lambda W: formula.fleiss(W, C, A), many)
@@ -275,20 +313,50 @@ def _of_one_value(found: Coefficient) -> Coefficient:
     return undefined(only) if np.isnan(found.estimate()) else found
 
 
-def _of_two(items: Items, A: Floats, many: str) -> Iterator[tuple[str, Coefficient]]:
+def _of_two(items: Items, kind: Weights, C: Floats, A: Floats, many: str) -> Iterator[tuple[str, Coefficient]]:
     """Yield the coefficients of two annotators: Cohen's kappa and Scott's pi."""
     missing = many or ("" if items.n_annotators == 2 else "needs exactly two known annotators")
     missing = missing or ("an annotator annotated an item more than once" if items.repeated else "")
-    pairs, unit = (np.empty((0, 2), np.int64), np.empty(0, np.int64)) if missing else items.pairs()
-    missing = missing or ("" if len(pairs) else "no item has both")
-    named = unit[: items.n_named]
-    weight = np.bincount(named[named >= 0], minlength=len(pairs)).astype(float)
-    counts = np.empty((0, 0)) if missing else np.eye(len(A))[pairs].sum(axis=1)
-    for name, compute in (
-        ("cohen_kappa", partial(formula.cohen, pairs=pairs, A=A)),
-        ("scott_pi", partial(formula.fleiss, C=counts, A=A)),
-    ):
-        yield name, undefined(missing) if missing else _of_one_value(Coefficient(compute, weight, unit, 1))
+    if missing:
+        yield from ((name, undefined(missing)) for name in ("cohen_kappa", "scott_pi"))
+        return
+    cohen, both = against(items, int(items.annotator.max()), kind), C.sum(axis=1) == 2
+    yield "cohen_kappa", cohen
+    pi = Coefficient(
+        lambda W: formula.fleiss(W[:, both], C[both], A),
+        items.patterns.weight,
+        items.patterns.pattern_of_item,
+        A.size,
+    )
+    yield "scott_pi", undefined(cohen.note) if cohen.note else _of_one_value(pi)
+
+
+def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
+    """Cohen's kappa of one annotator and the others of each item, each other counting alike."""
+    if items.values.size > MOST_VALUES:
+        return undefined(f"{items.values.size} distinct values: too many for a table of pairs")
+    A, mine, whole = formula.agreement_weights(kind, items.values), items.annotator == annotator, items.patterns
+    given = collapse_codes(items.item[mine], items.code[mine], items.values, whole.pattern_of_item.size)
+    # Items are alike in which both annotator and all together answered alike.
+    both = np.where(given.pattern_of_item < 0, -1, given.pattern_of_item * whole.size.size + whole.pattern_of_item)
+    pair, number = np.unique(both, return_inverse=True)
+    own = given.counts.toarray()[pair // whole.size.size]
+    others = items.counts()[pair % whole.size.size] - own
+    used = (pair >= 0) & (others.sum(axis=1) > 0)
+    unit = np.where(used, np.cumsum(used) - 1, -1)[number]
+    own, others = (one[used] / one[used].sum(axis=1, keepdims=True) for one in (own, others))
+    agree, named = ((own @ A) * others).sum(axis=1), unit[: items.n_named]
+    if not (named >= 0).any():
+        return undefined("no item has both")
+
+    def compute(W: Floats) -> Floats:
+        total = W.sum(axis=1, keepdims=True)
+        expected = ((W @ own / total) @ A * (W @ others / total)).sum(axis=1)
+        return formula.chance_corrected(W @ agree / total[:, 0], expected)
+
+    weight = np.bincount(named[named >= 0], minlength=used.sum()).astype(float)
+    remark = "" if kind == "identity" else f"{kind} weights"
+    return _of_one_value(Coefficient(compute, weight, unit, A.size, "", remark, kind == "identity"))
 
 
 def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:

@@ -122,15 +122,6 @@ def interval_alpha(W: Floats, moments: Floats) -> Floats:
     return 1 - ratio(within * (N - 1), N * square - total**2)
 
 
-def cohen(W: Floats, pairs: Integers, A: Floats) -> Floats:
-    """Return Cohen's kappa of two annotators, from the distinct pairs of values, `pairs` of shape (P, 2)."""
-    v = len(A)
-    first, second = np.eye(v)[pairs[:, 0]], np.eye(v)[pairs[:, 1]]
-    total = W.sum(axis=1, keepdims=True)
-    observed = (W @ A[pairs[:, 0], pairs[:, 1]]) / total[:, 0]
-    return chance_corrected(observed, np.einsum("bc,ck,bk->b", W @ first / total, A, W @ second / total))
-
-
 def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, value: Integers) -> Floats:
     """Return Conger's kappa: every annotator has their own distribution of values.
 

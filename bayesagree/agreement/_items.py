@@ -86,15 +86,6 @@ class Items:
         same = (self.item[1:] == self.item[:-1]) & (self.annotator[1:] == self.annotator[:-1])
         return bool(same.any())
 
-    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the distinct pairs of values of two annotators, and the pair of each item, -1 where not both are."""
-        both = np.flatnonzero(self.item[1:] == self.item[:-1])
-        codes = np.stack([self.code[both], self.code[both + 1]], axis=1).astype(np.int64)
-        pairs, number = np.unique(codes, axis=0, return_inverse=True)
-        unit = np.full(self.patterns.pattern_of_item.size, -1, np.int64)
-        unit[self.item[both]] = number
-        return pairs, unit
-
     def complete_matrix(self) -> Floats | None:
         """Return the (item, annotator) matrix of centred values if every cell is filled exactly once."""
         n_items = np.unique(self.item).size

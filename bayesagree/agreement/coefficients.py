@@ -24,8 +24,7 @@ from bayesagree.agreement._coefficients import (
     Weights,
     cluster_codes,
     coefficients,
-    interval_of,
-    replicates,
+    replicated,
     row_of,
     weights_for,
     why_undefined,
@@ -189,8 +188,8 @@ def agreement_table(
         name, of_sets, items = set_coefficient(annotations, distance)
         found = iter([(name, of_sets)])
     rng = np.random.default_rng(seed_sequence(random_seed))
-    drawn = replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng, clusters)
-    rows = {name: row_of(found, of_name, ci_prob) for name, found, of_name in drawn}
+    drawn = replicated(items, chain(found, coefficients(items, kind)), rng, clusters)
+    rows = {name: row_of(sides, of_name, ci_prob) for name, sides, of_name in drawn}
     _add_notes(rows, items, annotations.annotators)
     rows["phi"] = _phi_row(items, ci_prob, rng)
     if items.rated is not None:
@@ -282,13 +281,10 @@ def interval_of_counts(
 ) -> tuple[float, float]:
     """Return the interval of one coefficient of counts in `agreement_table` with the nominal level."""
     items = items_of(annotations)
-    wanted = (
-        (name, found) for name, found in coefficients(items, weights_for("nominal", None)) if name == coefficient
-    )
-    rng = np.random.default_rng(seed_sequence(random_seed))
-    _, found, drawn = next(replicates(wanted, items.patterns.weight, rng))
-    interval = interval_of(drawn, ci_prob, equal_tails=found.equal_tails)
-    return interval["lower"], interval["upper"]
+    wanted = ((name, found) for name, found in coefficients(items, "identity") if name == coefficient)
+    _, sides, drawn = next(replicated(items, wanted, np.random.default_rng(seed_sequence(random_seed))))
+    row = row_of(sides, drawn, ci_prob)
+    return row["lower"], row["upper"]
 
 
 def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:

@@ -14,9 +14,10 @@ from bayesagree.agreement._coefficients import (
     Coefficient,
     Row,
     Weights,
+    against,
     cluster_codes,
     coefficients,
-    replicates,
+    replicated,
     row_of,
     undefined,
 )
@@ -89,9 +90,9 @@ def detail_rows(
 
     def row(items: Items, name: str, found: Coefficient, of: Labels | Ratings, **who: Any) -> dict[str, Any]:
         codes = None if cluster is None else cluster_codes(cluster, of.items)
-        (_, _, drawn), *_ = replicates(iter([(name, found)]), items.patterns.weight, rng, codes)
+        ((_, sides, drawn),) = replicated(items, [(name, found)], rng, codes)
         sizes = {"n_items": items.patterns.n_items, "n_annotations": items.n_annotations}
-        return who | {"coefficient": name} | row_of(found, drawn, ci_prob) | sizes
+        return who | {"coefficient": name} | row_of(sides, drawn, ci_prob) | sizes
 
     names, item, who = annotations.annotators, annotations.item_index, annotations.annotator_index
     if by == "pair":
@@ -100,7 +101,7 @@ def detail_rows(
             of = annotations.select(np.isin(who, (a, b)) & np.isin(item, both))
             if both.size:
                 items = items_of(of)
-                found = _against(items, a, kind)
+                found = against(items, a, kind)
                 yield row(items, "cohen_kappa", found, of, annotator=names[a], other_annotator=names[b])
     elif by == "annotator":
         repeated = annotations.has_repeats
@@ -112,7 +113,7 @@ def detail_rows(
                 yield row(items, "fleiss_kappa", found, of, annotator=names[j], against="self")
             else:
                 yield row(
-                    items, "cohen_kappa", _against(items, j, kind), of, annotator=names[j], against="the others"
+                    items, "cohen_kappa", against(items, j, kind), of, annotator=names[j], against="the others"
                 )
     else:
         items = items_of(annotations)
@@ -137,29 +138,6 @@ def _given(items: Items, rows: Any) -> Floats:
     place = items.item[rows], items.code[rows]
     shape = items.patterns.pattern_of_item.size, items.values.size
     return sp.sparse.csr_array((np.ones(place[0].size), place), shape=shape).toarray()
-
-
-def _against(items: Items, annotator: int, kind: Weights) -> Coefficient:
-    """Cohen's kappa of one annotator and the others of each item, each other counting alike."""
-    if items.values.size > MOST_VALUES:
-        return undefined(f"{items.values.size} distinct values: too many for a table of pairs")
-    A, mine = formula.agreement_weights(kind, items.values), items.annotator == annotator
-    own, others = (_given(items, rows) for rows in (mine, ~mine))
-    both = (own.sum(axis=1) > 0) & (others.sum(axis=1) > 0)
-    own, others = (one[both] / one[both].sum(axis=1, keepdims=True) for one in (own, others))
-    agree, unit = ((own @ A) * others).sum(axis=1), np.where(both, np.cumsum(both) - 1, -1)
-
-    def compute(W: Floats) -> Floats:
-        total = W.sum(axis=1, keepdims=True)
-        expected = ((W @ own / total) @ A * (W @ others / total)).sum(axis=1)
-        return formula.chance_corrected(W @ agree / total[:, 0], expected)
-
-    found = Coefficient(compute, (np.flatnonzero(both) < items.n_named).astype(float), unit, A.size)
-    if not both[: items.n_named].any():
-        return undefined("no item has both")
-    only = "both used one label alone: there is no disagreement to expect"
-    found = found._replace(equal_tails=kind == "identity", remark="" if kind == "identity" else f"{kind} weights")
-    return undefined(only) if np.isnan(found.estimate()) else found
 
 
 def _specific(count: Floats, n: Floats, items: Items) -> Coefficient:
