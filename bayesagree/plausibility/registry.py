@@ -5,7 +5,7 @@ folder and one record here. The first record that fits a kind of annotations is 
 """
 
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -26,7 +26,9 @@ from bayesagree.plausibility.dirichlet import predictive as dirichlet_predictive
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.group_dirichlet.posterior import GroupDirichlet
 from bayesagree.plausibility.informed.posterior import InformedDirichlet
+from bayesagree.plausibility.informed.prior import InformedPrior
 from bayesagree.plausibility.informed_normal.posterior import InformedNormal
+from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 from bayesagree.plausibility.informed_plackett_luce.posterior import InformedPlackettLuce
 from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
@@ -129,87 +131,52 @@ class PosteriorRecord:
 
 _RECORDS = (
     PosteriorRecord(
-        Dirichlet(),
-        title="Dirichlet",
-        annotations=Labels,
-        sentence="a Dirichlet posterior, prior 1/K for each of K labels",
-        reference=STUTZ,
-        reliabilities=(1.0, 0.3, 3.0),
-        closed_form=True,
-        predictive=dirichlet_predictive.PREDICTIVE,
-        held_out=dirichlet_predictive.HELD_OUT,
+        Dirichlet(), "Dirichlet", Labels, "a Dirichlet posterior, prior 1/K for each of K labels", STUTZ,
+        reliabilities=(1.0, 0.3, 3.0), closed_form=True,
+        predictive=dirichlet_predictive.PREDICTIVE, held_out=dirichlet_predictive.HELD_OUT,
     ),
     PosteriorRecord(
-        DawidSkene(),
-        title="Dawid-Skene",
-        annotations=Labels,
-        sentence="a posterior of the Dawid-Skene family, with a confusion matrix for each annotator",
-        reference=DAWID_SKENE,
+        DawidSkene(), "Dawid-Skene", Labels,
+        "a posterior of the Dawid-Skene family, with a confusion matrix for each annotator", DAWID_SKENE,
         predictive=dawid_skene_predictive.PREDICTIVE,
     ),
     PosteriorRecord(
-        InformedDirichlet(),
-        title="informed Dirichlet",
-        annotations=Labels,
-        sentence="a posterior that learns from votes and predictions together what the truth of items looks like",
-        reference=ANGELOPOULOS,
+        InformedDirichlet(), "informed Dirichlet", Labels,
+        "a posterior that learns from votes and predictions together what the truth of items looks like", ANGELOPOULOS,
     ),
     PosteriorRecord(
-        PlackettLuce(),
-        title="Plackett-Luce",
-        annotations=Rankings,
-        sentence="a Plackett-Luce posterior over partial rankings with ties",
-        reference=STUTZ,
-        reliabilities=(1.0, 3.0),
-        predictive=plackett_luce_predictive.PREDICTIVE,
-        held_out=plackett_luce_predictive.HELD_OUT,
+        PlackettLuce(), "Plackett-Luce", Rankings,
+        "a Plackett-Luce posterior over partial rankings with ties", STUTZ, reliabilities=(1.0, 3.0),
+        predictive=plackett_luce_predictive.PREDICTIVE, held_out=plackett_luce_predictive.HELD_OUT,
     ),
     PosteriorRecord(
-        PrIRN(),
-        title="probabilistic inverse rank normalisation (PrIRN)",
-        annotations=Rankings,
-        sentence="a Dirichlet distribution around the inverse rank normalisation (PrIRN)",
-        reference=STUTZ,
-        reliabilities=(10.0, 2.0, 50.0),
-        closed_form=True,
-        held_out=prirn_predictive.HELD_OUT,
+        PrIRN(), "probabilistic inverse rank normalisation (PrIRN)", Rankings,
+        "a Dirichlet distribution around the inverse rank normalisation (PrIRN)", STUTZ,
+        reliabilities=(10.0, 2.0, 50.0), closed_form=True, held_out=prirn_predictive.HELD_OUT,
     ),
     PosteriorRecord(
-        InformedPlackettLuce(),
-        title="informed Plackett-Luce",
-        annotations=Rankings,
-        sentence="a posterior that learns from rankings and predictions together what the truth of items looks like",
-        reference=ANGELOPOULOS,
+        InformedPlackettLuce(), "informed Plackett-Luce", Rankings,
+        "a posterior that learns from rankings and predictions together what the truth of items looks like",
+        ANGELOPOULOS,
     ),
     PosteriorRecord(
-        NormalInverseGamma(),
-        title="normal-inverse-gamma",
-        annotations=Ratings,
-        sentence="a normal-inverse-gamma posterior of the item's mean rating",
-        reference=STUTZ,
-        reliabilities=(1.0, 0.3, 3.0),
-        closed_form=True,
-        predictive=normal_predictive.PREDICTIVE,
+        NormalInverseGamma(), "normal-inverse-gamma", Ratings,
+        "a normal-inverse-gamma posterior of the item's mean rating", STUTZ,
+        reliabilities=(1.0, 0.3, 3.0), closed_form=True, predictive=normal_predictive.PREDICTIVE,
     ),
     PosteriorRecord(
-        InformedNormal(),
-        title="informed normal",
-        annotations=Ratings,
-        sentence="a posterior that regresses the mean rating of an item on the predictions, with shrinkage",
-        reference=ANGELOPOULOS,
+        InformedNormal(), "informed normal", Ratings,
+        "a posterior that regresses the mean rating of an item on the predictions, with shrinkage", ANGELOPOULOS,
     ),
-)
+)  # fmt: skip
 
 # Every posterior of one truth by name.
 POSTERIORS = {record.name: record for record in _RECORDS}
 # The posterior of the truth of each group, by name for who gives its groups: none of the defaults.
 GROUPS = PosteriorRecord(
-    GroupDirichlet(),
-    title="Dirichlet by group",
-    annotations=Labels,
-    sentence="a posterior of the truth of each group of annotators, pooled as far as the groups agree",
-    reference=TEH,
-)
+    GroupDirichlet(), "Dirichlet by group", Labels,
+    "a posterior of the truth of each group of annotators, pooled as far as the groups agree", TEH,
+)  # fmt: skip
 BY_NAME = ChainMap(POSTERIORS, {GROUPS.name: GROUPS})
 
 
@@ -238,15 +205,14 @@ class Choice(NamedTuple):
     reason: str
 
 
-INFORMED = f"Votes and predictions together estimate the score against many annotators ({InformedDirichlet.name})."
-RANKINGS = f"Rankings alone determine the truth ({PlackettLuce.name})."
-INFORMED_RANKINGS = (
-    f"Rankings and predictions together estimate the score against many readers ({InformedPlackettLuce.name})."
-)
-# Rated items from which predictions inform the truth.
-FEWEST_RATED = 30
-# The same of ranked items, whose prior carries more: of fewer nothing is learnt that the prior does not say.
-FEWEST_RANKED = 5
+# The posterior that learns from predictions too, and what it estimates.
+INFORMED = {
+    Labels: (InformedDirichlet, "Votes and predictions together estimate the score against many annotators"),
+    Rankings: (InformedPlackettLuce, "Rankings and predictions together estimate the score against many readers"),
+    Ratings: (InformedNormal, "Ratings and predictions together estimate the score against many annotators"),
+}
+# Rated and ranked items from which predictions inform the truth; ranked ones have a prior that carries more.
+FEWEST = {Ratings: 30, Rankings: 5}
 
 
 def default_posterior(
@@ -280,57 +246,37 @@ def default_posterior(
     >>> default_posterior(Labels.from_counts([[2, 1]])).reason
     'Labels alone determine the truth (dirichlet): there are no predictions to learn from.'
     """
-    first = fitting_posteriors(annotations)[0].name
-    n_items = np.unique(annotations.item_index).size
-    numeric = predictions is not None and predictions.numbers is not None
-    if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_RATED:
-        name = InformedNormal.name
-        _refuse_options_of(first, name, set(given) - {"threshold", "exclude", "annotator_effects"})
-        return Choice(
-            name, f"Ratings and predictions together estimate the score against many annotators ({name})."
-        )
-    if isinstance(annotations, Rankings):
-        informed_rankings = InformedPlackettLuce.name
-        if predictions is None or annotations.offered is not None or n_items < FEWEST_RANKED:
-            return Choice(first, f"{RANKINGS} {who_competed(annotations)[0]}")
-        _refuse_options_of(first, informed_rankings, set(given) - set(InformedPlackettLuce.arguments()))
-        return Choice(informed_rankings, f"{INFORMED_RANKINGS} {who_competed(annotations)[0]}")
-    if not isinstance(annotations, Labels):
-        return Choice(first, f"{first} is the default for {type(annotations).__name__.lower()}.")
-    informed = POSTERIORS["informed_dirichlet"].specification
-    own = [
-        n
-        for n, v in given.items()
-        if n not in informed.arguments() or (n == "prior" and isinstance(v, float | int))
-    ]
-    why = ""
+    first, kind = fitting_posteriors(annotations)[0].name, next(k for k in INFORMED if isinstance(annotations, k))
+    said = f" {who_competed(annotations)[0]}" if isinstance(annotations, Rankings) else ""
+    if why := _why_alone(annotations, predictions, given):
+        return Choice(first, f"{kind.__name__} alone determine the truth ({first}): {why}.{said}")
+    informed, reason = INFORMED[kind]
+    for name, value in given.items():
+        another = name == "prior" and not isinstance(value, InformedPrior | InformedNormalPrior | None)
+        if another or name not in informed.arguments():
+            raise InputError(
+                f"{say(name)} is no argument of {informed.name}, the default for these data: name the posterior that "
+                f"it is for, such as {say('plausibility', first)}, or leave it out"
+            )
+    if "gold" in given:
+        reason = "Votes, predictions and gold together estimate the score against gold"
+    return Choice(informed.name, f"{reason} ({informed.name}).{said}")
+
+
+def _why_alone(annotations: Annotations, predictions: Predictions | None, given: Mapping[str, Any]) -> str:
+    """Say why predictions inform no truth of these annotations; nothing where they do."""
     if predictions is None:
-        why = "there are no predictions to learn from"
-    elif "gold" in given:
-        _refuse_options_of(first, informed.name, own)
-        return Choice(
-            informed.name,
-            f"Votes, predictions and gold together estimate the score against gold ({informed.name}).",
-        )
-    elif "exclude" in given:  # which alone has models to leave out
-        _refuse_options_of(first, informed.name, own)
-        return Choice(informed.name, INFORMED)
-    elif (predictions.hard_labels() == predictions.hard_labels()[:, :1]).all():
-        why = "every model predicts one label for all items"
-    if why:
-        return Choice(first, f"Labels alone determine the truth ({first}): {why}.")
-    _refuse_options_of(first, informed.name, own)
-    return Choice(informed.name, INFORMED)
-
-
-def _refuse_options_of(first: str, default: str, own: Collection[str]) -> None:
-    """Refuse arguments that would make another posterior of the default."""
-    if own:
-        name = next(iter(own))
-        raise InputError(
-            f"{say(name)} is no argument of {default}, the default for these data: name the posterior that it is for, "
-            f"such as {say('plausibility', first)}, or leave it out"
-        )
+        return "there are no predictions to learn from"
+    if isinstance(annotations, Labels):
+        hard = predictions.hard_labels()
+        alike = not {"gold", "exclude"} & given.keys() and (hard == hard[:, :1]).all()
+        return "every model predicts one label for all items" if alike else ""
+    if isinstance(annotations, Rankings) and annotations.offered is not None:
+        return "rankings say what was on offer"
+    if isinstance(annotations, Ratings) and predictions.numbers is None:
+        return "predictions are labels"
+    fewest = FEWEST[type(annotations)]
+    return f"there are fewer than {fewest} items" if np.unique(annotations.item_index).size < fewest else ""
 
 
 def record_for(annotations: Annotations, plausibility: Plausibility) -> PosteriorRecord:
