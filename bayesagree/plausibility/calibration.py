@@ -21,6 +21,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.blocks import label_dtype
@@ -29,7 +30,8 @@ from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import check_size, result_tree, settings_of
 from bayesagree.inference.slices import draws_in_turn
 from bayesagree.inference.streams import Seed, seed_sequence
-from bayesagree.inference.top_labels import labels_of, plausibility_draws
+from bayesagree.inference.top_labels import plausibility_draws
+from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 from bayesagree.plausibility.informed.fit import ENOUGH, climb
 
@@ -81,25 +83,26 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.
         raise InputError("this posterior was fitted with gold labels; fit it without, then calibrate")
     log_p = np.log(np.maximum(probability.values, FLOOR))
     rng = np.random.default_rng(seed_sequence(random_seed))
-    chains, draws = _draws_of(tree)
+    chains, draws, depth = (int(tree["posterior"].sizes.get(dim, 0)) for dim in ("chain", "draw", "rank"))
     drawn = draw_parameters(log_p[codes >= 0], codes[codes >= 0], chains * draws, rng)
-    posterior, mean, confidence = _redraw_truth(tree, log_p, drawn, rng)
-    once = ("chain", "draw")
+    values, mean, confidence = _redraw_truth(log_p, drawn, depth, rng)
+    once, (name, last) = ("chain", "draw"), ("top_label", "rank") if depth else ("plausibility", "category")
+    found = {
+        name: ((*once, "item", last), values),
+        "exponent": (once, np.exp(drawn[:, 0])),
+        "offset": ((*once, "category"), drawn[:, 1:]),
+        "mean_confidence": (once, confidence),
+    }
     return result_tree(
         {
-            "posterior": posterior
-            | {
-                "exponent": (once, np.exp(drawn[:, 0]).reshape(chains, draws)),
-                "offset": ((*once, "category"), drawn[:, 1:].reshape(chains, draws, -1)),
-                "mean_confidence": (once, confidence.reshape(chains, draws)),
-            },
+            "posterior": {key: (dims, v.reshape(chains, draws, *v.shape[1:])) for key, (dims, v) in found.items()},
             "derived": {"label_probability": (("item", "category"), mean)},
             "constant_data": {
                 "uncalibrated_probability": (("item", "category"), probability.values),
                 "is_gold": (("item",), codes >= 0),
             },
         },
-        _axes(tree, items, labels),
+        {"item": items, "category": labels, "rank": np.arange(1, depth + 1)},
         model=str(tree.attrs.get("model", "")),
         engine="calibrate",
         random_seed=random_seed,
@@ -111,44 +114,22 @@ def label_probability(tree: xr.DataTree) -> xr.DataArray:
     """Return the probability of each label, (item, category): the mean plausibility, or how often it was the best."""
     if "derived" in tree and "label_probability" in tree["derived"]:
         return tree["derived"].to_dataset()["label_probability"]
-    posterior = tree["posterior"].to_dataset()
-    if "plausibility" in posterior:
+    if "plausibility" in tree["posterior"]:
         return plausibility_draws(tree).mean(("chain", "draw"), skipna=False)  # no copy of all draws
-    if "top_label" not in posterior:
-        raise InputError(f"no labels in this posterior, which has {', '.join(map(str, posterior))}")
-    names, top = labels_of(tree), posterior["top_label"].isel(rank=0).transpose("item", "chain", "draw").values
-    top = top.reshape(top.shape[0], -1)
-    cell = np.arange(top.shape[0])[:, None] * names.size + top
-    counts = np.bincount(cell.ravel(), minlength=top.shape[0] * names.size).reshape(top.shape[0], -1)
-    coords = {"item": posterior["item"].values, "category": names}
-    return xr.DataArray(counts / top.shape[1], dims=("item", "category"), coords=coords)
+    return label_certainty(tree)
 
 
-def _draws_of(tree: xr.DataTree) -> tuple[int, int]:
-    sizes = tree["posterior"].sizes
-    return int(sizes["chain"]), int(sizes["draw"])
+def _redraw_truth(log_p: Floats, parameters: Floats, depth: int, rng: Rng) -> tuple[NDArray[Any], Floats, Floats]:
+    """Draw every item's true label, or its `depth` best, from each draw's log eta and b.
 
-
-def _axes(tree: xr.DataTree, items: NDArray[Any], labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    return {"item": items, "category": labels, "rank": np.arange(1, tree["posterior"].sizes.get("rank", 0) + 1)}
-
-
-def _redraw_truth(
-    tree: xr.DataTree,
-    log_p: NDArray[np.float64],
-    parameters: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]:
-    """Draw every item's true label from each draw's log eta and b; also return mean probabilities and confidences."""
-    chains, draws = _draws_of(tree)
+    Returns draws (draw, item, category or rank), mean probabilities (item, category), mean confidences (draw,).
+    """
     n_items, n_labels = log_p.shape
-    depth = int(tree["posterior"].sizes.get("rank", 0))
-    name, last = ("top_label", "rank") if depth else ("plausibility", "category")
-    shape = {"chain": chains, "draw": draws, "item": n_items, last: depth or n_labels}
+    shape = (len(parameters), n_items, depth or n_labels)
     dtype = np.dtype(label_dtype(n_labels) if depth else np.float32)
-    check_size(shape, dtype.itemsize, "pass a posterior with fewer draws or with top_labels=L")
-    out = np.empty((chains * draws, n_items, depth or n_labels), dtype)
-    mean, confidence = np.zeros((n_items, n_labels)), np.empty(len(parameters))
+    sizes: dict[str, int] = dict(zip(("draw", "item", "rank" if depth else "category"), shape))
+    check_size(sizes, dtype.itemsize, "pass a posterior with fewer draws or with top_labels=L")
+    out, mean, confidence = np.empty(shape, dtype), np.zeros((n_items, n_labels)), np.empty(len(parameters))
     for s, drawn in enumerate(parameters):
         q = np.exp(log_q(log_p, drawn))
         mean += q / confidence.size
@@ -156,8 +137,7 @@ def _redraw_truth(
         plausibility = CONDITIONAL_SHARE * q
         plausibility[np.arange(n_items), categories(rng, q)] += 1 - CONDITIONAL_SHARE
         out[s] = np.argsort(-plausibility, axis=1, kind="stable")[:, :depth] if depth else plausibility
-    values = out.reshape(chains, draws, *out.shape[1:])
-    return {name: (("chain", "draw", "item", last), values)}, mean, confidence
+    return out, mean, confidence
 
 
 def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10) -> xr.Dataset:
@@ -196,11 +176,9 @@ def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10)
     confidence, right = p.max(axis=1), p.argmax(axis=1) == truth
     edges = np.linspace(0, 1, positive_int(bins, "bins") + 1)
     place = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, bins - 1)
-    count = np.bincount(place, minlength=bins)
-    hits = np.bincount(place, right, minlength=bins)
+    count, sure, hits = (np.bincount(place, weights, bins) for weights in (None, confidence, right))
     used = count > 0
-    per_bin = np.full((2, bins), np.nan)
-    per_bin[:, used] = np.stack([np.bincount(place, confidence, minlength=bins), hits])[:, used] / count[used]
+    per_bin = np.where(used, np.stack([sure, hits]) / np.maximum(count, 1), np.nan)
     lower, upper = beta_hdi(hits + 0.5, count - hits + 0.5)
     gap = float(confidence.mean() - right.mean())
     return xr.Dataset(
@@ -230,23 +208,21 @@ OFFSET_SD = 0.5
 WALKERS = 20
 
 
-def log_q(log_p: NDArray[np.float64], parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_q(log_p: Floats, parameters: Floats) -> Floats:
     """Return log q of each item and label; parameters are log eta and b."""
     return sp.special.log_softmax(np.exp(parameters[0]) * log_p + parameters[1:], axis=1)
 
 
-def draw_parameters(
-    log_p: NDArray[np.float64], gold: NDArray[np.int64], size: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def draw_parameters(log_p: Floats, gold: NDArray[np.int64], size: int, rng: Rng) -> Floats:
     """Draw log eta and b from their posterior, shape (draw, 1 + label), by elliptical slices around its mode."""
     rows, centre, spread = np.arange(gold.size), *LOG_EXPONENT_PRIOR
     mean, sd = np.append(centre, np.zeros(log_p.shape[1])), np.append(spread, np.full(log_p.shape[1], OFFSET_SD))
 
-    def of_items(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of_items(x: Floats) -> Floats:
         log_chance = sp.special.log_softmax(np.exp(x[:, :1, None]) * log_p + x[:, None, 1:], axis=2)
         return log_chance[:, rows, gold].T
 
-    def density(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def density(x: Floats) -> Floats:
         return of_items(x).sum(axis=0) - 0.5 * np.square((x - mean) / sd).sum(axis=1)
 
     mode, root = climb(of_items, mean, sd, np.ones(gold.size), ENOUGH)

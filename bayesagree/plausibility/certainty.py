@@ -9,7 +9,7 @@ Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth: a 
 arXiv:2307.02191, section 2.3 (annotation certainty) and appendix D (annotator agreement).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,7 @@ from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.results import concentration_of, parameters_of
-from bayesagree.inference.streams import item_blocks, map_blocks
-from bayesagree.inference.top_labels import plausibility_block, share_of_most_frequent_set, truth_draws
+from bayesagree.inference.top_labels import share_of_most_frequent_set, truth_draws
 
 
 @each_group
@@ -142,34 +141,33 @@ def annotation_certainty(
 
 
 @each_group
-def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataArray:
+def plausibility_entropy(truth: xr.DataTree) -> xr.DataArray:
     """Compute the expected entropy of each item's plausibilities: ambiguity that more annotations do not remove.
 
     Parameters
     ----------
     truth
-        A posterior that keeps full plausibilities (no ``top_labels``).
-    exact
-        By the closed form of a Dirichlet posterior (`dirichlet`, `prirn`).
+        A posterior that keeps full plausibilities (no ``top_labels``), or has a closed form (`dirichlet`, `prirn`).
 
     Returns
     -------
     DataArray
-        Mean entropy over the draws, in nats (item).
+        Mean entropy, in nats (item): in closed form where there is one, else over the draws.
 
     Examples
     --------
     >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, random_seed=1)
-    >>> plausibility_entropy(tree, exact=True).values.round(3).tolist()
+    >>> plausibility_entropy(tree).values.round(3).tolist()
     [0.831, 0.95]
     """
-    if exact:
-        shape = _concentration(truth)
+    shape = concentration_of(truth)
+    if shape is not None:
         total = shape.sum("category")
         entropy = sp.special.digamma(total + 1) - (shape / total * sp.special.digamma(shape + 1)).sum("category")
         return entropy.rename("plausibility_entropy")
-    entropy = _by_item(truth, "the entropy", lambda values: sp.special.entr(values).sum(axis=-1).mean(axis=(0, 1)))
-    return _array("plausibility_entropy", entropy, item=_items(truth))
+    draws = truth_draws(truth, 1, plausibility=True)
+    parts = draws.map(lambda block: sp.special.entr(block.plausibility).sum(axis=-1).mean(axis=-1))
+    return _array("plausibility_entropy", np.concatenate(list(parts)), item=draws.items)
 
 
 def risk_certainty(truth: xr.DataTree, risk: Mapping[Any, Any], *, threshold: float | None = None) -> xr.DataArray:
@@ -265,10 +263,12 @@ def level_probability(
 
 
 def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.DataArray:
-    parameters = parameters_of(truth)
-    if "location" not in parameters:
-        shape = _concentration(truth)
+    shape, parameters = concentration_of(truth), parameters_of(truth)
+    if shape is not None:
         return shape.copy(data=argmax_probabilities(shape.values)).rename("label_certainty")
+    if "location" not in parameters:
+        closed = "only dirichlet, prirn and normal_inverse_gamma do"
+        raise InputError(f"this posterior has no closed form ({closed}); use exact=False")
     if threshold is None:
         raise InputError("ratings have no labels; pass threshold=c")
     location, strength, shape, scale = (
@@ -277,28 +277,6 @@ def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.Da
     distance = (threshold - location) / np.sqrt(scale / (shape * strength))
     both = np.stack([sp.special.stdtr(2 * shape, side) for side in (distance, -distance)], axis=1)
     return _array("label_certainty", both, item=parameters["item"].values, category=THRESHOLD_LABELS)
-
-
-def _concentration(truth: xr.DataTree) -> xr.DataArray:
-    found = concentration_of(truth)
-    if found is None:
-        closed = "only dirichlet, prirn and normal_inverse_gamma do"
-        raise InputError(f"this posterior has no closed form ({closed}); use exact=False")
-    return found
-
-
-def _by_item(truth: xr.DataTree, purpose: str, work: Callable[[Any], Any]) -> NDArray[np.float64]:
-    """Apply a function to the plausibilities (chain, draw, item, category) of every block of items and join."""
-    if "plausibility" not in (given := truth["posterior"].data_vars):
-        ratings = "is of labels; this posterior is of ratings and has no plausibilities"
-        few = "needs full plausibilities; draw them without top_labels, or use exact=True"
-        raise InputError(f"{purpose} {ratings if 'mean' in given else few}")
-    parts = map_blocks(lambda items: work(plausibility_block(truth, items)), item_blocks(_items(truth).size))
-    return np.concatenate(list(parts))
-
-
-def _items(truth: xr.DataTree) -> NDArray[Any]:
-    return np.asarray(truth["posterior"]["item"])
 
 
 def _array(name: str, values: NDArray[Any], **coords: NDArray[Any]) -> xr.DataArray:
