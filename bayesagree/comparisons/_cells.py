@@ -1,10 +1,8 @@
-"""Comparisons as counts per cell, and the log likelihood of the cells with its slopes and its information."""
+"""Comparisons as counts per cell, and the probabilities of outcomes."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import scipy as sp
 
 from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations.comparisons import Comparisons
@@ -12,16 +10,6 @@ from bayesagree.errors import InputError
 
 # Strengths of models on items: the time of a start grows with the cube, and is minutes beyond.
 MOST_ENTRIES = 3000
-
-
-class Natural(NamedTuple):
-    """Parameters as the likelihood reads them, or its slopes by them."""
-
-    strength: Floats  # (entry,): of a model, or of a model on an item
-    discrimination: Floats  # (annotator,)
-    tie: Floats  # (annotator,): log of nu
-    order: Floats  # (annotator,)
-    covariate: Floats  # (covariate,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,59 +23,6 @@ class Cells:
     covariates: Floats  # (covariate, cell)
     counts: Floats  # (outcome, cell): first wins, second wins, tie
     entry_model: Codes  # model of each entry of strength, (entry,)
-
-    def log_likelihood(self, at: Natural) -> tuple[float, Natural]:
-        """Return the log likelihood and its slopes; a tie parameter of minus infinity has no ties.
-
-        Of a distance d the log weights of the outcomes are d/2, -d/2 and log nu.
-        """
-        k, (wins, losses, ties) = self.annotator, self.counts
-        quality, slope, odds = self._quality(at), at.discrimination[k], np.exp(at.tie)[k]
-        half, ahead, n = (slope * quality + at.order[k]) / 2, wins - losses, wins + losses + ties
-        far = np.abs(half)
-        small = np.exp(-far)
-        total = 1 + small * (small + odds)
-        tied = np.bincount(k, ties, self.n_annotators)
-        value = ahead @ half - n @ (far + np.log(total)) + tied[tied > 0] @ at.tie[tied > 0]
-        share = n / total
-        by_distance = (ahead - np.sign(half) * share * (1 - small**2)) / 2
-        along = slope * by_distance
-        ends = (np.bincount(end, along, at.strength.size) for end in (self.first, self.second))
-        of_annotators = (by_distance * quality, ties - share * odds * small, by_distance)
-        by_slope, by_tie, by_order = (np.bincount(k, part, self.n_annotators) for part in of_annotators)
-        return float(value), Natural(next(ends) - next(ends), by_slope, by_tie, by_order, self.covariates @ along)
-
-    def probabilities(self, at: Natural) -> Floats:
-        """Return the probability of each outcome, shape (outcome, cell)."""
-        distance = at.discrimination[self.annotator] * self._quality(at) + at.order[self.annotator]
-        return np.stack(outcome_probabilities(distance, np.exp(at.tie)[self.annotator]))
-
-    def information(self, at: Natural) -> Floats:
-        """Return the expected information on the natural parameters in a row, of discriminations on their logarithms.
-
-        Shape (parameter, parameter).
-        """
-        p, n_entries, n = self.probabilities(at), at.strength.size, self.n_annotators
-        by_distance, by_tie = slopes_by_distance(p), np.stack([-p[2], -p[2], 1 - p[2]])
-        cell, slope = np.arange(self.first.size), at.discrimination[self.annotator]
-        # Slopes of the distance of each cell by the parameters, and of its tie parameter.
-        columns = [self.first, self.second, n_entries + self.annotator, n_entries + 2 * n + self.annotator]
-        values = [slope, -slope, slope * self._quality(at), np.ones(cell.size)]
-        columns += [np.full(cell.size, n_entries + 3 * n + x) for x in range(len(self.covariates))]
-        values += [slope * covariate for covariate in self.covariates]
-        shape = (cell.size, n_entries + 3 * n + len(self.covariates))
-        place = np.tile(cell, len(columns)), np.concatenate(columns)
-        of_distance = sp.sparse.csr_array((np.concatenate(values), place), shape=shape)
-        of_tie = sp.sparse.csr_array((np.ones(cell.size), (cell, n_entries + n + self.annotator)), shape=shape)
-        found, often = np.zeros((shape[1],) * 2), self.counts.sum(axis=0) * p
-        of_each = ((of_distance, by_distance), (of_tie, by_tie))
-        for left, a in of_each:
-            for right, b in of_each:
-                found += (left.T @ (right * (often * a * b).sum(axis=0)[:, None])).toarray()
-        return found
-
-    def _quality(self, at: Natural) -> Floats:
-        return at.strength[self.first] - at.strength[self.second] + at.covariate @ self.covariates
 
 
 def cells_of(comparisons: Comparisons, *, oriented: bool, by_item: bool, by_annotator: bool = True) -> Cells:

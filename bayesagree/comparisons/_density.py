@@ -6,9 +6,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations.comparisons import TIE, Comparisons
-from bayesagree.comparisons._cells import Cells, Natural
+from bayesagree.comparisons._cells import Cells, outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons.prior import DavidsonPrior
 from bayesagree.errors import InputError
 from bayesagree.inference.hamiltonian import Chain
@@ -36,11 +36,11 @@ OF_SCALE = {
 }
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent; random lengths meet no period.
 SHORTEST, LONGEST = 0.8, 2.0
-# Trajectories that set the step of each chain, and the acceptance that it leads to, without and with item effects: with
+# Walkers that make a chain one after the other, each of as many draws or more.
+WALKERS, FEWEST_DRAWS = 4, 100
+# Trajectories that set the step, and the acceptance that it leads to, without and with item effects: with
 # them strengths hardly vary where the items explain them, and a long step keeps a chain there for hundreds of draws.
-TUNE, ACCEPTANCE = 150, {False: 0.8, True: 0.9}
-# The effects, in the order of their coordinates.
-PARTS = ("strength", "item", "discrimination_by", "tie", "tie_by", "order", "order_by", "covariate")
+TUNE, ACCEPTANCE = 100, {False: 0.8, True: 0.9}
 
 
 class Form(NamedTuple):
@@ -95,62 +95,61 @@ def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: b
 
 
 class Density:
-    """Log posterior of one model. The point holds coordinates of the effects, then logarithms of the scales.
+    """Log posterior of one model. A point holds coordinates of the effects, then logarithms of the scales.
 
-    The natural parameters, of discriminations the logarithms, are linear: constant + matrix (factor * coordinates). A
-    factor is the standard deviation, and the prior of the coordinates standard normal, as long as they are not
-    `recentred`.
+    Effects are coordinates times factors; log discriminations are then relative to their mean. The outcomes of a cell
+    depend on four numbers that are linear in the effects, `design`: the difference of strengths, the log of the
+    discrimination, that of nu, and the advantage of the first place. A factor is the standard deviation, and the prior
+    of the coordinates standard normal, as long as they are not `recentred`.
     """
 
     def __init__(self, cells: Cells, form: Form, prior: DavidsonPrior) -> None:
         self.cells, self.form, self.prior = cells, form, prior
-        n, n_entries, n_covariates = cells.n_annotators, cells.entry_model.size, cells.covariates.shape[0]
-        self.n_models = int(cells.entry_model.max()) + 1
-        sizes = (n_entries, n, n, n, n_covariates)
-        by = {name: getattr(form, name) == "annotator" for name in ("ties", "order", "discrimination")}
-        self.parts = [slice(end - k, end) for k, end in zip(sizes, np.cumsum(sizes).tolist())]
-        self.slopes = slice(n_entries, n_entries + n)
-        # First natural parameter that an effect adds to, the coordinate that each of them takes, number of coordinates.
-        who, one, entry = np.arange(n), np.zeros(n, np.int64), np.arange(n_entries)
-        blocks = {
-            "strength": (0, cells.entry_model, self.n_models),
-            "item": (0, entry, n_entries * form.item_effects),
-            "discrimination_by": (n_entries, who, n * by["discrimination"]),
-            "tie": (n_entries + n, one, int(form.ties is not None)),
-            "tie_by": (n_entries + n, who, n * by["ties"]),
-            "order": (n_entries + 2 * n, one, int(form.order is not None)),
-            "order_by": (n_entries + 2 * n, who, n * by["order"]),
-            "covariate": (n_entries + 3 * n, np.arange(n_covariates), n_covariates),
+        n_cells, n_entries, cell = cells.first.size, cells.entry_model.size, np.arange(cells.first.size)
+
+        def one_hot(column: Integers, n: int) -> Any:
+            return sp.sparse.csr_array((np.ones(n_cells), (cell, column)), shape=(n_cells, n))
+
+        ends = one_hot(cells.first, n_entries) - one_hot(cells.second, n_entries)
+        everyone, who = one_hot(np.zeros(n_cells, int), 1), one_hot(cells.annotator, cells.n_annotators)
+        model = np.eye(int(cells.entry_model.max()) + 1)[cells.entry_model]
+        kinds = {
+            "strength": (0, sp.sparse.csr_array(ends @ model), True),
+            "item": (0, ends, form.item_effects),
+            "discrimination_by": (1, who, form.discrimination == "annotator"),
+            "tie": (2, everyone, form.ties is not None),
+            "tie_by": (2, who, form.ties == "annotator"),
+            "order": (3, everyone, form.order is not None),
+            "order_by": (3, who, form.order == "annotator"),
+            "covariate": (0, sp.sparse.csr_array(cells.covariates.T), cells.covariates.size > 0),
         }
-        scales = {
-            "strength_sd": prior.strength_scale if prior.strength_sd is None else None,
-            "item_sd": prior.item_scale if form.item_effects else None,
-            "tie_sd": prior.tie_scale if by["ties"] else None,
-            "order_sd": prior.order_scale if by["order"] else None,
-            "discrimination_sd": prior.discrimination_scale if by["discrimination"] else None,
+        blocks = {name: (row, block) for name, (row, block, there) in kinds.items() if there}
+        self.design = sp.sparse.vstack([
+            sp.sparse.hstack([block if of == row else 0 * block for of, block in blocks.values()]) for row in range(4)
+        ]).tocsr()  # fmt: skip
+        self.to_effects = self.design.T.tocsr()
+        self.scale_prior = {
+            name: getattr(prior, name.replace("_sd", "_scale"))
+            for name, effect in OF_SCALE.items()
+            if effect in blocks and not (name == "strength_sd" and prior.strength_sd is not None)
         }
-        self.scale_prior = {name: scale for name, scale in scales.items() if scale is not None}
-        ends = np.cumsum([*(size for *_, size in blocks.values()), *(1 for _ in self.scale_prior)]).tolist()
-        self.place = dict(zip([*blocks, *self.scale_prior], map(slice, [0, *ends[:-1]], ends)))
-        self.size, self.n_normal = ends[-1], ends[-1] - len(self.scale_prior)
-        n_natural = n_entries + 3 * n + n_covariates
-        used = [(row + np.arange(c.size), c + self.place[name].start) for name, (row, c, k) in blocks.items() if k]
-        self.rows, self.columns = (np.concatenate(part) for part in zip(*used))
-        shape = (n_natural, self.n_normal)
-        self.matrix = sp.sparse.csr_array((np.ones(self.rows.size), (self.rows, self.columns)), shape=shape)
-        self.constant = np.zeros(n_natural)
-        self.constant[n_entries + n : n_entries + 2 * n] = -math.inf if form.ties is None else prior.tie_mean
+        ends_at = np.cumsum([*(block.shape[1] for _, block in blocks.values()), *(1 for _ in self.scale_prior)])
+        self.place = dict(
+            zip([*blocks, *self.scale_prior], map(slice, [0, *ends_at[:-1].tolist()], ends_at.tolist()))
+        )
+        self.size, self.n_normal = int(ends_at[-1]), int(ends_at[-1]) - len(self.scale_prior)
+        self.slopes = self.place.get("discrimination_by", slice(0, 0))
+        fixed = {"strength": prior.strength_sd or 1.0, "tie": prior.tie_sd, "order": prior.order_sd}
         self.fixed = np.ones(self.n_normal)
-        for name, sd in (("strength", prior.strength_sd or 1.0), ("tie", prior.tie_sd), ("order", prior.order_sd)):
-            self.fixed[self.place[name]] = sd
-        self.fixed[self.place["covariate"]] = prior.covariate_sd
+        for name, sd in (fixed | {"covariate": prior.covariate_sd}).items():
+            self.fixed[self.place.get(name, slice(0, 0))] = sd
         # Scale of each coordinate; those with a fixed scale take the last entry, which is a logarithm of 0.
         self.scale_of = np.full(self.n_normal, len(self.scale_prior))
         for s, name in enumerate(self.scale_prior):
             self.scale_of[self.place[OF_SCALE[name]]] = s
+        self.of_scale = (self.scale_of[:, None] == np.arange(len(self.scale_prior))).astype(float)
         self.share, self.log_centre = np.zeros(len(self.scale_prior) + 1), np.zeros(len(self.scale_prior) + 1)
-        self.scale_priors = np.array(list(self.scale_prior.values()))
-        self.sizes = np.bincount(self.scale_of, minlength=len(self.scale_prior) + 1)[:-1]
+        self.scale_priors, self.sizes = np.array([*self.scale_prior.values()]), self.of_scale.sum(axis=0)
 
     def recentred(self, point: Floats) -> None:
         """Let coordinates follow their scales by as much as comparisons, and not the prior, determine them at a point.
@@ -162,33 +161,56 @@ class Density:
         """
         normal = slice(0, self.n_normal)
         variance = np.linalg.inv(self.precision(point)[normal, normal]).diagonal()
-        left = np.bincount(self.scale_of, variance, self.share.size)[:-1] / self.sizes
-        self.share[:-1], self.log_centre[:-1] = np.clip(1 - left, 0, 1), self.log_scales(point)
+        self.share[:-1] = np.clip(1 - variance @ self.of_scale / self.sizes, 0, 1)
+        self.log_centre[:-1] = self.log_scales(point)
 
     def log_scales(self, point: Floats) -> Floats:
         """Return the logarithms of the standard deviations at points (..., parameter)."""
         return point[..., self.n_normal :].clip(-LARGEST, LARGEST)
 
-    def effects(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return effects, factors times coordinates, and precisions of the coordinates at points (..., parameter)."""
+    def factors(self, point: Floats) -> tuple[Floats, Floats]:
+        """Return factors and precisions of the coordinates at points (..., parameter)."""
         logs = self.log_scales(point)
         away = np.concatenate([logs, np.zeros((*logs.shape[:-1], 1))], axis=-1) - self.log_centre
         factor = np.exp(away * (1 - self.share) + self.log_centre)[..., self.scale_of] * self.fixed
         return factor, np.exp(-2 * self.share * away)[..., self.scale_of]
 
-    def natural(self, point: Floats, factor: Floats | None = None) -> Natural:
-        """Return the parameters of the likelihood."""
-        effect = (self.effects(point)[0] if factor is None else factor) * point[: self.n_normal]
-        at = np.bincount(self.rows, effect[self.columns], self.constant.size) + self.constant
-        at[self.slopes] -= at[self.slopes].mean()  # discriminations are relative to their mean
-        strength, slope, tie, order, covariate = (at[part] for part in self.parts)
-        tie = tie.clip(-LARGEST, LARGEST) if self.form.ties else tie
-        return Natural(strength, np.exp(slope.clip(-LARGEST, LARGEST)), tie, order, covariate)
+    def relative(self, effects: Floats) -> Floats:
+        """Take the mean of the log discriminations, or of slopes by them, off these, in place."""
+        if self.slopes.stop:
+            effects[..., self.slopes] -= effects[..., self.slopes].mean(axis=-1, keepdims=True)
+        return effects
+
+    def of_cells(self, effects: Floats) -> list[Floats]:
+        """Return difference of strengths, discrimination, log nu and order, (cell, ...), from effects (..., effect)."""
+        quality, log_slope, tie, order = np.split(self.design @ self.relative(effects.copy()).T, 4)
+        log_odds = (tie + self.prior.tie_mean).clip(-LARGEST, LARGEST)
+        return [quality, np.exp(log_slope.clip(-LARGEST, LARGEST)), log_odds, order]
+
+    def log_likelihood(self, effects: Floats) -> tuple[Any, Floats]:
+        """Return the log likelihood and its slopes by effects (..., effect).
+
+        Of a distance d the log weights of the outcomes are d/2, -d/2 and log nu.
+        """
+        quality, slope, tie, order = self.of_cells(effects)
+        wins, losses, ties = self.cells.counts
+        half, ahead, n = (slope * quality + order) / 2, wins - losses, wins + losses + ties
+        far = np.abs(half)
+        small = np.exp(-far)
+        tied = np.exp(tie) * small if self.form.ties else 0.0 * small
+        total = 1 + small * small + tied
+        value = ahead @ half - n @ (far + np.log(total)) + ties @ tie
+        ahead, n, ties = (of_cell.reshape(-1, *[1] * (effects.ndim - 1)) for of_cell in (ahead, n, ties))
+        share = n / total
+        by_distance = (ahead - np.sign(half) * share * (1 - small * small)) / 2
+        along = slope * by_distance
+        by = np.concatenate([along, along * quality, ties - share * tied, by_distance])
+        return value, self.relative((self.to_effects @ by).T)
 
     def variables(self, points: Floats) -> dict[str, Floats]:
         """Return what a result keeps of points (..., parameter)."""
-        factor, _ = self.effects(points)
-        effect = {name: (factor * points[..., : self.n_normal])[..., self.place[name]] for name in PARTS}
+        effects = self.factors(points)[0] * points[..., : self.n_normal]
+        effect = {name: effects[..., place] for name, place in self.place.items() if name not in self.scale_prior}
         strength = effect["strength"]
         found = {"strength": strength - strength.mean(axis=-1, keepdims=True)}
         found |= dict(zip(self.scale_prior, np.moveaxis(np.exp(self.log_scales(points)), -1, 0)))
@@ -199,45 +221,48 @@ class Density:
             if kind == "annotator":
                 found[name] = found[name][..., None] + effect[f"{name}_by"]
         if self.form.discrimination:
-            log_slope = effect["discrimination_by"]
-            found["discrimination"] = np.exp(log_slope - log_slope.mean(axis=-1, keepdims=True))
-        if effect["covariate"].size:
+            found["discrimination"] = np.exp(self.relative(effects)[..., self.slopes])
+        if "covariate" in effect:
             found["covariate_effect"] = effect["covariate"]
         return found
 
-    def __call__(self, point: Floats) -> tuple[float, Floats]:
-        """Return the log density, up to a constant of the normal distributions, and its gradient."""
-        normal, slope = point[: self.n_normal], np.empty(point.size)
-        factor, precision = self.effects(point)
-        at = self.natural(point, factor)
-        value, by = self.cells.log_likelihood(at)
-        by_natural = np.concatenate([by.strength, by.discrimination * at.discrimination, *by[2:]])
-        by_natural[self.slopes] -= by_natural[self.slopes].mean()
-        by_normal = np.bincount(self.columns, by_natural[self.rows], self.n_normal) * factor
-        slope[: self.n_normal] = by_normal - precision * normal
-        of_scale = slice(0, len(self.scale_prior))
+    def __call__(self, point: Floats) -> tuple[Any, Floats]:
+        """Return log densities of points (..., parameter), up to a constant of the normal distributions, and slopes."""
+        normal, (factor, precision) = point[..., : self.n_normal], self.factors(point)
+        value, by_effect = self.log_likelihood(factor * normal)
+        by_normal, pulled = by_effect * factor, precision * normal
         share, logs = self.share[:-1], self.log_scales(point)
-        pull = np.bincount(self.scale_of, precision * normal**2, share.size + 1)[of_scale]
-        along = np.bincount(self.scale_of, by_normal * normal, share.size + 1)[of_scale]
+        pull, along = (pulled * normal) @ self.of_scale, (by_normal * normal) @ self.of_scale
         scaled = np.exp(2 * logs) / self.scale_priors**2
         # Half-normal, with the Jacobian of the logarithm.
-        slope[self.n_normal :] = (1 - share) * along + share * (pull - self.sizes) + 1 - scaled
-        value += float((logs - np.log(self.scale_priors) - 0.5 * scaled + 0.5 * math.log(2 / math.pi)).sum())
-        value -= float(self.sizes @ (share * (logs - self.log_centre[:-1])) + 0.5 * (precision * normal) @ normal)
-        return value, slope
+        of_scales = (1 - share) * along + share * (pull - self.sizes) + 1 - scaled
+        value = value + (logs - np.log(self.scale_priors) - 0.5 * scaled + 0.5 * math.log(2 / math.pi)).sum(axis=-1)
+        value = value - (share * (logs - self.log_centre[:-1])) @ self.sizes - 0.5 * (pulled * normal).sum(axis=-1)
+        return value, np.concatenate([by_normal - pulled, of_scales], axis=-1)
 
     def precision(self, point: Floats) -> Floats:
         """Return the expected information of the comparisons plus the precision of the prior: positive definite."""
-        (factor, precision), n_scales = self.effects(point), len(self.scale_prior)
-        along = factor * point[: self.n_normal] * (1 - self.share[self.scale_of])
-        by_scale = self.matrix @ (along[:, None] * (self.scale_of[:, None] == np.arange(n_scales)))
-        by_point = sp.sparse.hstack([self.matrix * factor, sp.sparse.csr_array(by_scale)]).tocsr()
-        information = self.cells.information(self.natural(point))
-        for part in (information, information.T):
-            part[self.slopes] -= part[self.slopes].mean(axis=0)
+        factor, precision = self.factors(point)
+        effects = factor * point[: self.n_normal]
+        quality, slope, tie, order = self.of_cells(effects)
+        p = np.stack(outcome_probabilities(slope * quality + order, np.exp(tie) * (self.form.ties is not None)))
+        often = self.cells.counts.sum(axis=0) * p
+        strength, log_slope, of_tie, first = (
+            self.design[kind * quality.size : (kind + 1) * quality.size] for kind in range(4)
+        )
+        of_distance = strength.multiply(slope[:, None]) + log_slope.multiply((slope * quality)[:, None]) + first
+        of_each = ((of_distance.tocsr(), slopes_by_distance(p)), (of_tie, np.stack([-p[2], -p[2], 1 - p[2]])))
+        information: Any = sum(
+            (left.T @ right.multiply((often * a * b).sum(axis=0)[:, None])).toarray()
+            for left, a in of_each
+            for right, b in of_each
+        )
+        information = self.relative(self.relative(information).T)
+        by_scale = (effects * (1 - self.share[self.scale_of]))[:, None] * self.of_scale
+        half = np.hstack([information * factor, information @ by_scale])
         of_scales = 2 * np.exp(2 * self.log_scales(point)) / self.scale_priors**2
         of_scales += 2 * self.share[:-1] ** 2 * self.sizes
-        found = by_point.T @ (by_point.T @ information).T
+        found = np.vstack([factor[:, None] * half, by_scale.T @ half])
         return found + np.diag(np.concatenate([precision, of_scales]))
 
     def mode(self, point: Floats, close: float = CLOSE) -> Floats:
@@ -281,23 +306,22 @@ class Density:
             point = self.mode(point, CLOSE_IN_EM)
         return self.mode(point)
 
-    def units(self, point: Floats) -> tuple[Floats, float]:
-        """Return directions of one standard deviation each at a point, and the logarithm of the volume they span."""
+    def units(self, point: Floats) -> Floats:
+        """Return directions of one standard deviation each at a point."""
         value, vector = np.linalg.eigh(self.precision(point))
-        return vector / np.sqrt(value), -0.5 * float(np.log(value).sum())
+        return vector / np.sqrt(value)
 
-    def sample(self, start: Floats, units: Floats, draws: int, rng: Rng) -> Floats:
-        """Return the draws of one chain, shape (draw, parameter)."""
+    def sample(self, start: Floats, draws: int, chains: int, rng: Rng) -> Floats:
+        """Return draws, shape (chain, draw, parameter): a few walkers in turn make a chain, and all move at once."""
+        units, walkers = self.units(start), min(WALKERS, -(-draws // FEWEST_DRAWS))
+        each = -(-draws // walkers)
+        away = rng.standard_normal((chains * walkers, self.size)) @ units.T
         with np.errstate(over="ignore", invalid="ignore"):  # trajectories that go astray are rejected
-            chain = self.chain(start, units, rng)
+            # The curvature vanishes where a scale is small: there one standard deviation may lead out of reach.
+            lowest = self(start)[0] - self.size - FARTHEST
+            while (far := ~(self(start + away)[0] > lowest)).any():
+                away[far] /= 2
+            chain = Chain(self, start + away, units, rng, shortest=SHORTEST, longest=LONGEST, centre=start)
             chain.adapt(TUNE, ACCEPTANCE[self.form.item_effects])
-            return chain.run(draws)
-
-    def chain(self, start: Floats, units: Floats, rng: Rng) -> Chain:
-        """Return a chain that starts around a point."""
-        away = units @ rng.standard_normal(self.size)
-        # The curvature vanishes where a scale is small: there one standard deviation may lead out of reach.
-        lowest = self(start)[0] - self.size - FARTHEST
-        while not self(start + away)[0] > lowest:
-            away /= 2
-        return Chain(self, start + away, units, rng, shortest=SHORTEST, longest=LONGEST, centre=start)
+            points = chain.run(each)
+        return points.swapaxes(0, 1).reshape(chains, walkers * each, self.size)[:, :draws]

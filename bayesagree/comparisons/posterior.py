@@ -16,7 +16,7 @@ from bayesagree.errors import one_of, positive_int, shorten, warn
 from bayesagree.inference.convergence import diagnostics, warn_of_numbers
 from bayesagree.inference.nuts import Sampler, sample_nuts
 from bayesagree.inference.results import check_size, result_tree
-from bayesagree.inference.streams import Seed, map_blocks, one_blas_thread, seed_sequence
+from bayesagree.inference.streams import Seed, one_blas_thread, seed_sequence
 from bayesagree.io.doors import as_annotations
 
 Requested = Literal["auto", "common", "annotator"] | None
@@ -147,10 +147,7 @@ def davidson(
     else:
         start = density.start()
         density.recentred(start)
-        units, _ = density.units(start)
-        streams = [np.random.Generator(np.random.SFC64(stream)) for stream in root.spawn(chains)]
-        points = np.array(list(map_blocks(lambda rng: density.sample(start, units, draws, rng), streams)))
-        found = density.variables(points)
+        found = density.variables(density.sample(start, draws, chains, np.random.default_rng(root)))
     posterior: dict[str, Any] = {}
     checks: dict[str, Any] = {}
     for name, axes in AXES.items():

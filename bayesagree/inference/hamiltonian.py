@@ -1,4 +1,4 @@
-"""Hamiltonian Monte Carlo: one Markov chain of trajectories with random lengths, in units that the caller gives.
+"""Hamiltonian Monte Carlo: Markov chains of trajectories with random lengths, in units that the caller gives.
 
 Source: Neal, "MCMC using Hamiltonian dynamics" (2011), https://arxiv.org/abs/1206.1901, sections 4 (units) and 4.2
 (trajectories of random length).
@@ -6,6 +6,7 @@ Source: Neal, "MCMC using Hamiltonian dynamics" (2011), https://arxiv.org/abs/12
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,14 @@ from bayesagree._types import Floats, Rng
 FIRST_STEP = 0.3
 # Acceptance that costs the fewest gradients for an independent draw is .65 for normal targets and higher for skewed.
 ACCEPTANCE = 0.8
-# The log density at a point and its gradient there; minus infinity ends a trajectory, which is then rejected.
-Density = Callable[[Floats], tuple[float, Floats]]
+# Log densities at points (..., parameter) and the gradients there; minus infinity rejects a trajectory.
+Density = Callable[[Floats], tuple[Any, Floats]]
 
 
 class Chain:
-    """A Markov chain: `units` (parameter, direction) are directions of about one standard deviation each.
+    """Markov chains from a point, (..., parameter): walkers that move at once, with the same step and lengths.
+
+    `units` (parameter, direction) are directions of about one standard deviation each.
 
     Trajectories are between `shortest` and `longest` of these units long. With a `centre` the normal density around it,
     with these units, is followed exactly, on a circle, and steps correct what the density differs from it by (split
@@ -40,7 +43,7 @@ class Chain:
     ) -> None:
         self.density, self.rng, self.units, self.log_step = density, rng, units, math.log(FIRST_STEP)
         self.shortest, self.longest, self.centre = shortest, longest, centre
-        self.away = np.zeros(point.size)
+        self.away = np.zeros(point.shape)
         self._stand(point, *density(point))
 
     @property
@@ -49,8 +52,8 @@ class Chain:
         return math.exp(self.log_step)
 
     def adapt(self, trajectories: int, acceptance: float = ACCEPTANCE) -> Floats:
-        """Follow trajectories whose acceptance sets the step; return their ends, shape (trajectory, parameter)."""
-        ends = np.empty((trajectories, self.point.size))
+        """Follow trajectories whose acceptance sets the step; return their ends, shape (trajectory, ..., parameter)."""
+        ends = np.empty((trajectories, *self.point.shape))
         for t in range(trajectories):
             # Robbins and Monro (1951), from large corrections to small ones.
             self.log_step += (self.move() - acceptance) / math.sqrt(t + 4.0)
@@ -58,23 +61,23 @@ class Chain:
         return ends
 
     def run(self, draws: int, thin: int = 1) -> Floats:
-        """Return draws, each the end of `thin` trajectories, shape (draw, parameter)."""
-        kept = np.empty((draws, self.point.size))
+        """Return draws, each the end of `thin` trajectories, shape (draw, ..., parameter)."""
+        kept = np.empty((draws, *self.point.shape))
         for d in range(draws):
             for _ in range(thin):
                 self.move()
             kept[d] = self.point
         return kept
 
-    def _stand(self, point: Floats, height: float, slope: Floats) -> None:
+    def _stand(self, point: Floats, height: Any, slope: Floats) -> None:
         self.point, self.height, self.slope = point, height, slope
         if self.centre is not None:
-            self.away = np.linalg.solve(self.units, point - self.centre)
+            self.away = np.linalg.solve(self.units, (point - self.centre).T).T
 
     def move(self) -> float:
-        """Follow one trajectory and return its probability to be accepted."""
-        momentum = self.rng.standard_normal(self.point.size)
-        energy = self.height - 0.5 * momentum @ momentum
+        """Follow one trajectory and return its probability to be accepted, of walkers the mean."""
+        momentum = self.rng.standard_normal(self.point.shape)
+        energy = self.height - 0.5 * np.square(momentum).sum(axis=-1)
         length = self.rng.uniform(self.shortest, self.longest)
         n_steps = math.ceil(length / self.step)
         step, point, height, slope = length / n_steps, self.point, self.height, self.slope
@@ -85,14 +88,16 @@ class Chain:
         for s in range(n_steps):
             momentum = momentum + (0.5 if s == 0 else 1.0) * step * (slope @ self.units + pull * away)
             away, momentum = turn * away + ahead * momentum, turn * momentum - pull * ahead * away
-            point = origin + self.units @ away
+            point = origin + away @ self.units.T
             height, slope = self.density(point)
-            if height == -math.inf:
+            if np.max(height) == -math.inf:
                 break
         momentum = momentum + 0.5 * step * (slope @ self.units + pull * away)
-        change = height - 0.5 * momentum @ momentum - energy
-        accepted = math.exp(min(change, 0.0)) if math.isfinite(change) else 0.0
-        if self.rng.random() < accepted:
-            self.point, self.height, self.slope = point, height, slope
-            self.away = self.away if self.centre is None else away
-        return accepted
+        change = height - 0.5 * np.square(momentum).sum(axis=-1) - energy
+        accepted = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
+        taken = self.rng.random(accepted.shape) < accepted
+        self.height, one = np.where(taken, height, self.height), taken[..., None]
+        self.point, self.slope = np.where(one, point, self.point), np.where(one, slope, self.slope)
+        if self.centre is not None:
+            self.away = np.where(one, away, self.away)
+        return float(accepted.mean())

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from bayesagree import Comparisons, InputError, davidson
 from bayesagree.comparisons import DavidsonPrior
-from bayesagree.comparisons._cells import Natural, cells_of
+from bayesagree.comparisons._cells import cells_of, outcome_probabilities
 from bayesagree.comparisons._density import Density, Form
 from bayesagree.comparisons.model import davidson_model
 
@@ -56,15 +56,16 @@ def crowd(random_seed=1, n=400, n_models=5, n_annotators=6):
 
 def maximum(comparisons, *, order):
     """Return the largest log likelihood with common effects, strengths, log nu and gamma."""
-    cells = cells_of(comparisons, oriented=order, by_item=False)
-    n, one = comparisons.models.size, np.ones(cells.n_annotators)
+    form = Form("common", "common" if order else None, None, item_effects=False)
+    density, n = Density(cells_of(comparisons, **form.cells), form, DavidsonPrior()), comparisons.models.size
 
     def loss(x):
-        value, slope = cells.log_likelihood(Natural(x[:n], one, one * x[n], one * x[n + 1] * order, np.empty(0)))
-        return -value, -np.concatenate([slope.strength, [slope.tie.sum(), order * slope.order.sum()]])
+        value, slope = density.log_likelihood(x)
+        return -value, -slope
 
-    found = minimize(loss, np.zeros(n + 2), jac=True, method="BFGS", options={"gtol": 1e-7})
-    return -found.fun, found.x[:n] - found.x[:n].mean(), np.exp(found.x[n]), found.x[n + 1]
+    found = minimize(loss, np.zeros(density.n_normal), jac=True, method="BFGS", options={"gtol": 1e-7})
+    gamma = found.x[n + 1] if order else 0.0
+    return -found.fun, found.x[:n] - found.x[:n].mean(), np.exp(found.x[n]), gamma
 
 
 FOOD_MAXIMA = [
@@ -172,6 +173,9 @@ def test_gradient(form, prior):
     steps = 1e-5 * np.eye(density.size)
     differences = [(density(point + step)[0] - density(point - step)[0]) / 2e-5 for step in steps]
     np.testing.assert_allclose(density(point)[1], differences, rtol=1e-5, atol=1e-5)
+    several = density(np.stack([0 * point, point]))
+    np.testing.assert_allclose(several[0][1], density(point)[0], rtol=1e-12)
+    np.testing.assert_allclose(several[1][1], density(point)[1], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -181,8 +185,9 @@ def test_information_is_the_mean_curvature(form):
     cells = cells_of(crowded, **(form.cells | {"oriented": True}))
     density = Density(cells, form, DavidsonPrior())
     point = np.random.default_rng(2).normal(0, 0.3, density.size)
-    natural = density.natural(point)
-    cells.counts[:] = cells.counts.sum(axis=0) * cells.probabilities(natural)
+    quality, slope, tie, order = density.of_cells(density.factors(point)[0] * point[: density.n_normal])
+    chances = outcome_probabilities(slope * quality + order, np.exp(tie))
+    cells.counts[:] = cells.counts.sum(axis=0) * np.stack(chances)
     steps = 1e-4 * np.eye(density.size)
     curvature = np.array([density(point - step)[1] - density(point + step)[1] for step in steps]) / 2e-4
     np.testing.assert_allclose(density.precision(point), curvature, rtol=1e-4, atol=1e-4)
@@ -276,7 +281,7 @@ def test_density_and_variables_of_the_pymc_twin(form):
         point = np.random.default_rng(random_seed).normal(0, 0.5, density.size)
         values = {f"{name}_log__": point[density.place[name]][0] for name in density.scale_prior}
         for name, place in UNITS.items():
-            if (part := point[density.place[place]]).size:
+            if (part := point[density.place.get(place, slice(0, 0))]).size:
                 values[name] = part[0] if name in ("tie_unit", "order_unit") else part
         if "covariate_effect" in values:  # in its own units
             values["covariate_effect"] = prior.covariate_sd * values["covariate_effect"]
