@@ -16,7 +16,6 @@ from bayesagree.errors import InputError, SizeError
 INFERENCE = {
     "exact": "independent draws of the exact posterior",
     "importance": "adaptive importance sampling",
-    "slice": "elliptical slice sampling of the parameters, exact draws given them",
     "hmc": "Hamiltonian Monte Carlo",
     "gibbs": "Gibbs sampling",
     "gibbs, weighted": "Gibbs sampling, draws weighted by the predictions",

@@ -21,8 +21,8 @@ from bayesagree.plausibility.informed.fit import Fit, Learner
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
 # A new set of parameters costs a hundred passes over all items, more than its draws of these.
-# Most consecutive draws of a chain that share their parameters: with five scores had 170 effective draws.
-MOST_SHARED = 2
+# Most consecutive draws of a chain that share their parameters.
+MOST_SHARED = 5
 
 
 def draws_per_parameters(draws: int) -> int:

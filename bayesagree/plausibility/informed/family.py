@@ -15,7 +15,10 @@ counts alone: a table of few rows, linear in log A between the points of a grid.
 Parameters come many vectors at a time, which are the last axis of every array here, the axis along which loops run.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -36,8 +39,10 @@ HIT_SCALE = 2.0
 # Log of A, the concentration of items whose best label alone is known, and places of the integral over the best gamma.
 LOG_A = np.linspace(-3.0, 4.2, 61)
 PLACES = 160
-# Factors of a rising factorial; of more votes it is a difference of log gamma functions.
-MULTIPLIED = 16
+# Factors of a rising factorial; beyond them its log is by Stirling's series.
+MULTIPLIED = 6
+# Log concentrations beyond which nothing changes: in single precision products of factors stay finite.
+MOST_LOG = 14.0
 # Rounds of proposals for draws of plausibilities whose best label is given.
 MOST_ROUNDS = 300
 
@@ -45,10 +50,12 @@ MOST_ROUNDS = 300
 class BestTable(NamedTuple):
     """Log probability that a label is best under Dirichlet(A / K + counts), for distinct sorted counts.
 
-    `counts` has shape (row, label), `log_best` shape (entry, log A): an entry is a number of votes within a row.
+    `times` (row, number) tells how many labels have each of the `numbers` of votes; `log_best` has shape (entry,
+    log A): an entry is a number of votes within a row.
     """
 
-    counts: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    times: Floats
     log_best: Floats
 
     @classmethod
@@ -74,12 +81,27 @@ class BestTable(NamedTuple):
         out[~distinct.any(axis=1)[row_of]] = -np.log(n_labels)
         entry = np.zeros(labels_of.shape, np.intp)
         entry[row_of, place_of] = np.arange(row_of.size)
-        return cls(distinct, out), row.ravel(), entry[row.reshape(-1, 1), place.reshape(counts.shape)]
+        return (
+            cls(votes, labels_of.astype(float), out),
+            row.ravel(),
+            entry[row.reshape(-1, 1), place.reshape(counts.shape)],
+        )
 
-    def at(self, log_a: Floats) -> Floats:
-        """Return the probabilities at each log A, shape (entry, log A)."""
+    def at(self, log_a: Floats) -> tuple[Floats, Floats]:
+        """Return the probabilities at each log A and the slopes of their logs, shape (entry, log A)."""
         place = np.clip((log_a - LOG_A[0]) / (LOG_A[1] - LOG_A[0]), 0, LOG_A.size - 1)
-        return np.exp(self.log_best @ np.maximum(1 - np.abs(place - np.arange(LOG_A.size)[:, None]), 0))
+        low = np.minimum(place.astype(int), LOG_A.size - 2)
+        first, slope = self.log_best[:, low], self.log_best[:, low + 1] - self.log_best[:, low]
+        inside = (log_a > LOG_A[0]) & (log_a < LOG_A[-1])
+        return np.exp(first + (place - low) * slope), inside * slope / (LOG_A[1] - LOG_A[0])
+
+    def base(self, log_a: Floats) -> tuple[Floats, Floats]:
+        """Return the log probability of each row's votes under Dirichlet(A / K, ...), and its slope by log A."""
+        a, times = np.exp(log_a), self.times.astype(log_a.dtype)
+        n_labels = round(self.times[0].sum()) if self.times.size else 1
+        one, slope = rising(np.tile(a / n_labels, (self.numbers.size, 1)), self.numbers)
+        every, slope_of_all = rising(np.tile(a, (len(times), 1)), (self.times @ self.numbers).astype(np.int64))
+        return times @ one - every, a * (times @ slope / n_labels - slope_of_all)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +111,7 @@ class Items:
     Attributes
     ----------
     columns
-        Covariates, shape (item, label, column): those of the scores, the top labels, and the log share of each label of
+        Covariates, shape (label, item, column): those of the scores, the top labels, and the log share of each label of
         all votes.
     counts
         Votes, shape (item, label).
@@ -107,10 +129,10 @@ class Items:
     def of(cls, covariates: Covariates, counts: NDArray[np.int64]) -> Self:
         """Lay out covariates and counts, shape (item, label)."""
         n_labels = counts.shape[1]
-        hits = (covariates.hit[:, None, :] == np.arange(n_labels)[:, None]) * (HIT_SCALE * np.log(max(n_labels, 2)))
+        hits = (covariates.hit == np.arange(n_labels)[:, None, None]) * (HIT_SCALE * np.log(max(n_labels, 2)))
         total = counts.sum(axis=0) + 1.0
-        share = np.broadcast_to(np.log(total / total.sum())[:, None], (len(counts), n_labels, 1))
-        columns = np.concatenate([np.moveaxis(covariates.dense, 1, 2), hits, share], axis=2).astype(np.float64)
+        share = np.broadcast_to(np.log(total / total.sum())[:, None, None], (n_labels, len(counts), 1))
+        columns = np.concatenate([np.moveaxis(covariates.dense, 2, 0), hits, share], axis=2).astype(np.float64)
         return cls(columns, counts, *BestTable.of_items(counts))
 
     def with_counts(self, counts: NDArray[np.int64]) -> "Items":
@@ -121,17 +143,57 @@ class Items:
         """Return some of the items."""
         rows, row = np.unique(self.row[items], return_inverse=True)
         entries, entry = np.unique(self.entry[items], return_inverse=True)
-        table = BestTable(self.table.counts[rows], self.table.log_best[entries])
+        table = BestTable(self.table.numbers, self.table.times[rows], self.table.log_best[entries])
         counts = self.counts[items]
-        return Items(self.columns[items], counts, table, row, entry.reshape(counts.shape))
+        columns = np.ascontiguousarray(self.columns[:, items])
+        return Items(columns, counts, table, row, entry.reshape(counts.shape))
 
     def alike(self) -> "tuple[Items, NDArray[np.int64]]":
         """Return one of each of the annotated items that have the same votes and covariates, and how many they are."""
         voted = np.flatnonzero(self.counts.any(axis=1))
-        key = np.concatenate([self.counts[voted], self.columns[voted].reshape(voted.size, -1)], axis=1)
+        key = np.concatenate([self.counts[voted], *self.columns[:, voted]], axis=1)
         _, first, number = np.unique(key, axis=0, return_index=True, return_counts=True)
         order = np.argsort(first)
         return self.rows(voted[first[order]]), number[order]
+
+    @cached_property
+    def votes(self) -> "Votes":
+        """The votes, sparse."""
+        return Votes.of(self.counts)
+
+
+class Votes(NamedTuple):
+    """The labels that got votes: item and `place` (label * items + item) of each such entry, its number of votes.
+
+    `voted`, the items with votes, and the `start` of each among the entries; `totals` (item,), the numbers of votes
+    that items have, of which an item's is `totals[which]`.
+    """
+
+    item: NDArray[np.intp]
+    place: NDArray[np.intp]
+    number: NDArray[np.int64]
+    voted: NDArray[np.intp]
+    start: NDArray[np.intp]
+    totals: NDArray[np.int64]
+    which: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, counts: NDArray[np.int64]) -> Self:
+        """List the votes of counts (item, label)."""
+        item, label = np.nonzero(counts)
+        voted, start = np.unique(item, return_index=True)
+        place = label * len(counts) + item
+        totals = np.unique(counts.sum(axis=1), return_inverse=True)
+        return cls(item, place, counts[item, label], voted, start, *totals)
+
+    def by_item(self, values: Floats, by: Any = np.add) -> Floats:
+        """Sum values (entry, vector) of each item, or take the largest."""
+        found = by.reduceat(values, self.start, axis=0) if self.start.size else values
+        if self.voted.size == self.which.size:
+            return found
+        out = np.zeros((self.which.size, values.shape[1]), values.dtype)
+        out[self.voted] = found
+        return out
 
 
 class Kinds(NamedTuple):
@@ -145,11 +207,13 @@ class Kinds(NamedTuple):
     best_odds
         Log odds that an item that is not clear is of known best label, shape (vector,).
     clear, best
-        Probability of each label of a clear item, of each best label of the second kind: (item, label, vector).
+        Probability of each label of a clear item, of each best label of the second kind: (label, item, vector).
     mean, concentration
-        Of an open item before its votes: m_i (item, label, vector), s_i (item, vector).
+        Of an open item before its votes: m_i (label, item, vector), s_i (item, vector).
     clear_shape
-        S blur m, and S (1 - blur), which its own label has beside: (item, label, vector), (vector,).
+        S blur, and S (1 - blur), which its own label has beside: (vector,) each.
+    gradient
+        Function of d f / d logs that returns d f / d parameters but the last, shape (vector, parameter).
     """
 
     logs: Floats
@@ -159,6 +223,7 @@ class Kinds(NamedTuple):
     mean: Floats
     concentration: Floats
     clear_shape: tuple[Floats, Floats]
+    gradient: Callable[[Floats], Floats]
 
     def log_likelihoods(self, *best_odds: Any) -> list[Floats]:
         """Log probability of the votes of each item in one order, (item, vector), at odds of the second kind."""
@@ -177,73 +242,108 @@ class Kinds(NamedTuple):
         return weight / weight.sum(axis=0)
 
 
-def softmax(x: Floats) -> Floats:
+def softmax(x: Floats, axis: int = -2) -> Floats:
     """Shares over the labels, the last but one axis."""
-    weight = np.exp(x - x.max(axis=-2, keepdims=True))
-    weight /= weight.sum(axis=-2, keepdims=True)
+    weight = np.exp(x - x.max(axis=axis, keepdims=True))
+    weight /= weight.sum(axis=axis, keepdims=True)
     return weight
 
 
-def log_rising(shape: Floats, number: NDArray[np.int64]) -> Floats:
-    """Return log (a)_n = log Gamma(a + n) - log Gamma(a), shape (entry, vector), of `number` (entry,)."""
-    product = np.ones(shape.shape)
-    few = number <= MULTIPLIED
-    for r in range(int(number[few].max(initial=0))):
-        at = np.flatnonzero(few & (number > r))
-        product[at] *= shape[at] + r
-    out = np.log(product)
-    if not few.all():
-        many = shape[~few]
-        out[~few] = gammaln(many + number[~few, None]) - gammaln(many)
-    return out
+def rising(shape: Floats, number: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return log (a)_n = log Gamma(a + n) - log Gamma(a) and its derivative by a, shape (entry, vector), of n (entry,).
+
+    Beyond a few factors by Stirling's series.
+    """
+    product, slope = np.ones_like(shape), np.zeros_like(shape)
+    few = np.minimum(number, MULTIPLIED)
+    for r in range(int(few.max(initial=0))):
+        at = slice(None) if (few > r).all() else np.flatnonzero(few > r)
+        factor = shape[at] + r
+        product[at] *= factor
+        slope[at] += 1 / factor
+    log = np.log(product)
+    if (many := np.flatnonzero(number > MULTIPLIED)).size:
+        for x, sign in ((MULTIPLIED, -1), (number[many, None], 1)):
+            x = shape[many] + np.asarray(x, shape.dtype)
+            ln, inverse = np.log(x), 1 / x
+            square = inverse * inverse
+            log[many] += sign * ((x - 0.5) * ln - x + inverse * (1 / 12 - square * (1 / 360 - square / 1260)))
+            slope[many] += sign * (ln - inverse / 2 - square * (1 / 12 - square * (1 / 120 - square / 252)))
+    return log, slope
 
 
 def kinds(theta: Floats, layout: Layout, items: Items) -> Kinds:
     """Compare the kinds of each item at parameters, shape (vector, parameter)."""
-    slope, shape = layout.parts(theta.T)
+    columns, votes = items.columns, items.votes
+    (n_labels, n_items, n_columns), number = columns.shape, columns.dtype
+    columns = columns.reshape(-1, n_columns)
+    slope, shape = layout.parts(np.ascontiguousarray(theta.T, number))
     log_s, s_slope, odds, odds_slope, log_clear, blur, log_a, sharpness, best_odds = shape
-    n_items, n_labels = items.counts.shape
-    said: Any = np.tensordot(items.columns, slope, 1)
-    mean = (1 - FLOOR) * softmax(said) + FLOOR / n_labels
-    h = ENTROPY_SCALE * (-(mean * np.log(mean)).sum(axis=1) / np.log(max(n_labels, 2)) - ENTROPY_CENTRE)
-    s, odds = np.exp(log_s + s_slope * h), odds + odds_slope * h
-    large, blur = np.exp(log_clear), expit(blur)
-    item, label = np.nonzero(items.counts)
-    number, votes = items.counts[item, label], items.counts.sum(axis=1)
-    voted, start = np.unique(item, return_index=True)
+    said: Any = (columns @ slope).reshape(n_labels, n_items, -1)
+    said -= said.max(axis=0)
+    share, sharp = softmax(said, 0), np.exp(sharpness)
+    mean = (1 - FLOOR) * share + FLOOR / n_labels
+    log_mean, scale = np.log(mean), ENTROPY_SCALE / math.log(max(n_labels, 2))
+    h = -scale * (mean * log_mean).sum(axis=0) - ENTROPY_SCALE * ENTROPY_CENTRE
+    s, odds = np.exp(np.clip(log_s + s_slope * h, -MOST_LOG, MOST_LOG)), odds + odds_slope * h
+    large, blur = np.exp(np.clip(log_clear, -MOST_LOG, MOST_LOG)), expit(blur)
 
-    def each(values: Floats, by: Any = np.add) -> Floats:
-        """Sum the entries of each item, or take the largest."""
-        out = np.zeros((n_items, values.shape[1]))
-        if voted.size:
-            out[voted] = by.reduceat(values, start, axis=0)
-        return out
-
-    of_entry = mean[item, label]
-    opened = each(log_rising(s[item] * of_entry, number)) - log_rising(s, votes)
-    other = log_rising(large * blur * of_entry, number)
-    own = log_rising(large * (1 - blur + blur * of_entry), number) - other
-    top = each(own, np.maximum)
-    factor = np.repeat(np.exp(-top)[:, None], n_labels, axis=1)
-    factor[item, label] = np.exp(own - top[item])
+    of_entry = mean.reshape(-1, mean.shape[2])[votes.place]
+    alpha, other, own = s[votes.item] * of_entry, (large * blur) * of_entry, (large * (1 - blur))
+    own = own + other
+    (log_alpha, d_alpha), (log_other, d_other), (log_own, d_own) = (
+        rising(one, votes.number) for one in (alpha, other, own)
+    )
+    whole, d_whole = rising(s, votes.totals[votes.which])
+    opened = votes.by_item(log_alpha) - whole
+    log_own -= log_other
+    top = votes.by_item(log_own, np.maximum)
+    factor = np.repeat(np.exp(-top)[None], n_labels, axis=0)
+    factor.reshape(-1, mean.shape[2])[votes.place] = np.exp(log_own - top[votes.item])
     clear = mean * factor
-    total = clear.sum(axis=1)
-    clear /= total[:, None]
-    cleared = odds + each(other) - log_rising(np.broadcast_to(large, s.shape), votes) + top + np.log(total)
+    total = clear.sum(axis=0)
+    clear /= total
+    all_clear, d_clear = rising(np.broadcast_to(large, (votes.totals.size, large.size)).copy(), votes.totals)
+    cleared = odds + votes.by_item(log_other) - all_clear[votes.which] + top + np.log(total)
 
-    best = (1 - FLOOR) * softmax(np.exp(sharpness) * said) + FLOOR / n_labels
-    best *= items.table.at(log_a)[items.entry]
-    known = best.sum(axis=1)
-    best /= known[:, None]
-    rows, n_rows = items.table.counts, len(items.table.counts)
-    base = log_rising(np.broadcast_to(np.exp(log_a) / n_labels, (rows.size, log_a.size)), rows.ravel())
-    base = base.reshape(n_rows, n_labels, -1).sum(axis=1)
-    base -= log_rising(np.broadcast_to(np.exp(log_a), (n_rows, log_a.size)), rows.sum(axis=1))
-    known = base[items.row] + np.log(n_labels * known)
+    sharper = softmax(sharp * said, 0)
+    pointed = (1 - FLOOR) * sharper + FLOOR / n_labels
+    of_best, d_best = (one.astype(number)[items.entry.T] for one in items.table.at(log_a))
+    best = pointed * of_best
+    total = best.sum(axis=0)
+    best /= total
+    base, d_base = (one.astype(number)[items.row] for one in items.table.base(log_a))
+    known = base + np.log(n_labels * total)
 
-    whole = np.logaddexp(0, odds)
-    logs = np.stack([opened - whole, known - whole, cleared - whole])
-    return Kinds(logs, best_odds, clear, best, mean, s, (large * blur * mean, large * (1 - blur)))
+    clearly = expit(odds)
+    away = np.log(expit(-odds))
+    logs = np.stack([opened + away, known + away, cleared + away])
+
+    def gradient(by: Floats) -> Floats:
+        by_open, by_known, by_clear = by
+        by_odds = by_clear - by.sum(axis=0) * clearly
+        by_s = by_open * (votes.by_item(d_alpha * alpha) - d_whole * s)
+        by_h = by_odds * odds_slope + by_s * s_slope
+        by_mean = by_clear * clear / mean - (scale * by_h) * (log_mean + 1)
+        mine = clear.reshape(-1, clear.shape[2])[votes.place]
+        by_other, by_own = (1 - mine) * d_other, mine * d_own
+        by_mean.reshape(-1, mean.shape[2])[votes.place] += (by_open * s)[votes.item] * d_alpha + (
+            large * blur * by_clear
+        )[votes.item] * (by_other + by_own)
+        by_large = by_clear * (votes.by_item(by_other * other + by_own * own) - (large * d_clear)[votes.which])
+        by_blur = by_clear * votes.by_item(of_entry * by_other + (of_entry - 1) * by_own)
+        by_a = by_known * (d_base + (best * d_best).sum(axis=0))
+        by_pointed = by_known * best / pointed
+        by_sharp = sharper * (by_pointed - (sharper * by_pointed).sum(axis=0))
+        by_said = share * (by_mean - (share * by_mean).sum(axis=0)) + sharp * by_sharp
+        by_said *= 1 - FLOOR
+        of_shape = (by_s, by_s * h, by_odds, by_odds * h, by_large, by_blur, by_a)
+        of_shape = [one.sum(axis=0) for one in of_shape]
+        of_shape[5] *= large * blur * (1 - blur)
+        of_shape.append((1 - FLOOR) * sharp * (by_sharp * said).sum(axis=(0, 1)))
+        return np.concatenate([columns.T @ by_said.reshape(-1, by_said.shape[2]), of_shape]).T
+
+    return Kinds(logs, best_odds, clear, best, mean, s, (large * blur, large * (1 - blur)), gradient)
 
 
 def prior_means(theta: Floats, layout: Layout, items: Items) -> Floats:
@@ -255,9 +355,9 @@ def prior_means(theta: Floats, layout: Layout, items: Items) -> Floats:
     # The best label's share, and that of each other: means of the largest and the other shares of a Dirichlet.
     most = np.sort(np.random.default_rng(0).dirichlet(np.full(n_labels, a / n_labels), 4000), axis=1)[:, -1].mean()
     of_best = found.best * most + (1 - found.best) * (1 - most) / max(n_labels - 1, 1)
-    means = opened[:, None] * found.mean + known[:, None] * of_best
-    means += clear[:, None] * (blurred + own * found.clear) / (own + blurred.sum(axis=1, keepdims=True))
-    return means[..., 0]
+    means = opened * found.mean + known * of_best
+    means += clear * (blurred * found.mean + own * found.clear) / (own + blurred)
+    return means[..., 0].T
 
 
 def draw_items(rng: Rng, theta: Floats, layout: Layout, items: Items, each: int, *, best: bool) -> NDArray[Any]:
@@ -267,10 +367,10 @@ def draw_items(rng: Rng, theta: Floats, layout: Layout, items: Items, each: int,
     """
     found, n_labels = kinds(theta, layout, items), items.counts.shape[1]
     kind, label, best_label = (
-        pick(rng, chance[:, :-1], each) for chance in (np.moveaxis(found.chance, 0, 1), found.clear, found.best)
+        pick(rng, np.moveaxis(chance[:-1], 0, 1), each) for chance in (found.chance, found.clear, found.best)
     )
     votes, (blurred, own) = items.counts[:, None], found.clear_shape
-    opened, clear = ((a.swapaxes(1, 2) + votes) for a in (found.concentration[:, None] * found.mean, blurred))
+    opened, clear = ((np.moveaxis(a * found.mean, 0, 2) + votes) for a in (found.concentration, blurred))
     known = np.exp(layout.parts(theta.T)[1][6])[:, None] / n_labels + votes
     # Where the best label alone is asked for, four bytes hold a gamma variable.
     number = np.float32 if best else np.float64

@@ -1,13 +1,14 @@
 """Fit of the informed prior: the parameters that make the votes most probable, and draws of them given the votes."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
 
 from bayesagree._types import Floats, Rng
-from bayesagree.inference.slices import Densities, elliptical_draws
+from bayesagree.inference.lockstep import Density, hamiltonian_draws
 from bayesagree.plausibility.informed.family import Items, kinds
 from bayesagree.plausibility.informed.prior import Layout
 
@@ -28,7 +29,7 @@ ODDS = np.linspace(-2.75, 2.75, 18)
 # Chains start this far from a mode beside its normal approximation.
 SPREAD = 0.7
 # Chains of slices behind each chain of a result.
-WALKERS = 10
+WALKERS = 6
 
 # Log likelihood of each item at parameters, shape (item, vector), of parameters (vector, parameter).
 Likelihoods = Callable[[Floats], Floats]
@@ -76,15 +77,14 @@ def climb(values: Likelihoods, mean: Floats, sd: Floats, number: Floats, enough:
         z = z + step
 
 
-def chains_of(density: Densities, fits: list[Fit], draws: int, chains: int, rng: Rng) -> Floats:
+def chains_of(density: Density, fits: list[Fit], draws: int, chains: int, rng: Rng) -> Floats:
     """Draw parameters, shape (chain, draw, parameter), by chains that begin near each of the modes."""
     modes, roots = (np.stack(part) for part in zip(*fits))
     n, size = chains * WALKERS, modes.shape[1]
     which = np.arange(n) % len(fits)
     start = modes[which] + SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
-    centre, apart = modes.mean(axis=0), modes - modes.mean(axis=0)
-    root = np.linalg.cholesky((np.einsum("fpq,frq->pr", roots, roots) + apart.T @ apart) / len(fits))
-    out = elliptical_draws(density, start, centre, root, -(-draws // WALKERS), rng)
+    root = np.linalg.cholesky(np.einsum("fpq,frq->pr", roots, roots) / len(fits))
+    out = hamiltonian_draws(density, start, root, -(-draws // WALKERS), rng)
     return out.reshape(chains, -1, size)[:, :draws]
 
 
@@ -106,6 +106,7 @@ class Learner:
             kept, number = np.unique(some, return_counts=True)
             self.items = self.items.rows(kept)
         self.number = number.astype(float)
+        self.rough = replace(self.items, columns=self.items.columns.astype(np.float32))
 
     def likelihoods(self, theta: Floats) -> Floats:
         """Log likelihood of the votes of each item at parameters (vector, parameter), shape (item, vector)."""
@@ -123,18 +124,38 @@ class Learner:
 
         return climb(values, self.layout.mean[:-1], self.layout.sd[:-1], self.number, enough)
 
-    def by_odds(self, theta: Floats) -> Floats:
-        """Log posterior density of all parameters but these odds at each of the odds, shape (odds, vector)."""
+    def density(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        """Log posterior density (vector,) of all parameters but the odds of the second kind, which are summed over.
+
+        With its gradient (vector, parameter), and the log density at each of the odds (odds, vector).
+        """
         mean, sd = self.layout.mean, self.layout.sd
+        number: Any = self.number.astype(np.float32)
+        share = sp.special.expit(mean[-1] + sd[-1] * ODDS).astype(np.float32)
+        away = np.clip(np.nan_to_num((theta - mean[:-1]) / sd[:-1], nan=FARTHEST), -FARTHEST, FARTHEST)
+        theta = mean[:-1] + sd[:-1] * away
 
         def found(some: Floats) -> Floats:
-            there = kinds(np.pad(some, ((0, 0), (0, 1))), self.layout, self.items)
-            return np.stack([self.number @ value for value in there.log_likelihoods(*(mean[-1] + sd[-1] * ODDS))])
+            there = kinds(np.pad(some, ((0, 0), (0, 1))), self.layout, self.rough)
+            top = there.logs.max(axis=0)
+            opened, known, clear = np.exp(there.logs - top)
+            rest, more = opened + clear, known - opened
+            mixed = [rest + one * more for one in share]
+            by_odds = np.stack([number @ np.log(one) for one in mixed]) + number @ top
+            by_odds = by_odds - 0.5 * np.square(ODDS)[:, None]
+            total = sp.special.logsumexp(by_odds, axis=0)
+            first = second = 0.0
+            for one, part, weight in zip(share, mixed, np.exp(by_odds - total).astype(np.float32)):
+                part = weight / part
+                first = first + part
+                second = second + one * part
+            by = np.stack([opened * (first - second), known * second, clear * first]) * number[:, None]
+            return np.concatenate([total[None], by_odds, there.gradient(by).T])
 
-        away = (theta - mean[:-1]) / sd[:-1]
-        return (
-            by_cells(found, theta, self.items) - 0.5 * np.square(ODDS)[:, None] - 0.5 * np.square(away).sum(axis=1)
-        )
+        out = by_cells(found, theta, self.rough)
+        beyond = np.abs(away).max(axis=1) < FARTHEST
+        height = np.where(beyond, out[0] - 0.5 * np.square(away).sum(axis=1), -np.inf)
+        return height, out[1 + ODDS.size :].T - away / sd[:-1], out[1 : 1 + ODDS.size]
 
     def draws(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter).
@@ -143,15 +164,8 @@ class Learner:
         as their prior, and chains that carry them along mix slowly.
         """
         mean, sd = self.layout.mean, self.layout.sd
-
-        def density(theta: Floats) -> Floats:
-            near = np.abs((theta - mean[:-1]) / sd[:-1]).max(axis=1) < FARTHEST
-            out = np.full(len(theta), -np.inf)
-            if near.any():
-                out[near] = sp.special.logsumexp(self.by_odds(theta[near]), axis=0)
-            return out
-
-        out = chains_of(density, [self.mode(odds, ENOUGH_TO_BEGIN) for odds in BEGIN], draws, chains, rng)
-        weight = self.by_odds(out.reshape(-1, out.shape[2]))
+        fits = [self.mode(odds, ENOUGH_TO_BEGIN) for odds in BEGIN]
+        out = chains_of(lambda theta: self.density(theta)[:2], fits, draws, chains, rng)
+        weight = self.density(out.reshape(-1, out.shape[2]))[2]
         odds = ODDS[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
         return np.concatenate([out, (mean[-1] + sd[-1] * odds).reshape(*out.shape[:2], 1)], axis=2)

@@ -99,7 +99,7 @@ def informed_dirichlet_model(
     with pm.Model(coords=coords) as model:
         parameters: Any = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
         slopes, shape = layout.parts(parameters)
-        covariate: Any = pm.Data("covariates", items.columns, dims=("item", "category", "column"))
+        covariate: Any = pm.Data("covariates", items.columns.swapaxes(0, 1), dims=("item", "category", "column"))
         said = covariate @ slopes
         said = said if log_mean is None else log_mean(said)
         mean = (1 - FLOOR) * pt.special.softmax(said, axis=1) + FLOOR / n_labels

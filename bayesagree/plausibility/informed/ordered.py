@@ -26,7 +26,7 @@ from bayesagree.inference.posterior import Drawer, Drawn, Request
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Covariates, excluded_names
-from bayesagree.plausibility.informed.family import log_rising, pick, shares, softmax
+from bayesagree.plausibility.informed.family import pick, rising, shares, softmax
 from bayesagree.plausibility.informed.fit import MOST_CELLS, Fit, chains_of, climb
 
 if TYPE_CHECKING:
@@ -99,6 +99,29 @@ class OrderedProblem(InformedProblem):
                  for at in range(0, len(theta), step)]  # fmt: skip
         return np.concatenate(parts, axis=-1)
 
+    def density(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Log posterior density (vector,) of parameters (vector, parameter), and its gradient (vector, parameter)."""
+        x, counts, number = self.learnt
+        away = (theta - self.layout.mean) / self.layout.sd
+
+        def found(some: Floats) -> Floats:
+            log_weight, shape = place_weights(some, x, counts)
+            height = np.logaddexp.reduce(log_weight, axis=1)
+            weight = np.exp(log_weight - height[:, None]) * number[:, None, None]
+            prior = np.exp(log_places(some, x)) * number[:, None, None]
+            by_slope = x.T @ np.tensordot(GRID, weight - prior, (0, 1))
+            by_shape = by_shapes(shape, counts, weight)
+            size = shape.sum(axis=1, keepdims=True)
+            mean = shape / size
+            by_mean = mean * (by_shape - (mean * by_shape).sum(axis=1, keepdims=True)) * size
+            by_step = np.exp(some[:, -2]) * (np.einsum("g,glv,l->v", GRID, by_mean, scale_of(counts.shape[1])))
+            by_size = (by_shape * shape).sum(axis=(0, 1))
+            return np.concatenate([[number @ height], by_slope, by_mean.sum(axis=0), [by_step, by_size]])
+
+        step = max(1, MOST_CELLS // max(len(x) * GRID.size, 1))
+        out = np.concatenate([found(theta[at : at + step]) for at in range(0, len(theta), step)], axis=1)
+        return out[0] - 0.5 * np.square(away).sum(axis=1), out[1:].T - away / self.layout.sd
+
     @cached_property
     def fit(self) -> Fit:
         """The mode of the parameters, and the information of the items about them there."""
@@ -106,14 +129,9 @@ class OrderedProblem(InformedProblem):
 
     def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter)."""
-        mean, sd, number = self.layout.mean, self.layout.sd, self.learnt[2]
-
-        def density(theta: Floats) -> Floats:
-            return number @ self.values(theta) - 0.5 * np.square((theta - mean) / sd).sum(axis=1)
-
         rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
         with one_blas_thread():
-            return chains_of(density, [self.fit], draws, chains, rng)
+            return chains_of(self.density, [self.fit], draws, chains, rng)
 
     def prior_means(self, theta: Floats | None = None) -> Floats:
         """Return the mean of every item before its own votes, (item, category), by default at the parameters' mode."""
@@ -138,20 +156,41 @@ def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[
     Parameters (vector, parameter), positions (item, model), votes (item, label); shapes (item, place, vector) and
     (place, label, vector).
     """
-    first, n_labels = x.shape[1], counts.shape[1]
-    scale = np.exp(theta[:, -2]) * np.subtract.outer(np.arange(n_labels), [(n_labels - 1) / 2])
-    mean = softmax(theta[:, first:-2].T + GRID[:, None, None] * scale)
+    n_labels = counts.shape[1]
+    mean = softmax(
+        theta[:, x.shape[1] : -2].T + np.multiply.outer(GRID, np.outer(scale_of(n_labels), np.exp(theta[:, -2])))
+    )
     shape = np.exp(theta[:, -1]) * (mean + 1e-12)
-    at = -0.5 * np.square(GRID[:, None] - (x @ theta[:, :first].T)[:, None])
-    at -= np.logaddexp.reduce(at, axis=1)[:, None]
     rows, row = np.unique(counts, axis=0, return_inverse=True)
     which, label = np.nonzero(rows)
     flat = shape.swapaxes(0, 1).reshape(n_labels, -1)
     votes = np.zeros((len(rows), flat.shape[1]))
-    np.add.at(votes, which, log_rising(flat[label], rows[which, label]))
-    total = np.broadcast_to(shape.sum(axis=1).ravel(), votes.shape)
-    votes -= log_rising(total, rows.sum(axis=1))
-    return at + votes.reshape(len(rows), GRID.size, -1)[row.ravel()], shape
+    np.add.at(votes, which, rising(flat[label], rows[which, label])[0])
+    votes -= rising(np.tile(shape.sum(axis=1).ravel(), (len(rows), 1)), rows.sum(axis=1))[0]
+    return log_places(theta, x) + votes.reshape(len(rows), GRID.size, -1)[row.ravel()], shape
+
+
+def by_shapes(shape: Floats, counts: NDArray[np.int64], weight: Floats) -> Floats:
+    """Return the derivative by the shapes (place, label, vector) of votes whose places have weights."""
+    rows, row = np.unique(counts, axis=0, return_inverse=True)
+    which, label = np.nonzero(rows)
+    summed = ((row.ravel() == np.arange(len(rows))[:, None]) @ weight.reshape(len(row), -1)).reshape(len(rows), -1)
+    flat = shape.swapaxes(0, 1).reshape(counts.shape[1], -1)
+    out = np.zeros(flat.shape)
+    np.add.at(out, label, rising(flat[label], rows[which, label])[1] * summed[which])
+    out -= (rising(np.tile(shape.sum(axis=1).ravel(), (len(rows), 1)), rows.sum(axis=1))[1] * summed).sum(axis=0)
+    return out.reshape(counts.shape[1], GRID.size, -1).swapaxes(0, 1)
+
+
+def log_places(theta: Floats, x: Floats) -> Floats:
+    """Return the log probability of each place before the votes, shape (item, place, vector)."""
+    at: Any = -0.5 * np.square(GRID[:, None] - (x @ theta[:, : x.shape[1]].T)[:, None])
+    return at - np.logaddexp.reduce(at, axis=1)[:, None]
+
+
+def scale_of(n_labels: int) -> Floats:
+    """Return the places of labels, one apart, around zero."""
+    return np.arange(n_labels) - (n_labels - 1) / 2
 
 
 def draw_ordered(rng: Rng, theta: Floats, x: Floats, counts: NDArray[np.int64], each: int) -> Floats:
@@ -190,8 +229,7 @@ def ordered_model(problem: OrderedProblem) -> "pm.Model":
     with pm.Model(coords=coords) as model:
         theta: Any = pm.Normal("parameters", mean, sd, dims="parameter")
         first = problem.x.shape[1]
-        place = np.arange(n) - (n - 1) / 2
-        share = pt.special.softmax(theta[first:-2] + pt.exp(theta[-2]) * GRID[:, None] * place, axis=1)
+        share = pt.special.softmax(theta[first:-2] + pt.exp(theta[-2]) * GRID[:, None] * scale_of(n), axis=1)
         shape = pt.exp(theta[-1]) * share
         at = pt.special.log_softmax(-0.5 * (GRID - (problem.x @ theta[:first])[:, None]) ** 2, axis=1)
         flat = np.ones((labels.items.size, n))

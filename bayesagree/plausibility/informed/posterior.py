@@ -4,9 +4,10 @@ Few votes say little of one item, so that its prior counts; and the prior of eve
 it is learnt. An item is open (a Dirichlet distribution around what the predictions say), clear (nearly one-hot), or one
 of which the predictions know the best label and nothing of by how much; `family` has the equations. Given the
 parameters the posterior of an item is a mixture in closed form, and so is the likelihood of its votes. The parameters
-are drawn by elliptical slices (`sampler`), then each item given the parameters and its votes. Items without votes are
-drawn from the learnt prior. Where predictions say nothing their slopes shrink to zero, and labels alone teach the prior
-(empirical Bayes). The annotators count as a random sample of readers, exchangeable within an item.
+are drawn by Hamiltonian Monte Carlo (`inference.lockstep`), then each item given the parameters and its votes. Items
+without votes are drawn from the learnt prior. Where predictions say nothing their slopes shrink to zero, and labels
+alone teach the prior (empirical Bayes). The annotators count as a random sample of readers, exchangeable within an
+item.
 
 How well models know the best label of items on which annotators are split few votes hardly tell: three votes fit none
 of these items and most of them alike. So the share of the third kind has a wide prior, and where the votes are silent
@@ -66,7 +67,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
     gold: Gold | None = None
     form: Form | None = None
     name = "informed_dirichlet"
-    engine = "slice"
+    engine = "hmc"
     target = "score against a well-annotated truth (estimate)"
 
     def form_of(self, annotations: Labels) -> Form:
@@ -179,7 +180,7 @@ def informed_dirichlet(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    engine: Literal["slice", "nuts"] = "slice",
+    engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
     top_labels: int | None = None,
     client: Any = None,
@@ -209,12 +210,12 @@ def informed_dirichlet(
         an order and no prior is given. Where an item's labels are nearly equally frequent, it makes the mean absolute
         error of ordered labels too small: its intervals then hold the truth in .75 to .88 (seven classes of jokes).
     draws, chains
-        chains x draws draws of all items. Up to two consecutive draws of a chain share one draw of the
+        chains x draws draws of all items. Up to five consecutive draws of a chain share one draw of the
         parameters.
     random_seed
         Same seed, same draws, on any number of threads.
     engine
-        ``"slice"`` draws the parameters by elliptical slices, learnt from 24,000 / K annotated items at most, and
+        ``"hmc"`` draws the parameters by Hamiltonian Monte Carlo, learnt from 24,000 / K annotated items at most, and
         everything else exactly; ``"nuts"`` samples ``InformedDirichlet(...).model(labels)``, the PyMC model.
     sampler
         Arguments of PyMC's sampler, for ``engine="nuts"``.
