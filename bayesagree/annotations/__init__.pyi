@@ -6,7 +6,6 @@ from .predictions import Predictions as Predictions
 from .rankings import Annotations
 from .rankings import Rankings as Rankings
 from .ratings import Ratings as Ratings
-from .sets import chosen_labels, label_sets
-from .spans import document_of
+from .sets import chosen_labels
 
-__all__ = ["Annotations", "Groups", "chosen_labels", "document_of", "label_sets"]
+__all__ = ["Annotations", "Groups", "chosen_labels"]

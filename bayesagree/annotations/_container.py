@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Codes
 from bayesagree.annotations._display import Displayed, per_item
-from bayesagree.errors import InputError, SizeError, as_python, shorten
+from bayesagree.errors import InputError, as_python, shorten
 
 Kind = Literal["labels", "ratings", "rankings"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -134,10 +134,6 @@ def parts_met(annotator: NDArray[Any], item: NDArray[Any]) -> NDArray[Any]:
     return sp.sparse.csgraph.connected_components(graph, directed=False)[1][:size]
 
 
-# Cells of a wide table: one GiB of eight bytes each.
-MOST_CELLS = 2**27
-
-
 def long_frame(container: Any, columns: dict[str, Any]) -> pd.DataFrame:
     """One row per annotation: item, annotator where they are known, and these columns."""
     names: dict[str, Any] = {"item": container.items[container.item_index]}
@@ -151,11 +147,6 @@ def wide_frame(container: Any, values: NDArray[Any], missing: Any) -> pd.DataFra
     if not container.annotators_known:
         raise InputError("the annotators are unknown (counts): there is no column per annotator; use counts()")
     items, annotators = container.items, container.annotators
-    if items.size * annotators.size > MOST_CELLS:
-        raise SizeError(
-            f"{items.size} items x {annotators.size} annotators are {items.size * annotators.size:,} cells; to_long() "
-            "has a row per annotation"
-        )
     item, annotator = container.item_index, container.annotator_index
     if container.has_repeats:
         row = int(np.flatnonzero((item[1:] == item[:-1]) & (annotator[1:] == annotator[:-1]))[0])

@@ -34,17 +34,6 @@ class Displayed(ABC):
         return f"<table><caption><b>{type(self).__name__}</b></caption>{''.join(rows)}</table>"
 
 
-def fields_in_short(self: Any) -> str:
-    """Return the repr of a record: containers describe themselves, arrays give their shape."""
-    fields = {name: getattr(self, name) for name in type(self).__annotations__}
-    sizes = {
-        name: "array " + " x ".join(map(str, np.shape(value))) for name, value in fields.items() if np.ndim(value)
-    }
-    return (
-        f"{type(self).__name__}({', '.join(f'{name}={sizes.get(name, value)}' for name, value in fields.items())})"
-    )
-
-
 def per_item(counts: Any) -> str:
     """Least, median and largest number of annotations per item."""
     low, middle, high = np.min(counts), np.median(counts), np.max(counts)

@@ -168,15 +168,6 @@ class Groups:
         names = np.append(self.names[kept], f"fewer than {least} each")
         return type(self)(self.annotators, names, new[self.index], self.by)
 
-    def without(self, left_out: Sequence[str]) -> Self:
-        """Return the same groups without some of them, whose annotators are then in no group."""
-        unknown = [g for g in left_out if g not in self.names]
-        if unknown:
-            raise InputError(f"there is no group {unknown[0]!r}; there are {shorten(self.names, 20)}")
-        kept = ~np.isin(self.names, list(left_out))
-        new = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
-        return type(self)(self.annotators, self.names[kept], new[self.index], self.by)
-
 
 def _bin_names(edges: Floats) -> NDArray[np.str_]:
     """Name the bins by their edges, with as many decimals as tell all of them apart, at least three."""

@@ -284,8 +284,6 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         ------
         InputError
             Unknown annotators, or an annotator who labelled an item twice.
-        SizeError
-            More than 2^27 cells.
 
         Examples
         --------

@@ -198,8 +198,6 @@ class Ratings(Values):
         ------
         InputError
             An annotator who rated an item twice.
-        SizeError
-            More than 2^27 cells.
 
         Examples
         --------

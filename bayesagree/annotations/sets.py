@@ -14,41 +14,16 @@ from bayesagree.errors import InputError, shorten
 JOIN = " + "
 
 
-def label_sets(labels: Labels) -> Labels:
-    """Return the set of labels that each annotator chose for each item, as one label.
-
-    Parameters
-    ----------
-    labels
-        Read with ``duplicates="keep"``: a row for each label that an annotator chose.
-
-    Returns
-    -------
-    Labels
-        One annotation per item and annotator; its categories name the sets that occur, such as ``"anger + fear"``.
-
-    Raises
-    ------
-    InputError
-        Unknown annotators: nobody knows which labels were chosen together.
-
-    See Also
-    --------
-    chosen_labels : yes or no for one label.
-    bayesagree.krippendorff_alpha : its ``distance=`` compares such sets.
+def sets_and_members(labels: Labels) -> tuple[Labels, list[frozenset[Any]]]:
+    """Return the set of labels that each annotator chose for each item as one label, and the labels of each set.
 
     Examples
     --------
     >>> import pandas as pd
     >>> rows = pd.DataFrame({"item": [1, 1, 1], "annotator": ["ann", "ann", "bob"], "label": ["fear", "anger", "fear"]})
-    >>> label_sets(Labels.from_long(rows, duplicates="keep")).to_matrix().values.tolist()
+    >>> sets_and_members(Labels.from_long(rows, duplicates="keep"))[0].to_matrix().values.tolist()
     [['anger + fear', 'fear']]
     """
-    return sets_and_members(labels)[0]
-
-
-def sets_and_members(labels: Labels) -> tuple[Labels, list[frozenset[Any]]]:
-    """Return the result of `label_sets`, and the labels of each of its categories."""
     item, annotator, chosen = _memberships(labels)
     sets, code = np.unique(chosen, axis=0, return_inverse=True)
     members = [labels.categories[row] for row in sets]
@@ -65,7 +40,8 @@ def chosen_labels(labels: Labels, label: Hashable) -> Labels:
     Parameters
     ----------
     labels
-        As in `label_sets`.
+        Read with ``duplicates="keep"``: a row for each label that an annotator chose. `krippendorff_alpha` compares
+        the sets of such labels by its ``distance=``.
     label
         One of its categories.
 
@@ -91,18 +67,10 @@ def chosen_labels(labels: Labels, label: Hashable) -> Labels:
 
 def _memberships(labels: Labels) -> tuple[Codes, Codes, NDArray[np.bool_]]:
     """Item and annotator of each answer, and which labels it chose, shape (answer, category)."""
-    _require_annotators(labels)
-    _, first, pair = np.unique(_pairs(labels), return_index=True, return_inverse=True)
+    if not labels.annotators_known:
+        raise InputError("annotators are unknown, so repeats by one person cannot be found; name them (annotator=)")
+    answer = labels.item_index.astype(np.int64) * labels.annotators.size + labels.annotator_index
+    _, first, pair = np.unique(answer, return_index=True, return_inverse=True)
     chosen = np.zeros((first.size, labels.categories.size), np.bool_)
     chosen[pair, labels.label_index] = True
     return labels.item_index[first], labels.annotator_index[first], chosen
-
-
-def _pairs(labels: Labels) -> NDArray[np.int64]:
-    """Number of the (item, annotator) of each row."""
-    return labels.item_index.astype(np.int64) * labels.annotators.size + labels.annotator_index
-
-
-def _require_annotators(labels: Labels) -> None:
-    if not labels.annotators_known:
-        raise InputError("annotators are unknown, so repeats by one person cannot be found; name them (annotator=)")

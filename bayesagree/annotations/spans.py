@@ -83,17 +83,6 @@ def _overlapping(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def document_of(item: str) -> str:
-    """Document of an item of `Labels.from_spans`: ``cluster={item: document_of(item) for item in labels.items}``.
-
-    Examples
-    --------
-    >>> document_of("mail 3:10-24")
-    'mail 3'
-    """
-    return str(item).rpartition(":")[0]
-
-
 class MarkedLabels:
     """Labels of what annotators marked."""
 
@@ -122,7 +111,7 @@ class MarkedLabels:
         -------
         Labels
             Items are named ``"<document>:<start>-<end>"``. Those of one document are not independent: pass
-            ``cluster={item: document_of(item)}`` to `evaluate`.
+            ``cluster={item: item.rpartition(":")[0] for item in labels.items}`` to `evaluate`.
 
         Raises
         ------

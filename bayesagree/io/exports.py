@@ -18,7 +18,6 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import Format, format_of, formats
-from bayesagree.io.tables import read_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,19 +260,20 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
         labels = [*annotations.categories.tolist(), *sorted(used - set(annotations.categories.tolist()), key=str)]
     annotated = annotations.items.tolist() if isinstance(annotations, Labels | Rankings | Ratings) else ()
     predictions = found.predictions(labels, annotated)
-    read: list[tuple[str, int]] = []
+    read: dict[str, int] = {}
     if isinstance(annotations, Comparisons):
-        read = [("models", annotations.models.size), ("comparisons", annotations.n_comparisons)]
+        read = {"models": annotations.models.size, "comparisons": annotations.n_comparisons}
     elif annotations is not None:
-        read = [("items", annotations.items.size), ("annotations", annotations.n_annotations)]
-    read += [] if predictions is None else [("models", predictions.models.size)]
-    read += [("items with a gold label", len(found.gold))] if found.gold else []
+        read = {"items": annotations.items.size, "annotations": annotations.n_annotations}
+    if predictions is not None:
+        read["models"] = predictions.models.size
+    if found.gold:
+        read["items with a gold label"] = len(found.gold)
     if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
         ends = annotations.categories.min().item(), annotations.categories.max().item()
         found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {say('scale', ends)}")
-    rows = [(what, number, False) for what, number in read] + [
-        (why, n, True) for why, n in (+found.left_out).items()
-    ]
+    parts = ((read, False), (+found.left_out, True))
+    rows = [(what, number, away) for part, away in parts for what, number in part.items()]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     notes = tuple(found.notes)
     gold, system, spans = found.gold, found.system, found.marked(wanted.question)
@@ -310,13 +310,17 @@ def _blocks(file: File, wanted: Wanted) -> Rankings:
             raise InputError(
                 f"{say('kind', wanted.kind)}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl"
             )
-        cases, items, listed = read_blocks(file.json)
-        known = listed if wanted.labels is None else wanted.labels
+        content = {"cases": file.json} if isinstance(file.json, list) else file.json
+        if "cases" not in content:
+            raise InputError(
+                "expected a list of cases or an object with 'cases' (nested blocks), or the export of a tool"
+            )
+        cases, known = content["cases"], wanted.labels or content.get("labels")
         if known is None:
             raise InputError(f"the labels are not known; pass {say('labels')}, or their number for ids 0, 1, ...")
         if not isinstance(known, int):
             cases = _named_blocks(cases, known)
-        return Rankings.from_blocks(cases, labels=known, items=items)
+        return Rankings.from_blocks(cases, labels=known, items=content.get("items"))
 
 
 def _named_blocks(cases: list[Any], labels: Sequence[Any]) -> list[Any]:

@@ -69,30 +69,6 @@ def read_table(path: str | Path) -> pd.DataFrame:
     return table
 
 
-def read_blocks(content: Any) -> tuple[list[Any], list[Any] | None, list[Any] | None]:
-    """Read nested blocks: the cases, the names of the items and the labels, None where the file has none."""
-    if isinstance(content, list):
-        content = {"cases": content}
-    if not isinstance(content, dict) or "cases" not in content:
-        raise InputError(
-            "expected a list of cases or an object with 'cases' (nested blocks), or the export of a tool"
-        )
-    cases = content["cases"]
-    for i, case in enumerate(_list(cases, "cases")):
-        for r, ranking in enumerate(_list(case, f"case {i}")):
-            for b, block in enumerate(_list(ranking, f"case {i}, ranking {r}")):
-                _list(block, f"case {i}, ranking {r}, block {b}")
-    return cases, content.get("items"), content.get("labels")
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise InputError(
-            f"{where}: expected a list, got {value!r}; the nesting is cases > rankings > blocks > labels"
-        )
-    return value
-
-
 def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
     """Read text in UTF-8, in UTF-16 with a byte order mark, or else in the code page of Windows, with a warning."""
     with open_file(path) as stream:

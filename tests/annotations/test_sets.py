@@ -2,7 +2,8 @@ import pandas as pd
 import pytest
 
 from bayesagree import InputError, Labels
-from bayesagree.annotations import chosen_labels, label_sets
+from bayesagree.annotations import chosen_labels
+from bayesagree.annotations.sets import sets_and_members
 
 
 def kept(rows):
@@ -15,7 +16,7 @@ EMOTIONS = kept(
 
 
 def test_sets_are_labels():
-    assert label_sets(EMOTIONS).to_matrix().to_dict("index") == {
+    assert sets_and_members(EMOTIONS)[0].to_matrix().to_dict("index") == {
         "x": {"ann": "anger + fear", "bob": "fear"},
         "y": {"ann": "joy", "bob": "joy"},
     }

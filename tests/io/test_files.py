@@ -98,15 +98,6 @@ def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str
     assert str(path) in str(raised.value)
 
 
-def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesagree.io._json.MOST_UNPACKED", 10_000)
-    for name, line in (("a.csv.gz", "1,a,cat\n"), ("a.jsonl.gz", '{"item": 1, "annotator": "a", "label": "cat"}\n')):
-        path = tmp_path / name
-        path.write_bytes(gzip.compress(b"item,annotator,label\n" * (".csv" in name) + line.encode() * 10_000))
-        with pytest.raises(InputError, match=r"unpacks to more than .* GiB; unpack it yourself"):
-            ba.read_annotations(path)
-
-
 def test_broken_gzip_is_named(tmp_path: Path) -> None:
     plain, cut = tmp_path / "plain.csv.gz", tmp_path / "cut.csv.gz"
     plain.write_bytes(b"a,b\n1,2\n")
@@ -154,7 +145,7 @@ def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
         ("[[[[0]]]]", {}, "the labels are not known; pass labels=[...], or their number"),
         ("[[[[0], [2]]]]", {"labels": ["x", "y"]}, "label id 2 is not one of 0 .. 1, the 2 labels"),
         ("[[[[0], []]]]", {"labels": 2}, "item 0, ranking 0: empty block in [[0], []]"),
-        ('[[["a"]]]', {"labels": 2}, "case 0, ranking 0, block 0: expected a list, got 'a'"),
+        ('[[["a"]]]', {"labels": 2}, "item 0, ranking 0: 'a' is not a list; a ranking is a list of blocks of labels"),
     ],
 )
 def test_broken_blocks_say_what_is_wrong(tmp_path: Path, content: str, options: dict, message: str) -> None:

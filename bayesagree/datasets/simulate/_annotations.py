@@ -9,13 +9,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Rankings, Ratings
-from bayesagree.annotations._display import fields_in_short
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.streams import Seed, seed_sequence
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimulatedRatings:
     """Ratings simulated from the common-agreement model.
 
@@ -32,8 +31,6 @@ class SimulatedRatings:
     ratings: Ratings
     phi: float
     item_mean: NDArray[np.float64]
-
-    __repr__ = fields_in_short
 
 
 def ratings(
@@ -93,7 +90,7 @@ def ratings(
     return SimulatedRatings(seen, float(phi), np.asarray(mean, dtype=np.float64))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CrowdLabels:
     """A simulated crowd whose annotators confuse labels each in their own way.
 
@@ -116,8 +113,6 @@ class CrowdLabels:
     prevalence: NDArray[np.float64]
     confusion: NDArray[np.float64]
     plausibility: NDArray[np.float64]
-
-    __repr__ = fields_in_short
 
 
 def crowd_labels(
@@ -184,7 +179,7 @@ def crowd_labels(
     return CrowdLabels(labels, truth, share, np.asarray(confusion), plausibility)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankedTestSet:
     """Simulated rankings, and the plausibilities they came from.
 
@@ -198,8 +193,6 @@ class RankedTestSet:
 
     plausibility: xr.DataArray
     rankings: Rankings
-
-    __repr__ = fields_in_short
 
 
 def rankings(

@@ -10,12 +10,11 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
-from bayesagree.annotations._display import fields_in_short
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.streams import Seed, seed_sequence
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelledTestSet:
     """A simulated test set: the true plausibilities, the annotators' labels, and the models' predictions.
 
@@ -37,8 +36,6 @@ class LabelledTestSet:
     plausibility: NDArray[np.float64]
     labels: Labels
     predictions: Predictions
-
-    __repr__ = fields_in_short
 
 
 def labelled_test_set(

@@ -38,14 +38,7 @@ def read(file: File, question: str | None) -> Found:
             if annotation.get("was_cancelled"):
                 found.left_out["cancelled annotations"] += 1
                 continue
-            who, result = annotation.get("completed_by"), annotation.get("result", ())
-            who = _name(who, of_person) if type(who) is dict else who
-            # Most annotations are one answer and no gold: a quarter of the time of a large file.
-            if len(result) == 1 and not annotation.get("ground_truth") and result[0].get("type") == "choices":
-                chosen = result[0].get("value", {}).get("choices")
-                if type(chosen) is list and len(chosen) == 1:
-                    found.answers.append((result[0]["from_name"], item, who, chosen[0]))
-                    continue
+            who = _name(annotation.get("completed_by"), of_person)
             answers, spans = _answers(annotation, found)
             if spans:
                 found.spans += [(name, item, who, *span) for name, *span in spans]
