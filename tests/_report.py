@@ -3,19 +3,20 @@
 import re
 from html.parser import HTMLParser
 
-from bayesagree.report.panel import notes, panel
+from bayesagree.report.panel import answer, facts, findings, steps
 
 VOID = {"meta", "link", "img", "br", "input", "hr"}
 BLOCKS = {"p", "li", "dd", "figcaption", "caption", "summary"}
 
 
 def said(data):
-    """Return the answers of the panel and its notes as plain text."""
-    return [*map(str, panel(data)), *(note.striptags() for note in notes(data))]
+    """Return the sentences of the first screen as plain text."""
+    found = (f"{one['finding']} {one['what_to_do']}" for one in findings(data.findings))
+    return [part.striptags() for part in (*answer(data), *steps(data))] + [*map(str, facts(data)), *found]
 
 
 def sentence(data, part):
-    """Return the one answer or note that has a part."""
+    """Return the one sentence that has a part."""
     [found] = [text for text in said(data) if part in text]
     return found
 
@@ -55,4 +56,4 @@ def first_screen(page):
     summary = re.sub(r"<details.*?</details>", "", summary, flags=re.DOTALL)
     from markupsafe import Markup
 
-    return Markup(re.sub(r"</(p|h2|dt|dd|strong)>", r"</\1> ", summary)).striptags()
+    return Markup(re.sub(r"</(p|h2|th|td|strong)>", r"</\1> ", summary)).striptags()

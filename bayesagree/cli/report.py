@@ -10,7 +10,6 @@ from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
-    from bayesagree.report.comparisons import ComparisonReport
     from bayesagree.report.data import ReportSource
 
 
@@ -45,17 +44,17 @@ def report(
     if find_spec("jinja2") is None:
         raise InputError("the report needs the extra report: pip install 'bayesagree[report]'")
     from bayesagree.evaluation.scoring import items_to_score
-    from bayesagree.report import comparisons
+    from bayesagree.report import comparisons, panel
     from bayesagree.report.data import report_data
     from bayesagree.report.page import write_report
-    from bayesagree.report.panel import notes, panel
     from bayesagree.report.settings import ReportSettings
 
     truth, models = source.read(predictions, columns)
     if truth.kind == "comparisons":
-        page = _of_comparisons(truth, _origin(source), vars(sampling))
-        write_report(page, output, title=title)
-        return _answer(output, page, vars(sampling), list(map(str, comparisons.panel(page))))
+        games: Any = report_data(truth, source=_origin(source), **vars(sampling))
+        write_report(games, output, title=title)
+        said = [*comparisons.answer(games), *comparisons.facts(games), *comparisons.steps(games)]
+        return _answer(output, games, vars(sampling), said)
     if threshold is None and truth.kind == "ratings":
         threshold = sum(truth.scale) / 2
         echo(f"is the mean of an item below {threshold:g}, the middle of the scale? see --threshold", err=True)
@@ -86,35 +85,22 @@ def report(
     if models is not None:
         total = items_to_score(settings.record.specification, truth, models, settings.reliability)
     with _output.progress("computing", total) as advance:
-        data = report_data(truth, models, settings=settings, progress=advance, **beside)
+        data: Any = report_data(truth, models, progress=advance, **beside, **vars(settings))
         write_report(data, output, title=title)
     used = vars(data.settings) | {"plausibility": plausibility or data.settings.record.name}
-    first = () if data.gold is None else data.gold.contradiction
-    return _answer(
-        output, data, used, [*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))]
-    )
+    found = (f"{one['severity']} {one['finding']} {one['what_to_do']}" for one in panel.findings(data.findings))
+    return _answer(output, data, used, [*panel.answer(data), *panel.facts(data), *found, *panel.steps(data)])
 
 
-def _answer(output: Path, data: Any, settings: dict[str, Any], sentences: list[str]) -> _output.Answer:
+def _answer(output: Path, data: Any, settings: dict[str, Any], said: list[Any]) -> _output.Answer:
+    """Return the sentences of the first screen of the page that was written."""
+    from markupsafe import Markup
+
     echo(f"{output} is written; open it in a browser.", err=True)
     rows = [{"output": str(output), "version": data.version} | settings]
     listed = _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0)
-    return _output.Answer([_output.Table("settings", rows, most=0), listed], sentences)
-
-
-def _of_comparisons(games: Any, source: "ReportSource", sampling: dict[str, Any]) -> "ComparisonReport":
-    """Fit strengths, and compute their report with the warnings of the fit."""
-    from warnings import catch_warnings, simplefilter
-
-    from bayesagree.comparisons.posterior import davidson
-    from bayesagree.report.comparisons import comparison_report
-
-    with catch_warnings(record=True) as caught:
-        simplefilter("always", UserWarning)
-        tree = davidson(games, **sampling)
-    return comparison_report(
-        games, tree, source=source, warnings=tuple(dict.fromkeys(str(w.message) for w in caught))
-    )
+    notes = [part.striptags() if isinstance(part, Markup) else str(part) for part in said]
+    return _output.Answer([_output.Table("settings", rows, most=0), listed], notes)
 
 
 def _origin(source: _options.Source) -> "ReportSource":

@@ -1,12 +1,11 @@
 """The report: one self-contained HTML page for readers without Bayesian training (extra ``report``).
 
-- `data`: every number of the page; `scores` and `beside` compute its parts.
-- `comparisons`: the same of comparisons of models, with a page of its own.
+- `data`: every number of the page; `scores` and `beside` compute its parts, `comparisons` those of comparisons.
 - `kinds`: what depends on the kind of annotations.
 - `settings`: how those numbers are computed, and the aligned annotations and models that all parts read.
-- `page`: the page itself, from `views` (its sections), `figures` (SVG) and the templates, with the
-  methods and their references.
-- `panel` (its first screen), `wording`: its sentences, and the papers that they cite.
+- `panel`: the first screen: the answer, the findings of the audit, what to do next.
+- `views`: the sections below it; `figures`: drawings in their rows; `methods`: what was done, with references.
+- `page`: the template, filled in. `wording`: numbers and names as a reader sees them, papers.
 """
 
 import lazy_loader as lazy

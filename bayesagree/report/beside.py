@@ -1,4 +1,4 @@
-"""What stands beside the scores: groups, annotators, prediction sets, areas, replacement, further votes."""
+"""What stands beside the scores: groups of annotators, prediction sets, replacement, further votes."""
 
 import warnings
 from dataclasses import dataclass
@@ -10,21 +10,18 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
-from bayesagree.annotations.predictions import Predictions
-from bayesagree.conformal.coverage import cross_sets, set_coverage, widest_sets
+from bayesagree.conformal.coverage import cross_sets, set_coverage
 from bayesagree.errors import InputError
 from bayesagree.judges.annotator_test import alternative_annotator_test
 from bayesagree.planning._decision import Decision, Outlook
-from bayesagree.report.settings import Case, ReportSettings
+from bayesagree.report.settings import Case
 from bayesagree.subjective.disagreement import recode
 from bayesagree.subjective.group_model import group_posterior, group_summary
-from bayesagree.subjective.group_truth import group_truth_tables
 from bayesagree.subjective.tables import as_labels
 
 COVERAGE = 0.9
 # Annotated items without which no sets are shown: each half calibrates the other, and fewer than nine cannot.
 FEWEST = 40
-_WIDEST = 10
 # Annotators with fewer items that others labelled too are not compared: the exact test is a t-test (Calderon et al.,
 # 2025).
 MIN_ITEMS = 30
@@ -32,14 +29,6 @@ MIN_ITEMS = 30
 EPSILON = 0.2
 # Items listed to label next.
 _NEXT = 15
-
-
-@dataclass(frozen=True, eq=False)
-class SetResults:
-    """Conformal sets of the models, each half of the items calibrated on the other: `set_coverage`, `widest_sets`."""
-
-    table: pd.DataFrame
-    widest: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +50,15 @@ class FurtherVotes:
     items: pd.DataFrame
 
 
-def set_results(case: Case) -> SetResults | None:
-    """Compute prediction sets and their coverage; None unless labels meet probabilities on enough items."""
+def set_results(case: Case) -> pd.DataFrame | None:
+    """Compute `set_coverage`, each half of the items calibrated on the other; None without enough probabilities."""
     if not case.scored_labels or case.models is None or case.models.scores is None:
         return None
     scores = case.models.scores
     if case.voted.items.size < FEWEST or (scores < 0).any() or (np.abs(scores.sum(axis=2) - 1) > 1e-3).any():
         return None
     sets = cross_sets(case.voted, case.models, coverage=COVERAGE, random_seed=case.settings.random_seed)
-    return SetResults(set_coverage(case.voted, sets), widest_sets(sets, most=_WIDEST))
+    return set_coverage(case.voted, sets)
 
 
 def replacement_results(case: Case) -> pd.DataFrame | None:
@@ -124,12 +113,6 @@ def further_votes(case: Case) -> FurtherVotes | None:
     return FurtherVotes((best, other), table, decision.next_items(min(_NEXT, differ), case.settings.random_seed))
 
 
-# Above this many labels the truth of groups would take longer than the report.
-MOST_LABELS = 200_000
-# Draws of each chain of the truth of groups: more would take longer than the rest of the page.
-MOST_DRAWS = 500
-
-
 @dataclass(frozen=True, eq=False)
 class GroupResults:
     """Groups of annotators and, with models, how well each is served.
@@ -144,16 +127,12 @@ class GroupResults:
         Posterior ``mean``, ``lower``, ``upper`` (HDI 0.95) of the accuracy (model, group), None without models.
     worst
         One row per model: group served worst, group served best, probability that it is so; None without models.
-    truth
-        Tables of `group_truth_tables`; None without votes of two groups, each annotator known, or for predictions per
-        annotation.
     """
 
     by: str
     composition: pd.DataFrame
     accuracy: xr.Dataset | None = None
     worst: pd.DataFrame | None = None
-    truth: dict[str, pd.DataFrame] | None = None
 
 
 def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
@@ -178,23 +157,7 @@ def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
         labels, case.models, groups, draws=chosen.draws, chains=chosen.chains, random_seed=chosen.random_seed
     )
     accuracy = group_summary(tree)
-    return GroupResults(
-        groups.by, composition, accuracy, _worst(accuracy), _truth(labels, case.models, groups, chosen)
-    )
-
-
-def _truth(labels: Labels, models: Any, groups: Groups, chosen: ReportSettings) -> dict[str, pd.DataFrame] | None:
-    if not isinstance(models, Predictions) or labels.n_annotations > MOST_LABELS:
-        return None
-    with warnings.catch_warnings():
-        # NaN in the tables is the same news.
-        warnings.filterwarnings("ignore", "no item has two votes", UserWarning)
-        try:
-            return group_truth_tables(
-                labels, models, groups, draws=min(chosen.draws, MOST_DRAWS), random_seed=chosen.random_seed
-            )
-        except InputError:
-            return None
+    return GroupResults(groups.by, composition, accuracy, _worst(accuracy))
 
 
 def _worst(accuracy: xr.Dataset) -> pd.DataFrame:

@@ -4,30 +4,28 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.annotations import Annotations, Rankings
+from bayesagree.annotations import Annotations, Comparisons, Rankings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.evaluation.tables import OPEN, given_notes
+from bayesagree.evaluation.tables import OPEN, given_notes, prior_notes
+from bayesagree.findings.table import audit
 from bayesagree.inference.posterior import Request
-from bayesagree.inference.results import concentration_of, settings_of
-from bayesagree.inference.top_labels import plausibility_block
+from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
-from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.report.beside import (
     FurtherVotes,
     GroupResults,
-    SetResults,
     further_votes,
     group_results,
     replacement_results,
@@ -37,31 +35,15 @@ from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 
+if TYPE_CHECKING:
+    from bayesagree.report.comparisons import ComparisonReport
+
 # Plausibilities of the draws that models are scored on are kept whole up to this size.
 MAX_BYTES = 2**30
 
 
 # Labels shown of each item.
 CANDIDATES = 4
-_ITEMS_AT_ONCE = 20
-
-
-class Candidate(NamedTuple):
-    """A label that may be the right one.
-
-    Attributes
-    ----------
-    label
-        Its name.
-    probability
-        Probability that it is the most plausible label of the item.
-    plausibility
-        Posterior mean of its plausibility: the expected share among ever more annotators. NaN for ratings.
-    """
-
-    label: str
-    probability: float
-    plausibility: float
 
 
 class OpenItem(NamedTuple):
@@ -78,7 +60,7 @@ class OpenItem(NamedTuple):
     given
         The annotations as lines of text: one for each ranking, else one for all.
     candidates
-        The most probable labels, best first.
+        Pairs (label, probability that it is the most plausible one), best first.
     predicted
         Pairs (label, the models that predict it).
     """
@@ -87,7 +69,7 @@ class OpenItem(NamedTuple):
     certainty: float
     n_annotations: int
     given: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[tuple[str, float], ...]
     predicted: tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -118,6 +100,8 @@ class ReportData:
         Annotation certainty, dims (reliability, item).
     open_items
         The least certain items.
+    findings
+        Rows of `audit`.
     scores
         None without models.
     groups, specification
@@ -133,8 +117,7 @@ class ReportData:
     diagnostics
         Worst split r-hat and smallest effective sample size over the items; empty for independent draws.
     choice, given
-        Why the posterior was chosen; what was done with missing predictions, equal models, unused labels, and items of
-        one annotation.
+        Why the posterior was chosen; what was done with missing predictions and the like.
     warnings
         Warnings of the computations.
     """
@@ -143,13 +126,14 @@ class ReportData:
     settings: ReportSettings
     annotations: Annotations
     agreement: pd.DataFrame
+    findings: pd.DataFrame
     certainty: xr.DataArray
     open_items: tuple[OpenItem, ...]
     scores: ModelScores | None
     groups: GroupResults | None
     specification: SpecificationReport | None
     gold: GoldScores | None = None
-    sets: SetResults | None = None
+    sets: pd.DataFrame | None = None
     replacement: pd.DataFrame | None = None
     further_votes: FurtherVotes | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
@@ -159,34 +143,31 @@ class ReportData:
     version: str = field(default_factory=lambda: version("bayesagree"))
 
     @property
-    def open_share(self) -> float:
-        """Share of items that the annotations leave open, at the reference reliability."""
-        return float((self.certainty.isel(reliability=0) < OPEN).mean())
+    def is_open(self) -> NDArray[np.bool_]:
+        """Which items the annotations leave open, at the reference reliability."""
+        return self.certainty.isel(reliability=0).values < OPEN
 
 
 def report_data(
-    annotations: Annotations,
+    annotations: Annotations | Comparisons,
     predictions: Predictions | None = None,
     *,
-    settings: ReportSettings | None = None,
     source: ReportSource | None = None,
     groups: Groups | None = None,
     annotators: Annotators | None = None,
     gold: Gold | None = None,
     specification: EvaluationSpecification | None = None,
     progress: Callable[[int], None] = lambda items: None,
-) -> ReportData:
+    **settings: Any,
+) -> "ReportData | ComparisonReport":
     """Compute everything that a report shows.
 
     Parameters
     ----------
     annotations
-        `Labels`, `Rankings` or `Ratings` (which need ``settings.threshold``).
+        `Labels`, `Rankings`, `Ratings` (which need a ``threshold``) or `Comparisons` of models.
     predictions
         Models on the same items and labels; without them the report is about the annotations alone.
-    settings
-        What is left empty in them is chosen to fit: the first plausibility for this kind of annotations, its
-        reliabilities and metrics, see `ReportSettings.fitting`.
     source
         Name and origin of the annotations.
     groups
@@ -197,6 +178,10 @@ def report_data(
         Features of the annotators and what was declared about the evaluation; both or neither.
     progress
         Called with the number of items done.
+    settings
+        As in `evaluate`: plausibility, metrics, draws, chains, random_seed, items, missing, allow_unmixed; reliability,
+        several weights of an annotation, of which the first leads; threshold: is the mean rating below it or not;
+        least_certain, how many items to list. What is left out is chosen to fit. Of comparisons those of `davidson`.
 
     Raises
     ------
@@ -207,11 +192,15 @@ def report_data(
     --------
     >>> from bayesagree.datasets.simulate import labelled_test_set
     >>> test_set = labelled_test_set(n_items=40, random_seed=1)
-    >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=100))
+    >>> data = report_data(test_set.labels, test_set.predictions, draws=100)
     >>> list(data.scores.comparison), len(data.open_items)
     (['accuracy'], 40)
     """
-    case = Case.of(annotations, predictions, settings or ReportSettings())
+    if isinstance(annotations, Comparisons):
+        from bayesagree.report.comparisons import comparison_report
+
+        return comparison_report(annotations, source=source, **settings)
+    case = Case.of(annotations, predictions, ReportSettings(**settings))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         # The evaluation draws what is learnt from predictions, and says all that is shown of it.
@@ -222,13 +211,17 @@ def report_data(
             by_label = tree["certainty"].to_dataset()["label_certainty"]
         else:
             by_label = _label_certainty(case, tree)
+        share = None if scores is None else scores.prior_share
         return ReportData(
             source=source or ReportSource("annotations"),
             settings=case.settings,
             annotations=case.annotations,
             agreement=case.kind.agreement(case.annotations, case.settings.random_seed),
+            findings=audit(
+                annotations, predictions, people=annotators, gold=gold, random_seed=case.settings.random_seed
+            ),
             certainty=_certainty(case, by_label, seen),
-            open_items=open_items(case, tree, by_label),
+            open_items=open_items(case, by_label),
             scores=scores,
             groups=group_results(case, groups),
             specification=_specification(case, annotators, specification),
@@ -238,7 +231,7 @@ def report_data(
             further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),
             choice=tuple(choice_notes(settings_of(tree) | {"choice": case.settings.choice})),
-            given=tuple(given_notes(annotations, predictions, case.settings.missing)),
+            given=(*given_notes(annotations, predictions, case.settings.missing), *prior_notes(share)),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )
 
@@ -302,34 +295,27 @@ def _diagnostics(tree: xr.DataTree) -> dict[str, float]:
     return {name: float(worst[name](values)) for name, values in known.items()}
 
 
-def open_items(case: Case, tree: xr.DataTree, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
+def open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     """List the least certain items, least certain first.
 
     Parameters
     ----------
     case
         The annotations and models.
-    tree
-        The posterior of the annotations.
     certainty
-        `label_certainty` of the tree, dims (item, category).
+        `label_certainty` of the posterior, dims (item, category).
     """
     annotations, predictions = case.annotations, case.models
     probability = certainty.transpose("item", "category").values
     at = np.argsort(probability.max(axis=1), kind="stable")[: case.settings.least_certain]
     labels = np.asarray(certainty["category"])
-    plausibility = _mean_plausibility(annotations, tree, at, labels.size)
     rows = []
-    for row, i in enumerate(at):
+    for i in at:
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
-        shown = [k for k in best if probability[i, k] > 0]
-        candidates = [
-            Candidate(str(labels[k]), float(probability[i, k]), float(plausibility[row, k])) for k in shown
-        ]
+        candidates = tuple((str(labels[k]), float(probability[i, k])) for k in best if probability[i, k] > 0)
         given, n = case.kind.lines(annotations, int(i))
         predicted = () if predictions is None else _predicted(predictions, i)
-        name, certain = str(annotations.items[i]), candidates[0].probability
-        rows.append(OpenItem(name, certain, n, given, tuple(candidates), predicted))
+        rows.append(OpenItem(str(annotations.items[i]), candidates[0][1], n, given, candidates, predicted))
     return tuple(rows)
 
 
@@ -343,34 +329,3 @@ def _predicted(predictions: Predictions, item: int) -> tuple[tuple[str, tuple[st
     for model, text in zip(predictions.models, shown):
         models_of.setdefault(text, []).append(str(model))
     return tuple((label, tuple(models)) for label, models in models_of.items())
-
-
-def _mean_plausibility(
-    annotations: Annotations, tree: xr.DataTree, at: NDArray[np.intp], n_labels: int
-) -> NDArray[np.float64]:
-    """Return the posterior mean of the plausibilities of some items, shape (item, category)."""
-    if (concentration := concentration_of(tree)) is not None:
-        shape = concentration.values[at]
-        return shape / shape.sum(axis=1, keepdims=True)
-    if "plausibility" in tree["posterior"]:
-        means = [plausibility_block(tree, slice(i, i + 1)).mean(axis=(0, 1)) for i in at]
-        return np.concatenate([np.empty((0, n_labels)), *means])
-    if "derived" in tree:
-        return tree["derived"]["label_probability"].transpose("item", "category").values[at]
-    if isinstance(annotations, Rankings):
-        return _plackett_luce_means(annotations, tree, at)
-    return np.full((at.size, n_labels), np.nan)
-
-
-def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Draw plausibilities of these items from rankings alone: the posterior of all items keeps the best labels only."""
-    means = []
-    for start in range(0, at.size, _ITEMS_AT_ONCE):
-        cases = [rankings.of_item(int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
-        few = Rankings.from_blocks(cases, labels=rankings.categories.tolist())
-        times = int(settings_of(tree).get("reliability", 1))
-        drawn = plackett_luce(few, reliability=times, draws=250, random_seed=start)
-        means.append(
-            drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values
-        )
-    return np.concatenate(means)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 import xarray as xr
 
 from bayesagree.agreement.coefficients import agreement_table
@@ -71,20 +72,20 @@ def _mean_rating(ratings: Ratings, threshold: Any) -> xr.DataArray:
 
 
 def _agreement_of_rankings(rankings: Rankings, random_seed: int) -> pd.DataFrame:
-    """Return the mean agreement of annotators with the others, with a normal interval over items."""
-    values = annotator_agreement(rankings).dropna("item").values
-    mean = float(values.mean()) if values.size else np.nan
-    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(values.size) if values.size > 1 else np.nan
+    """Put the mean agreement of annotators with the others, with a normal interval over items, above the table."""
+    values, table = annotator_agreement(rankings).dropna("item").values, agreement_table(rankings)
+    if not values.size:
+        return table
+    half = 1.96 * sp.stats.sem(values) if values.size > 1 else np.nan
     row = {
         "coefficient": "leave_one_out",
-        "estimate": mean,
-        "lower": max(mean - half, 0.0),
-        "upper": min(mean + half, 1.0),
+        "estimate": values.mean(),
+        "note": "",
+        "ci_kind": "normal",
+        "ci_prob": 0.95,
     }
-    size = {"n_items": values.size, "n_annotators": rankings.annotators.size or pd.NA}
-    kind = {"ci_kind": "normal", "ci_prob": 0.95, "n_annotations": rankings.n_annotations}
-    note = "" if values.size else "no item has two rankings"
-    return pd.DataFrame([row | size | kind | {"note": note}])
+    row |= {"lower": max(values.mean() - half, 0.0), "upper": min(values.mean() + half, 1.0)}
+    return pd.concat([pd.DataFrame([row]), table], ignore_index=True)
 
 
 def _labels_of(labels: Labels, item: int) -> Lines:
@@ -122,7 +123,7 @@ _KINDS = {
         point_estimate_name="the majority vote",
         agreement=lambda labels, random_seed: agreement_table(labels, random_seed=random_seed),
         coefficient="alpha_nominal",
-        coefficient_name="Krippendorff's alpha",
+        coefficient_name="Krippendorff's alpha.",
         scale=f"{_SCALE}.",
         method=f"Agreement: the chance-corrected coefficients, {_BOOTSTRAP}",
         lines=_labels_of,
@@ -133,7 +134,7 @@ _KINDS = {
         point_estimate_name="the mean rating",
         agreement=lambda ratings, random_seed: agreement_table(ratings, random_seed=random_seed),
         coefficient="phi",
-        coefficient_name="Common agreement Phi",
+        coefficient_name="Common agreement Phi.",
         scale=f"{_SCALE}, -1 is two camps.",
         method=f"Agreement: Phi ({CHECCO.key}) has a 95 % highest density interval; the chance-corrected coefficients, "
         f"{_BOOTSTRAP}",
@@ -145,8 +146,8 @@ _KINDS = {
         point_estimate_name="the averaged ranking",
         agreement=_agreement_of_rankings,
         coefficient="leave_one_out",
-        coefficient_name="Mean over items",
-        scale="The share of annotators who name what the others rank first.",
+        coefficient_name="Mean over items: so many name what the others rank first.",
+        scale="",
         method="Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
         "normal 95 % interval.",
         lines=_rankings_of,

@@ -34,8 +34,7 @@ class ModelScores:
     ----------
     table
         ``score``, ``lower``, ``upper`` (HDI 0.95), dims (metric, reliability, model); ``plug_in`` (metric, model):
-        the metric against one point estimate of the truth. Where the items are a sample also ``annotation_share``
-        (metric, reliability, model): share of the variance of a score that comes from the annotations.
+        the metric against one point estimate of the truth.
     ranking, comparison
         Metric to the results of `compare` and of `pairwise` at the reference reliability.
     target
@@ -45,8 +44,6 @@ class ModelScores:
         None.
     left_out
         Models that do not inform that truth: they may have been trained on the annotations.
-    unsure
-        Models of which these annotations cannot tell whether they are independent of them.
     prior_share
         Mean weight of the prior in an item at the reference reliability; None where there is no such number.
     ceiling
@@ -60,7 +57,6 @@ class ModelScores:
     target: str
     labels_only: xr.Dataset | None
     left_out: list[str]
-    unsure: list[str]
     prior_share: float | None
     ceiling: tuple[xr.Dataset, xr.Dataset | None] | None
 
@@ -104,21 +100,14 @@ def model_scores(
     if record.takes_predictions:
         shown = predictions_of(models, known.items)
     table["plug_in"] = (("metric", "model"), np.stack([_plug_in(m, estimate, shown) for m in names]))
-    if "variance" in tree:
-        parts = tree["variance"].to_dataset().to_dataarray("metric")
-        share = parts.sel(part="annotation", drop=True) / parts.sel(part="total", drop=True)
-        table["annotation_share"] = share.broadcast_like(table["score"])
     ranking = {m: compare(tree, m, reliability=settings.reference) for m in names}
     comparison = {m: pairwise(tree, m, reliability=settings.reference) for m in names}
     made, ceiling = settings_of(tree), None
     if lines is not None:
         line = lines.sel(model=[ANOTHER_ANNOTATOR])
         ceiling = score_intervals(line), _labels_only(line)
-    informing = made.get("left_out", []), made.get("unsure", [])
-    found = ModelScores(
-        table, ranking, comparison, made["target"], _labels_only(tree), *informing, made.get("prior_share"), ceiling
-    )
-    return found, tree
+    informing = made.get("left_out", []), made.get("prior_share")
+    return ModelScores(table, ranking, comparison, made["target"], _labels_only(tree), *informing, ceiling), tree
 
 
 @dataclass(frozen=True, eq=False)

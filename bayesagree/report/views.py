@@ -1,155 +1,65 @@
-"""The sections of a page: numbers of the data as rows of text, and their figures."""
+"""The sections of a page: numbers of the data as rows of text, with drawings in them."""
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from markupsafe import Markup
 
-from bayesagree.plausibility.registry import PosteriorRecord
-from bayesagree.report.beside import COVERAGE, EPSILON, FurtherVotes, GroupResults, SetResults
-from bayesagree.report.data import OPEN, ReportData
-from bayesagree.report.figures import bars, certainty_curve
+from bayesagree.report.beside import COVERAGE, EPSILON
+from bayesagree.report.data import OPEN, OpenItem, ReportData
+from bayesagree.report.figures import curve, shade, with_bars
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.scores import GoldScores, ModelScores
+from bayesagree.report.panel import sentence
+from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import (
     count,
     interval,
     listed,
     metric_meaning,
     metric_name,
+    named,
     number,
     percent,
     percents,
     probability,
 )
-from bayesagree.subjective.specification import SpecificationReport
 
-# Items that divide groups; the command `subjective --truth by-group` lists all.
-MOST_ITEMS = 20
 # Models shown in pairs, the best ones; the table of scores has all of them.
 MOST_MODELS = 12
 PAIR = ("prob_better", "difference", "lower", "upper")
+ENDS = ["lower", "upper"]
 # Names of coefficients, where they are not those of the table.
 COEFFICIENTS = {"phi": "Common agreement Phi", "leave_one_out": "Names what the others put first"}
+NUMBER = re.compile(r"[<>+–-]?\s?[\d.–][\d.,\s%<>–-]*( ?\(?[\d.%<>\s-]+ to .*)?$")
 
 
-def agreement(data: Any) -> dict[str, Any]:
-    """Show every coefficient that exists, and say why the others do not."""
-    table = data.agreement.assign(name=[COEFFICIENTS.get(c) or _named(c) for c in data.agreement["coefficient"]])
-    known = table["estimate"].notna()
-    missing = [f"{name}: {note}" for name, note in zip(table["name"][~known], table["note"][~known])]
-    rows = _rows(table[known], name=str, estimate=number, ends=interval, note=str)
-    return {"rows": _with_bars(rows, table.loc[known, ["estimate", "lower", "upper"]]), "missing": missing}
+class Table(NamedTuple):
+    """A table of texts, the first of each row its name; `filtered`: with a field that narrows it."""
+
+    id: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    filtered: bool = False
+
+    def numeric(self, column: int) -> bool:
+        """Whether all cells of a column are numbers, which stand right."""
+        cells = [re.sub("<.*?>", "", str(row[column])) for row in self.rows]
+        return column > 0 and all(NUMBER.match(cell) for cell in cells if cell)
 
 
-def _with_bars(rows: list[tuple[Any, ...]], values: Any, at: int = 3) -> list[tuple[Any, ...]]:
-    """Put a drawing of the value and its ends into each row, before the cell at a place."""
-    drawn = bars([tuple(one) for one in np.asarray(values, np.float64).tolist()])
-    return [(*row[:at], bar, *row[at:]) for row, bar in zip(rows, drawn)]
+class Section(NamedTuple):
+    """A section that folds: sentences and tables under a title."""
 
-
-def _named(coefficient: str) -> str:
-    """Write the name of a coefficient: gwet_ac1 is Gwet AC1."""
-    return coefficient.replace("_", " ").capitalize().replace("Icc", "ICC").replace(" ac", " AC")
-
-
-def certainty(data: ReportData) -> dict[str, Any]:
-    """Show the certainty of the items at every reliability."""
-    values, levels = data.certainty.values, data.settings.reliability
-    rows = [(f"{r:g}", number(float(v.mean())), percent(float((v < OPEN).mean()))) for r, v in zip(levels, values)]
-    return {"figure": certainty_curve(levels, values, OPEN), "rows": rows, "limit": OPEN}
-
-
-def scores(data: ReportData) -> list[dict[str, Any]]:
-    """Show each metric: all models at every reliability, and the plug-in metric."""
-    return [] if data.scores is None else [_metric(data, name) for name in data.settings.metrics]
-
-
-def _metric(data: ReportData, metric: str) -> dict[str, Any]:
-    if data.scores is None:
-        return {}
-    levels = data.settings.reliability
-    columns = list(_columns(data.scores.table, data.scores.labels_only, levels))
-    models, ceiling = _lines(data.scores, metric, levels), _ceiling(data.scores, metric, levels)
-    view = {"id": metric, "name": metric_name(metric), "meaning": metric_meaning(metric), "columns": columns}
-    lines = [*models, *ceiling]
-    view["rows"] = _with_bars([line.row() for line in lines], [line.cells[0] for line in lines], 1)
-    ranking = data.scores.ranking[metric]
-    view["tiers"] = {
-        str(model): f"{row['tier']} (place {row['rank_lower']} to {row['rank_upper']})"
-        for model, row in ranking.iterrows()
-    }
-    return view | {"ceiling": bool(ceiling)} | _comparison(data, metric)
-
-
-class _Line(NamedTuple):
-    """Scores of one model in every column: mean and interval, and the plug-in metric (NaN for none)."""
-
-    name: str
-    cells: list[tuple[float, float, float]]
-    plug_in: float
-
-    @classmethod
-    def of(cls, name: str, found: list[xr.Dataset], plug_in: float = np.nan) -> Self:
-        """Read the scores of one model, one Dataset a column."""
-        return cls(
-            name, [(float(one["score"]), float(one["lower"]), float(one["upper"])) for one in found], plug_in
-        )
-
-    def row(self) -> tuple[str, list[tuple[str, str]], str]:
-        """Return what the table shows."""
-        return self.name, [(number(s), interval(a, b)) for s, a, b in self.cells], number(self.plug_in)
-
-
-def _lines(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
-    """Return the scores of the models, best first."""
-    columns, plug_in = _columns(scores.table, scores.labels_only, levels).values(), scores.table["plug_in"]
-    at = [{"metric": metric, "model": model} for model in scores.comparison[metric]["model"].values.tolist()]
-    return [_Line.of(str(one["model"]), [c.sel(one) for c in columns], float(plug_in.sel(one))) for one in at]
-
-
-def _ceiling(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
-    """Return the scores of another annotator; none where the metric has no value of one label."""
-    found = scores.ceiling_of(metric)
-    return [] if found is None else [_Line.of("Another annotator", list(_columns(*found, levels).values()))]
-
-
-def _columns(first: xr.Dataset, alone: xr.Dataset | None, levels: tuple[float, ...]) -> dict[str, xr.Dataset]:
-    """Return the scores to show by their names, the leading one first: of each reliability, or of each target."""
-    if alone is None:
-        return {f"Reliability {level:g}": first.sel(reliability=level) for level in levels}
-    return {"Estimate": first.isel(reliability=0), "Labels only": alone.isel(reliability=0)}
-
-
-def together(data: ReportData) -> bool:
-    """Whether the reliability is the weight of all annotations of an item together."""
-    return data.settings.record.name == "prirn"
-
-
-def informed(data: ReportData) -> bool:
-    """Whether predictions inform the truth, so that scores by the labels alone stand beside the estimate."""
-    return data.scores is not None and data.scores.labels_only is not None
-
-
-def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
-    """List the pairs of the best models, better one first, and the probability of every place."""
-    if data.scores is None or data.scores.table.sizes["model"] < 2:
-        return {"pairs": [], "ranks": [], "places": []}
-    found = data.scores.comparison[metric].isel(model=slice(MOST_MODELS), other_model=slice(MOST_MODELS))
-    models, pairs = found["model"].values.tolist(), []
-    for a, b in combinations(models, 2):
-        pair = {key: float(found[key].sel(model=a, other_model=b)) for key in PAIR}
-        ends = interval(pair["lower"], pair["upper"])
-        chance = (probability(pair["prob_better"]), pair["prob_better"])
-        pairs.append((a, b, chance, f"{pair['difference']:+.3f}", ends))
-    places = found["rank"].values.tolist()[:MOST_MODELS]
-    chances = found["rank_probability"].transpose("model", "rank").values
-    ranks = [(m, [(float(p), probability(p)) for p in row[: len(places)]]) for m, row in zip(models, chances)]
-    return {"pairs": pairs, "ranks": ranks, "places": places}
+    id: str
+    title: str
+    parts: tuple[str | Table, ...]
 
 
 def _rows(table: pd.DataFrame, **columns: Callable[..., Any]) -> list[tuple[Any, ...]]:
@@ -160,174 +70,306 @@ def _rows(table: pd.DataFrame, **columns: Callable[..., Any]) -> list[tuple[Any,
     ]
 
 
-def groups(data: ReportData, found: GroupResults) -> dict[str, Any]:
-    """Show the groups of annotators and how well each model serves them."""
-    sizes = dict(zip(found.composition.index.astype(str), found.composition["annotators"].tolist()))
-    composition = [(g, *map(count, row)) for g, row in zip(sizes, found.composition.to_numpy(int).tolist())]
-    view = {"by": found.by, "composition": composition}
-    if found.accuracy is None or found.worst is None:
-        return view
-    table = found.accuracy.to_dataframe().reset_index()
-    table = table.assign(size=[sizes[group] for group in table["group"].astype(str)])
-    rows = _rows(table, model=str, group=str, size=count, mean=number, ends=interval)
-    rows = _with_bars(rows, table[["mean", "lower", "upper"]], 5)
-    worst = _rows(found.worst, model=str, worst=str, best=str, probability=probability)
-    truth = {} if found.truth is None else {"truth": _group_truth(found.truth)}
-    return view | {"rows": rows, "worst": worst} | truth
+def score_table(data: ReportData, scores: ModelScores, metric: str) -> Table:
+    """Show all models by one metric, best first: tier, interval, score in every column, and the plug-in metric."""
+    alone = None if scores.labels_only is None else scores.labels_only.sel(metric=metric)
+    columns = _columns(data, scores.table.sel(metric=metric), alone)
+    rows, drawn = [], []
+    for model, rank in scores.ranking[metric].iterrows():
+        place = f"{rank['rank_lower']} to {rank['rank_upper']}"
+        cells = [one.sel(model=model) for one in columns.values()]
+        plug_in = number(float(scores.table["plug_in"].sel(metric=metric, model=model)))
+        rows.append((str(model), f"{rank['tier']} (place {place})", *map(_score, cells), plug_in))
+        drawn.append([float(cells[0][name]) for name in ("score", *ENDS)])
+    if line := scores.ceiling_of(metric):
+        cells = list(_columns(data, *line).values())
+        rows.append(("Another annotator", "", *map(_score, cells), ""))
+        drawn.append([float(cells[0][name]) for name in ("score", *ENDS)])
+    vote = kind_of(data.annotations).point_estimate_name.removeprefix("the ").capitalize()
+    caption = f"{metric_name(metric).capitalize()}: mean and 95 % interval. Models of one tier may be equal"
+    return Table(f"scores-{metric}", caption, ("Model", "Tier", "", *columns, vote), with_bars(rows, drawn, 2))
 
 
-def _group_truth(found: dict[str, pd.DataFrame]) -> dict[str, Any]:
-    """Show scores against the truth of each group, how far groups differ, and the items that divide them."""
-    scores = found["scores"].assign(score_ends=lambda t: [interval(*ends) for ends in zip(t["lower"], t["upper"])])
-    scores = scores.assign(lower=scores["difference_lower"], upper=scores["difference_upper"])
-    names: dict[str, Any] = {"model": str, "group": str, "mean": number, "score_ends": str, "difference": number}
-    apart = _rows(found["groups"], group=str, votes=count, divided=percent, ends=percents, p_value=probability)
-    items = _rows(found["items"].head(MOST_ITEMS), group=str, item=str, prob_different=probability)
-    rows = _rows(scores, **names, ends=interval, worst_served=probability)
-    return {"scores": rows, "groups": apart, "dividing": items, "number": count(len(found["items"]))}
+def _columns(data: ReportData, first: xr.Dataset, alone: xr.Dataset | None) -> dict[str, xr.Dataset]:
+    """Return the scores to show by their names, the leading one first: of each reliability, or of each target."""
+    if alone is None:
+        return {f"Reliability {level:g}": first.sel(reliability=level) for level in data.settings.reliability}
+    return {"Estimate": first.isel(reliability=0), "Labels only": alone.isel(reliability=0)}
 
 
-def sets(data: ReportData, found: SetResults) -> dict[str, Any]:
-    """Show what the prediction sets of each model cover, how large they are, and where they are widest."""
-    writers = (
-        ("coverage", percent, percents),
-        ("majority_coverage", percent, percents),
-        ("size", number, interval),
-    )
-    rows = []
-    for model, part in found.table.groupby("model", sort=False):
-        of = part.set_index("quantity")
-        cells = [cell for name, one, two in writers for cell in _rows(of.loc[[name]], value=one, ends=two)[0]]
-        rows.append((str(model), *cells))
-    widest = _rows(found.widest, model=str, item=str, size=count, labels=listed)
-    return {"rows": rows, "widest": widest, "coverage": percent(COVERAGE)}
+def _score(found: xr.Dataset) -> str:
+    return f"{number(float(found['score']))} ({interval(float(found['lower']), float(found['upper']))})"
 
 
-def gold(data: ReportData, found: GoldScores) -> dict[str, Any]:
-    """Show the scores of each model against gold."""
-    table = found.table.to_dataframe().reset_index()
-    names: dict[str, Any] = {"model": str, "metric": metric_name}
-    return {"rows": _rows(table, **names, score=number, ends=interval), "n": count(found.n_gold)}
-
-
-def replacement(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
-    """Show which models may replace an annotator."""
-    chances: dict[str, Any] = {"prob_passes": probability, "prob_new_annotator": probability}
-    passes = {"passes": lambda passed: "yes" if passed else "no"}
-    rows = _rows(found, model=str, advantage=percent, ends=percents, winning_rate=percent, **passes, **chances)
-    return {"rows": rows, "n": count(int(found["n_annotators"].iloc[0])), "epsilon": percent(EPSILON)}
-
-
-def further_votes(data: ReportData, found: FurtherVotes) -> dict[str, Any]:
-    """Show what further votes would settle, and the items of the first ones."""
-    rows = _rows(found.table.astype({"votes": int}), votes=count, prob_right=probability)
-    return {"models": found.models, "rows": rows, "items": [str(name) for name in found.items["item"]]}
-
-
-def specification(data: ReportData, found: SpecificationReport) -> dict[str, Any]:
-    """Show what was declared, the gaps, and the shares beside their targets."""
-    names: dict[str, Any] = dict.fromkeys(("kind", "feature", "value"), str)
-    shares = _rows(found.distributions, **names, target=percent, actual=percent, n=count)
-    declared = [
-        ("What would be a bias", found.declared.bias_definition),
-        ("Fairness", found.declared.fairness),
-        ("Metrics", ", ".join(found.declared.metrics)),
-        ("Protected features", ", ".join(found.declared.protected) or "none"),
-        ("How annotations were collected", found.declared.collection or "not stated"),
+def models(data: ReportData) -> Iterator[Section]:
+    """Show the other metrics, every pair of models and the probability of every place."""
+    if data.scores is None:
+        return
+    vote = kind_of(data.annotations).point_estimate_name
+    parts: list[str | Table] = [f"Score: the {data.scores.target}."]
+    if data.scores.labels_only is not None:
+        parts += [
+            "Predictions inform that truth. From the labels only, scores come out too low where labels are few."
+        ]
+    else:
+        weight = (
+            "the weight of all annotations of an item together"
+            if _together(data)
+            else "the weight of an annotation"
+        )
+        parts += [f"Reliability: {weight}. It is unknown: rely on what holds at every value."]
+    parts += [
+        f"The last column scores against {vote} as if it were the truth: it ignores that annotators disagree."
     ]
-    return {"declared": declared, "gaps": list(found.gaps), "shares": shares}
+    for k, metric in enumerate(data.settings.metrics):
+        parts += [
+            f"{metric_meaning(metric).capitalize()}.",
+            *([score_table(data, data.scores, metric)] if k else []),
+        ]
+        parts += _comparison(data.scores, metric)
+    yield Section("models", "How good are the models?", tuple(parts))
+
+
+def _together(data: ReportData) -> bool:
+    """Whether the reliability is the weight of all annotations of an item together."""
+    return data.settings.record.name == "prirn"
+
+
+def _comparison(scores: ModelScores, metric: str) -> Iterator[Table]:
+    """Yield the pairs of the best models, better one first, and the probability of every place."""
+    found = scores.comparison[metric].isel(model=slice(MOST_MODELS), other_model=slice(MOST_MODELS))
+    names, rows = found["model"].values.tolist(), []
+    if len(names) < 2:
+        return
+    for a, b in combinations(names, 2):
+        p, difference, *ends = (float(found[key].sel(model=a, other_model=b)) for key in PAIR)
+        rows.append((a, b, probability(p), f"{difference:+.3f} ({interval(*ends)})"))
+    name = metric_name(metric)
+    columns = ("Model", "Better than", "Probability", "Difference")
+    yield Table(f"pairs-{metric}", f"Pairs of models by {name}; a tie counts one half", columns, rows)
+    places = found["rank"].values.tolist()[:MOST_MODELS]
+    chances = found["rank_probability"].transpose("model", "rank").values
+    shades = [(model, *map(shade, row[: len(places)])) for model, row in zip(names, chances)]
+    yield Table(f"ranks-{metric}", f"Probability of each place by {name}", ("Model", *map(str, places)), shades)
+
+
+def gold(data: ReportData) -> Iterator[Section]:
+    """Show the scores of each model against gold."""
+    if (found := data.gold) is None:
+        return
+    table = found.table.to_dataframe().reset_index()
+    rows = with_bars(
+        _rows(table, model=str, metric=metric_name, score=number, ends=interval), table[["score", *ENDS]], 2
+    )
+    words = f"Gold is known for {count(found.n_gold)} items; the truth of the others is estimated from labels, "
+    words += "predictions and gold together."
+    if found.vote_agrees is not None:
+        words += f" The majority vote is gold on {percent(found.vote_agrees)} of the items that have it."
+    shown = Table("gold-table", "Scores against gold", ("Model", "Metric", "", "Score", "95 % interval"), rows)
+    yield Section("gold", "How good are the models against gold?", (words, shown))
+
+
+def groups(data: ReportData) -> Iterator[Section]:
+    """Show the groups of annotators and how often each model gives their labels."""
+    if (found := data.groups) is None:
+        return
+    parts: list[str | Table] = [f"Annotators are grouped by {found.by}. Small groups have wider intervals."]
+    if found.accuracy is not None:
+        names, rows = found.accuracy["model"].values.tolist(), []
+        for group in found.accuracy["group"].values.tolist():
+            cells = [found.accuracy.sel(group=group, model=model) for model in names]
+            ends = [interval(float(one["lower"]), float(one["upper"])) for one in cells]
+            means = [float(one["mean"]) for one in cells]
+            rows.append((str(group), *(shade(m, f"{number(m)} ({e})") for m, e in zip(means, ends))))
+        parts.append(
+            Table("group-scores", "Accuracy of each model on the labels of each group", ("Group", *names), rows)
+        )
+        parts.append("A group that agrees less with itself is matched less by any model, however fair.")
+    sizes = found.composition.reset_index().itertuples(index=False)
+    rows = [(str(name), *map(count, map(int, numbers))) for name, *numbers in sizes]
+    parts.append(Table("group-sizes", "Who annotated", ("Group", "Annotators", "Annotations", "Items"), rows))
+    yield Section(
+        "groups", "Whom do the models serve?" if found.accuracy is not None else "Who annotated?", tuple(parts)
+    )
+
+
+def sets(data: ReportData) -> Iterator[Section]:
+    """Show what the prediction sets of each model cover, and how large they are."""
+    if data.sets is None:
+        return
+    rows = []
+    for model, part in data.sets.groupby("model", sort=False):
+        of = part.set_index("quantity")
+        share = [
+            _rows(of.loc[[name]], value=percent, ends=percents)[0] for name in ("coverage", "majority_coverage")
+        ]
+        size = _rows(of.loc[["size"]], value=number, ends=interval)[0]
+        rows.append((str(model), *(f"{value} ({ends})" for value, ends in (*share, size))))
+    columns = ("Model", "Contains an annotator's label", "Contains the vote winner", "Labels in a set")
+    words = "A prediction set contains the labels that a model cannot rule out. Sets are calibrated to contain an "
+    words += f"annotator's label in {percent(COVERAGE)} of the cases, each half of the items on the other half."
+    shown = Table("set-coverage", "Coverage and size of the sets", columns, rows)
+    yield Section("sets", "How many labels must a model name?", (words, shown))
+
+
+def certainty(data: ReportData) -> Iterator[Section]:
+    """Show the certainty of the items at every reliability, and the least certain items."""
+    words = (
+        f"The certainty of an item is the probability that its top label is the most plausible one; below {OPEN} "
+    )
+    words += "it is open. " + (
+        "Annotations raise it, and so do predictions that agree with annotators."
+        if data.settings.record.takes_predictions
+        else "All annotations of an item count together as the reliability says, however many they are."
+        if _together(data)
+        else "More annotations raise it, if they agree."
+    )
+    rows = [
+        (f"{level:g}", curve(values), number(float(values.mean())), percent(float((values < OPEN).mean())))
+        for level, values in zip(data.settings.reliability, data.certainty.values)
+    ]
+    columns = ("Reliability", "All items, sorted", "Mean certainty", "Open items")
+    table = Table("certainty-table", "Certainty at each reliability", columns, rows)
+    chance = "Chance: the probability that this label is the right one."
+    some = tuple(map(_item, data.open_items))
+    columns = ("Item", "Certainty", "Annotators", "Annotations", "What may be right", "Models")[: len(some[0])]
+    items = Table(
+        "open-items", "The least certain items; a click on a heading sorts", columns, list(some), filtered=True
+    )
+    yield Section("certainty", "How much is undecided?", (words, table, chance, items))
+
+
+def _item(row: OpenItem) -> tuple[Any, ...]:
+    said = [Markup("{}: chance\N{NO-BREAK SPACE}{}").format(label, probability(p)) for label, p in row.candidates]
+    found = (row.item, probability(row.certainty), _lines(row.given), str(row.n_annotations), _lines(said))
+    predicted = [Markup("{}: {}").format(label, Markup(", ").join(map(named, who))) for label, who in row.predicted]
+    return (*found, _lines(predicted)) if row.predicted else found
+
+
+def _lines(parts: Any) -> Markup:
+    return Markup("<br>").join(parts)
+
+
+def agreement(data: Any) -> Iterator[Section]:
+    """Show every coefficient that exists, and say why the others do not."""
+    names = [COEFFICIENTS.get(c) or _coefficient(c) for c in data.agreement["coefficient"]]
+    table = data.agreement.assign(name=names)
+    known = table["estimate"].notna()
+    missing = [f"{name}: {note}." for name, note in zip(table["name"][~known], table["note"][~known])]
+    rows = _rows(table[known], name=str, estimate=number, ends=interval, note=str)
+    columns = ("Coefficient", "", "Value", "95 % interval", "Note")
+    rows = with_bars(rows, table.loc[known, ["estimate", *ENDS]], 1)
+    parts = [Table("agreement-table", "Agreement of the annotators", columns, rows)] if rows else []
+    none = ["No coefficient of agreement exists for these annotations."] if not rows else []
+    yield Section("agreement", "How far do annotators agree?", (*none, *parts, *missing))
+
+
+def _coefficient(name: str) -> str:
+    """Write the name of a coefficient: gwet_ac1 is Gwet AC1."""
+    return name.replace("_", " ").capitalize().replace("Icc", "ICC").replace(" ac", " AC")
+
+
+def replacement(data: ReportData) -> Iterator[Section]:
+    """Show which models may replace an annotator."""
+    if (found := data.replacement) is None:
+        return
+    table = found.assign(passes=np.where(found["passes"], "yes", "no"))
+    shares: dict[str, Any] = {"advantage": percent, "ends": percents, "winning_rate": percent, "passes": str}
+    rows = _rows(table, model=str, **shares, prob_passes=probability, prob_new_annotator=probability)
+    people = count(int(found["n_annotators"].iloc[0]))
+    words = f"Who agrees more often with the other annotators: the model, or one of {people} annotators? The model "
+    words += (
+        f"can stand in for an annotator if it does at most {percent(EPSILON)} of the items worse. It passes if "
+    )
+    words += "it can stand in for at least half of them."
+    columns = ("Model", "At least as good on", "95 % interval", "Annotators it may replace", "Passes")
+    columns += ("Probability that it passes", "Probability for a new annotator")
+    shown = Table("replacement-table", "Models against annotators", columns, rows)
+    yield Section("replacement", "May a model replace an annotator?", (words, shown))
+
+
+def specification(data: ReportData) -> Iterator[Section]:
+    """Show what was declared, the gaps, and the shares beside their targets."""
+    if (found := data.specification) is None:
+        return
+    declared = found.declared
+    told = {"What would be a bias": declared.bias_definition, "Fairness": declared.fairness}
+    told |= {"Metrics": ", ".join(declared.metrics), "Protected features": ", ".join(declared.protected) or "none"}
+    told |= {"How annotations were collected": declared.collection or "not stated"}
+    gaps = [f"Gap between declaration and data: {gap}" for gap in found.gaps] or [
+        "No gap between declaration and data."
+    ]
+    texts: dict[str, Any] = dict.fromkeys(("kind", "feature", "value"), str)
+    rows = _rows(found.distributions, **texts, target=percent, actual=percent, n=count)
+    columns = ("Of", "Feature", "Value", "Target", "Actual", "Number")
+    shares = [Table("shares", "Declared and actual shares", columns, rows)]
+    words = [f"{name}: {said}." for name, said in told.items()]
+    yield Section("specification", "What was declared about this evaluation", (*words, *gaps, *shares))
+
+
+def checks(data: Any) -> Iterator[Section]:
+    """Show the whole audit."""
+    rows = [
+        (row["severity"], sentence(row["finding"]), row["evidence"], sentence(row["what_to_do"]), row["where"])
+        for row in data.findings.to_dict("records")
+    ]
+    columns = ("Severity", "Finding", "Evidence", "What to do", "Where")
+    table = Table("audit-table", "All checks of the test set, the worst first", columns, rows)
+    yield Section("audit", "What was checked?", (table,))
+
+
+def diagnostics(found: dict[str, float]) -> list[tuple[str, str]]:
+    """Show the convergence of the Markov chains, or that there are none."""
+    shown = [("Draws", "independent: no Markov chain to diagnose")] if not found else []
+    if "r_hat" in found:
+        shown.append(("Largest split r-hat", f"{number(found['r_hat'])} (wanted below 1.01 of a printed number)"))
+    if "ess" in found:
+        shown.append(("Smallest effective sample size", f"{found['ess']:.0f}"))
+    return shown
 
 
 def settings(data: ReportData) -> list[tuple[str, str]]:
     """List how the numbers were made."""
-    chosen, given = data.settings, data.annotations
-    kind = kind_of(given).title
-    weights = f"{chosen.reference:g} (reference)" + "".join(f", {r:g}" for r in chosen.reliability[1:])
+    chosen, given, record = data.settings, data.annotations, data.settings.record
+    levels = f"{chosen.reference:g} (reference)" + "".join(f", {r:g}" for r in chosen.reliability[1:])
+    if record.reference is None or record.takes_predictions:
+        levels = "annotators count as exchangeable" if record.takes_predictions else "as that model has it"
+    of_models = data.scores is not None
     rows = [
-        ("Annotations", f"{kind}: {count(given.n_annotations)} of {count(given.items.size)} items"),
+        ("Annotations", f"{kind_of(given).title}: {count(given.n_annotations)} of {count(given.items.size)} items"),
         ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
-        ("Model of the truth", chosen.record.title),
-        ("Reliability", _weights(chosen.record, weights)),
+        ("Model of the truth", record.title),
+        *(("Chosen", note) for note in data.choice),
+        *(("Data", note) for note in data.given),
+        ("Score", data.scores.target if data.scores is not None else ""),
+        ("Threshold", "" if chosen.threshold is None else f"{chosen.threshold:g}"),
+        ("Reliability", "learnt for each annotator" if record.learns_reliability else levels),
+        ("Metrics", listed([metric_name(m) for m in chosen.metrics]) if of_models else ""),
+        ("Items", ("this test set", "a sample (Bayesian bootstrap)")[chosen.items != "fixed"] if of_models else ""),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
         ("Seed", str(chosen.random_seed)),
-        ("Version", f"bayesagree {data.version}"),
     ]
-    rows[3:3] = [("Chosen", note) for note in data.choice]
-    if data.scores is not None:
-        rows.insert(3, ("Score", data.scores.target))
-        rows.insert(5, ("Metrics", listed([metric_name(m) for m in chosen.metrics])))
-        rows.insert(6, ("Items", "this test set" if chosen.items == "fixed" else "a sample (Bayesian bootstrap)"))
-    if chosen.threshold is not None:
-        rows.insert(3, ("Threshold", f"{chosen.threshold:g}"))
-    return rows
-
-
-def _weights(record: PosteriorRecord, weights: str) -> str:
-    if record.reference is None:
-        return "as that model has it"
-    if record.takes_predictions:
-        return "annotators count as exchangeable"
-    return "learnt for each annotator" if record.learns_reliability else weights
-
-
-def diagnostics(data: Any) -> list[tuple[str, str, str]]:
-    """Show the convergence of the Markov chains, or that there are none."""
-    if not data.diagnostics:
-        return [("Draws", "independent", "exact posterior, no Markov chain to diagnose")]
-    rows = []
-    if "r_hat" in data.diagnostics:
-        size = number(data.diagnostics["r_hat"])
-        rows.append(("Largest split r-hat", size, "1: the chains agree; wanted below 1.01 of a printed number"))
-    if "ess" in data.diagnostics:
-        size = f"{data.diagnostics['ess']:.0f}"
-        rows.append(("Smallest effective sample size", size, "independent draws that are as precise as the chains"))
-    return rows
+    return [row for row in rows if row[1]]
 
 
 def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
     """Return the numbers of the page with all digits, as records by table: what a reader loads into another program."""
     tables = {"agreement": data.agreement, "certainty": data.certainty.to_dataframe().reset_index()}
     if data.scores is not None:
-        groups = {"posterior": data.scores.table, "annotations_only": data.scores.labels_only}
-        scores = [
-            one[["score", "lower", "upper"]].to_dataframe().assign(group=name)
-            for name, one in groups.items()
-            if one is not None
-        ]
-        pairs = [
-            one[list(PAIR)].to_dataframe().assign(metric=metric) for metric, one in data.scores.comparison.items()
-        ]
-        plug_in = data.scores.table["plug_in"].to_dataframe()
-        tables |= {"scores": pd.concat(scores), "pairs": pd.concat(pairs), "point_estimate": plug_in}
-        tables = {name: table.reset_index() for name, table in tables.items()}
-        tables["pairs"] = tables["pairs"].dropna()
+        by_target = {"posterior": data.scores.table, "annotations_only": data.scores.labels_only}
+        shown = {name: one[["score", *ENDS]].to_dataframe() for name, one in by_target.items() if one is not None}
+        pairs = {m: one[list(PAIR)].to_dataframe() for m, one in data.scores.comparison.items()}
+        tables["scores"] = pd.concat(shown, names=["group"]).reset_index()
+        tables["pairs"] = pd.concat(pairs, names=["metric"]).reset_index().dropna()
+        tables["point_estimate"] = data.scores.table["plug_in"].to_dataframe().reset_index()
     if data.groups is not None and data.groups.accuracy is not None:
         tables["groups"] = data.groups.accuracy.to_dataframe().reset_index()
+    return as_records(tables | {"audit": data.findings.reset_index()})
+
+
+def as_records(tables: dict[str, pd.DataFrame]) -> dict[str, list[dict[str, Any]]]:
+    """Return tables as records, numbers with all digits."""
     return {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
 
 
-ALWAYS: dict[str, Callable[[ReportData], Any]] = {
-    "agreement": agreement,
-    "certainty": certainty,
-    "metrics": scores,
-    "informed": informed,
-    "together": together,
-    "settings": settings,
-    "diagnostics": diagnostics,
-}
-# Sections on the fields of the data that have their name, where these were computed.
-OPTIONAL: dict[str, Callable[[ReportData, Any], dict[str, Any]]] = {
-    "groups": groups,
-    "specification": specification,
-    "gold": gold,
-    "sets": sets,
-    "replacement": replacement,
-    "further_votes": further_votes,
-}
-
-
-def sections(data: ReportData) -> dict[str, Any]:
-    """Return what the template knows by which name; a section on what was not computed is empty."""
-    found = {name: getattr(data, name) for name in OPTIONAL}
-    optional = {name: {} if found[name] is None else view(data, found[name]) for name, view in OPTIONAL.items()}
-    return {name: view(data) for name, view in ALWAYS.items()} | optional
+SECTIONS = (models, gold, groups, sets, certainty, agreement, replacement, specification, checks)

@@ -126,6 +126,10 @@ DAVIDSON = Reference(
     "R. R. Davidson. On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. "
     "Journal of the American Statistical Association 65, 1970.",
 )
+HOLM = Reference(
+    "Holm, 1979",
+    "S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 1979.",
+)
 KRIPPENDORFF = Reference(
     "Krippendorff, 2004",
     "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.",

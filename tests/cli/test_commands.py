@@ -191,7 +191,7 @@ def test_gold_that_contradicts_the_annotators_is_said_first(document, run, tmp_p
     [target] = found["targets"]
     assert target["on_gold_items"] == 1
     said = run("report", *given, "-o", tmp_path / "page.html")
-    assert said.stdout.index("Gold contradicts the annotators") < said.stdout.index("How good is")
+    assert said.stdout.index("Gold contradicts the annotators") < said.stdout.index("How much is undecided")
 
 
 def test_help_fits_eighty_columns(run, monkeypatch):

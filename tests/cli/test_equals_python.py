@@ -145,14 +145,15 @@ def test_evaluate_and_report_print_the_same_scores(document, folder, tmp_path):
     rows = {row["model"]: row for row in document("evaluate", *how)["scores"]}
     said = " ".join(document("report", *how, "-o", tmp_path / "page.html")["notes"])
     row = rows["[bold]good"]
-    assert f"? {row['score']:.3f} ({row['lower']:.3f} to {row['upper']:.3f}). " in said
-    assert (tmp_path / "page.html").stat().st_size > 10_000
+    assert "[bold]good is better than fair with probability" in said
+    page = (tmp_path / "page.html").read_text()
+    assert f"{row['score']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})" in page
 
 
 def test_report_of_comparisons(document, folder, tmp_path):
     how = ("games.csv", *OPTIONS)
     said = document("report", *how, "-o", tmp_path / "one.html")
-    assert said["notes"][0].startswith("Which model is best?")
+    assert "is better than" in said["notes"][0]
     assert "Which comparisons should be next?" in (tmp_path / "one.html").read_text()
 
 

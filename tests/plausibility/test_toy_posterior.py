@@ -13,7 +13,6 @@ from bayesagree.inference.posterior import Drawn, ItemPosterior, Request
 from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, PosteriorRecord
 from bayesagree.report.data import report_data
-from bayesagree.report.settings import ReportSettings
 
 VOTES = Labels.from_counts([[3, 1], [0, 4], [2, 2]] * 30, labels=["no", "yes"])
 MODELS = Predictions.from_labels({"A": ["no", "yes", "no"] * 30, "B": ["yes"] * 90})
@@ -86,7 +85,7 @@ def test_it_is_evaluated_and_reported_by_name(registered):
     assert tree.identical(evaluate(VOTES, MODELS, plausibility=BetaBinomial(prior=1.0), **how))
     with pytest.raises(TypeError, match="no argument priors=; did you mean prior="):
         evaluate(VOTES, MODELS, plausibility="beta_binomial", priors=1.0)
-    data = report_data(VOTES, MODELS, settings=ReportSettings("beta_binomial", draws=50))
+    data = report_data(VOTES, MODELS, plausibility="beta_binomial", draws=50)
     assert data.settings.record.title == "beta-binomial"
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.report.data import report_data
-from bayesagree.report.settings import ReportSettings
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HAS_BROWSER = any(map(shutil.which, BROWSERS)) and find_spec("playwright") is not None
@@ -33,7 +32,7 @@ def test_set():
 
 @pytest.fixture(scope="session")
 def data(test_set):
-    return report_data(test_set.labels, test_set.predictions, settings=ReportSettings("dirichlet", draws=200))
+    return report_data(test_set.labels, test_set.predictions, plausibility="dirichlet", draws=200)
 
 
 @pytest.fixture(scope="session")

@@ -2,38 +2,36 @@
 
 import json
 import re
+from dataclasses import replace
 
-import pandas as pd
 import pytest
 
-from bayesagree import Comparisons, InputError, davidson
+from bayesagree import Comparisons
 from bayesagree.comparisons import preference_table
-from bayesagree.report import comparison_report
-from bayesagree.report.comparisons import panel
+from bayesagree.report import report_data
+from bayesagree.report.comparisons import answer, facts
 from bayesagree.report.page import render
 from bayesagree.report.wording import percent
-from tests.comparisons.test_davidson import crowd, food
+from tests.comparisons.test_davidson import crowd
 
 
 @pytest.fixture(scope="module")
 def data():
     games = Comparisons.from_long(crowd(n=600), annotator="who", item="prompt")
     effects = {"ties": "annotator", "order": "annotator", "discrimination": None}
-    return comparison_report(
-        games, davidson(games, **effects, draws=200, chains=2, random_seed=1), warnings=("<careful>",)
-    )
+    found = report_data(games, **effects, draws=200, chains=2, random_seed=1)
+    return replace(found, warnings=("<careful>",))
 
 
 def test_intervals_of_the_panel_begin_with_their_lower_end(data):
     best = preference_table(data.result, scale="win_rate").iloc[0]
-    common = data.effects[data.effects["annotator"].isna()].set_index("effect")
-    rows = {"How often does": best, "Does the first place win?": common.loc["first_wins"]}
-    found = [answer for answer in panel(data) if answer.question.startswith(tuple(rows))]
-    assert len(found) == 2
-    for answer, row in zip(found, rows.values()):
-        ends = " to ".join(percent(row[name]) for name in ("lower", "upper"))
-        assert row["lower"] < row["mean"] < row["upper"]
-        assert (answer.number, answer.ends) == (percent(row["mean"]), ends)
+    ends = " to ".join(percent(best[name]) for name in ("lower", "upper"))
+    assert f"wins {percent(best['mean'])} ({ends}) against" in " ".join(answer(data))
+    row = data.effects[data.effects["annotator"].isna()].set_index("effect").loc["first_wins"]
+    [found] = [fact for fact in facts(data) if fact.question == "Does the first place win?"]
+    ends = " to ".join(percent(row[name]) for name in ("lower", "upper"))
+    assert row["lower"] < row["mean"] < row["upper"]
+    assert (found.number, found.ends) == (percent(row["mean"]), ends)
 
 
 def test_page_has_the_numbers_and_no_error(data):
@@ -43,11 +41,3 @@ def test_page_has_the_numbers_and_no_error(data):
     assert [row["mean"] for row in numbers["models"]] == pytest.approx(table["mean"].tolist())
     assert "A &amp; B" in page
     assert "&lt;careful&gt;" in page
-
-
-def test_a_result_of_other_comparisons_is_refused():
-    games = Comparisons.from_long(food()[lambda t: t["winner"] != "tie"])
-    tree = davidson(games, ties=None, order=None, discrimination=None, draws=50, chains=1, random_seed=1)
-    other = Comparisons.from_long(pd.DataFrame({"left": ["A"], "right": ["B"], "winner": ["A"]}))
-    with pytest.raises(InputError, match="none of davidson for these comparisons"):
-        comparison_report(other, tree)

@@ -12,7 +12,6 @@ import pytest
 from bayesagree import Labels, Predictions
 from bayesagree.report.data import report_data
 from bayesagree.report.page import write_report
-from bayesagree.report.settings import ReportSettings
 
 pytestmark = pytest.mark.browser
 
@@ -123,7 +122,7 @@ def test_hostile_names_are_text(browser, tmp_path):
     models = {name: dict(zip(names, dice.choice(HOSTILE, len(names)).tolist())) for name in HOSTILE[:6]}
     found = report_data(
         labels, Predictions.from_labels({m: pd.Series(v) for m, v in models.items()}, labels=HOSTILE),
-        settings=ReportSettings("dirichlet", draws=50),
+        plausibility="dirichlet", draws=50,
     )  # fmt: skip
     path = tmp_path / "hostile.html"
     write_report(found, path)

@@ -20,7 +20,7 @@ from bayesagree.datasets.simulate import rankings
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.report.beside import group_results
 from bayesagree.report.data import OPEN, report_data
-from bayesagree.report.page import methods_paragraph
+from bayesagree.report.methods import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
 from studies.systems import noisy_models
 from studies.top_k import expected_top_k_accuracy
@@ -34,7 +34,7 @@ def test_certainty_is_exact_at_every_reliability(data, test_set):
         tree = dirichlet(test_set.labels, reliability=level, draws=1, chains=1, random_seed=1)
         exact = annotation_certainty(tree, exact=True)
         np.testing.assert_allclose(data.certainty.sel(reliability=level), exact, rtol=1e-12)
-    assert data.open_share == float((data.certainty.sel(reliability=1.0) < OPEN).mean())
+    assert data.is_open.tolist() == (data.certainty.sel(reliability=1.0) < OPEN).values.tolist()
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +46,16 @@ def trace(test_set):
 
 def test_a_trace_of_ones_own_is_the_truth_of_the_report(trace, test_set):
     given = test_set.labels, test_set.predictions
-    found = report_data(*given, settings=ReportSettings(plausibility=trace, random_seed=1))
+    found = report_data(*given, plausibility=trace, random_seed=1)
     scores = evaluate(*given, plausibility=trace, random_seed=1)["posterior"]["accuracy"].mean(("chain", "draw"))
     shown = found.scores.table["score"].sel(metric="accuracy", model=scores["model"], reliability=1.0)
     np.testing.assert_allclose(shown, scores)
     np.testing.assert_allclose(found.certainty.isel(reliability=0), annotation_certainty(trace))
     first = found.open_items[0]
     at = test_set.labels.items.astype(str).tolist().index(first.item)
-    mean = trace["posterior"]["plausibility"].isel(item=at).mean(("chain", "draw"))
-    by_label = dict(zip(map(str, mean["category"].values), mean.values))
-    for candidate in first.candidates:
-        assert candidate.plausibility == pytest.approx(by_label[candidate.label])
+    best = trace["posterior"]["plausibility"].isel(item=at).argmax("category").values
+    for label, chance in first.candidates:
+        assert chance == pytest.approx(np.mean(best == int(label)))
     assert (found.settings.chains, found.settings.draws) == (4, 200)
     assert 0.99 < found.diagnostics["r_hat"] < 1.1
     assert "a posterior of the authors' own. Annotation certainty" in methods_paragraph(found)
@@ -87,9 +86,6 @@ def test_the_least_certain_items_come_first_with_their_annotations(data, test_se
     assert first.n_annotations == counts.sum()
     for label, n in zip(test_set.labels.categories, counts):
         assert (f"{label} ({n})" in first.given[0]) == (n > 0)
-    for candidate in first.candidates:
-        expected = (counts[int(candidate.label)] + 1 / 4) / (counts.sum() + 1)
-        assert candidate.plausibility == pytest.approx(expected)
     assert sum(len(models) for _, models in first.predicted) == 3
 
 
@@ -97,21 +93,16 @@ def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
     given = rankings(n_items=30, n_labels=6, random_seed=1).rankings
     models = noisy_models(given, n_models=2, random_seed=1)
     settings = ReportSettings(plausibility="plackett_luce", reliability=(1.0,), draws=400, least_certain=25)
-    found = report_data(given, models, settings=settings)
+    found = report_data(given, models, **vars(settings))
     assert found.settings.metrics == ("top_3_accuracy", "average_overlap_3")
     assert found.diagnostics["r_hat"] < 1.2
-    tree = plackett_luce(given, draws=400, random_seed=1)
     certainty = label_certainty(plackett_luce(given, draws=400, random_seed=1, top_labels=1)).max("category")
     np.testing.assert_allclose(found.certainty.isel(reliability=0), certainty)
-    mean = tree["posterior"]["plausibility"].mean(("chain", "draw"))
     for item in found.open_items[:3]:
         at = given.items.astype(str).tolist().index(item.item)
         assert item.n_annotations == len(given.of_item(at)) == len(item.given)
-        for candidate in item.candidates:
-            # Two runs of 1600 and 1000 draws, which the chains are worth a good third of.
-            known = float(mean.sel(item=given.items[at], category=int(candidate.label)))
-            assert candidate.plausibility == pytest.approx(known, abs=5 * 0.5 / np.sqrt(200))
-    assert found.agreement["coefficient"].tolist() == ["leave_one_out"]
+    assert found.agreement["coefficient"].tolist()[0] == "leave_one_out"
+    assert {"tau_b"} <= set(found.agreement["coefficient"])
     metric = data_of(found, "average_overlap_3")
     assert metric.shape == (1, 2)
 
@@ -132,7 +123,6 @@ def unequal():
     return votes, people, Predictions.from_labels({"ones": [1] * 40}, labels=[0, 1])
 
 
-@pytest.mark.filterwarnings("ignore:.* votes per group and item:UserWarning")
 def test_groups_name_whom_a_model_serves_worst(unequal):
     votes, people, model = unequal
     groups = Groups.by_features(votes, people, ["gender"])
@@ -142,20 +132,15 @@ def test_groups_name_whom_a_model_serves_worst(unequal):
     assert row["best"] == "f"
     assert row["probability"] > 0.95
     assert found.composition["annotators"].to_dict() == {"f": 6, "m": 5, "unknown": 1}
-    assert found.truth["scores"].set_index("group")["mean"].idxmax() == "f"
-    assert found.truth["groups"]["votes"].tolist() == [240, 200, 40]
     alone = group_results(Case(votes, None, SHORT), groups)
     assert alone.accuracy is None
-    assert alone.truth is None
 
 
 def test_certainty_without_a_closed_form_is_what_scoring_saw_at_each_reliability():
     given = rankings(n_items=12, n_labels=4, random_seed=2).rankings
     models = noisy_models(given, n_models=2, random_seed=1)
     levels = (1.0, 3.0)
-    found = report_data(
-        given, models, settings=ReportSettings("plackett_luce", reliability=levels, draws=1500, random_seed=1)
-    )
+    found = report_data(given, models, plausibility="plackett_luce", reliability=levels, draws=1500, random_seed=1)
     seen = evaluate(given, models, plausibility="plackett_luce", reliability=levels, draws=1500, random_seed=1)
     known = seen["certainty"].to_dataset()["annotation_certainty"].sel(reliability=3.0)
     np.testing.assert_array_equal(found.certainty.sel(reliability=3.0), known)

@@ -13,9 +13,8 @@ from bayesagree import Annotators, Labels, Predictions
 from bayesagree.annotations.groups import Groups
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
-from bayesagree.report.figures import bars, certainty_curve
+from bayesagree.report.figures import bars, curve
 from bayesagree.report.page import render, write_report
-from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective import EvaluationSpecification
 
 EVIL = "<script>alert('x')</script>\"'><img src=x onerror=alert(1)>&{{ 7 * 7 }}"
@@ -60,7 +59,7 @@ def evil():
     declared = EvaluationSpecification(EVIL, protected=[EVIL], collection=EVIL)
     return report_data(
         votes, models, groups=Groups.by_features(votes, people, [EVIL]), annotators=people, specification=declared,
-        settings=ReportSettings(draws=50),
+        draws=50,
     )  # fmt: skip
 
 
@@ -98,7 +97,7 @@ def test_names_from_the_data_stay_text(evil):
 def test_the_numbers_are_there_with_all_digits(data):
     block = re.search(r'id="numbers">(.*?)</script>', render(data), flags=re.DOTALL)[1]
     tables = json.loads(block)
-    assert set(tables) == {"agreement", "certainty", "scores", "pairs", "point_estimate"}
+    assert set(tables) == {"agreement", "certainty", "scores", "pairs", "point_estimate", "audit"}
     shown = {(row["reliability"], row["model"]): row["score"] for row in tables["scores"]}
     for (level, model), value in shown.items():
         known = data.scores.table["score"].sel(metric="accuracy", reliability=level, model=model)
@@ -143,5 +142,4 @@ def test_figures_survive_values_that_are_all_alike(values):
     drawn, nothing = bars([(value, lower, upper), (float("nan"),) * 3])
     assert "nan" not in str(drawn)
     assert (nothing, drawn.count("<circle")) == ("", 1)
-    curve = certainty_curve([1.0], np.full((1, 3), value), 0.95)
-    assert "nan" not in str(curve)
+    assert "nan" not in str(curve(np.full(3, value)))

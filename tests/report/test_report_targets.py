@@ -22,7 +22,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def informed(few):
-    return report_data(few.labels, few.predictions, settings=INFORMED)
+    return report_data(few.labels, few.predictions, **vars(INFORMED))
 
 
 def test_scores_are_those_of_the_informed_evaluation(few, informed):
@@ -49,7 +49,7 @@ def test_scores_are_those_of_the_informed_evaluation(few, informed):
 
 def test_items_without_annotations_are_part_of_the_report(few):
     voted = few.labels.select(few.labels.item_index < 50)
-    found = report_data(voted, few.predictions, settings=INFORMED)
+    found = report_data(voted, few.predictions, **vars(INFORMED))
     assert found.certainty.sizes["item"] == 120
     assert any("70 of 120 items have predictions and no annotations" in said for said in found.warnings)
     render(found)

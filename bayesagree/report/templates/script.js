@@ -2,7 +2,11 @@
 // Tables marked "sortable" sort by the button in a column's head; one with data-filter is narrowed by that input.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
-  const key = (row, column) => row.cells[column].dataset.key ?? row.cells[column].textContent.trim();
+  // "0.86 (0.80 to 0.91)", "> 0.999" and "13 %" are sorted by their first number.
+  const key = (row, column) => {
+    const text = row.cells[column].textContent.trim();
+    return row.cells[column].classList.contains("n") ? (/-?\d[\d\u202f]*\.?\d*/.exec(text)?.[0].replaceAll("\u202f", "") ?? "") : text;
+  };
   for (const button of table.querySelectorAll("thead button")) {
     const head = button.closest("th");
     button.disabled = false;
@@ -39,7 +43,7 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
   input.addEventListener("input", narrow);
   narrow();
 }
-// A section that a link or the address names opens what it folds, and paper has everything.
+// Paper has everything.
 const unfold = (parts) => parts.forEach((part) => { part.open = true; });
 addEventListener("beforeprint", () => unfold(document.querySelectorAll("details")));
 
@@ -80,50 +84,10 @@ for (const table of document.querySelectorAll("table[id]")) {
   press("CSV", () => save(table.id + ".csv", asText("text/csv", asCsv(cells(table)))), tools);
 }
 
-// A figure outside of the page has the colours of paper in its own attributes.
-const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "font-size", "font-weight", "font-family", "text-anchor"];
-const standalone = (svg) => {
-  const root = document.documentElement;
-  root.dataset.paper = "";
-  const alone = svg.cloneNode(true);
-  const drawn = svg.querySelectorAll("*");
-  alone.querySelectorAll("*").forEach((part, k) => {
-    const style = getComputedStyle(drawn[k]);
-    PAINT.forEach((name) => part.setAttribute(name, style.getPropertyValue(name)));
-  });
-  delete root.dataset.paper;
-  const { width, height } = svg.viewBox.baseVal;
-  const ground = document.createElementNS(svg.namespaceURI, "rect");
-  Object.entries({ width, height, fill: "#ffffff" }).forEach(([name, value]) => ground.setAttribute(name, value));
-  alone.prepend(ground);
-  Object.entries({ width, height }).forEach(([name, value]) => alone.setAttribute(name, value));
-  return { text: new XMLSerializer().serializeToString(alone), width, height };
-};
-const savePng = (name, { text, width, height }) => {
-  const image = new Image();
-  image.addEventListener("load", () => {
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [3 * width, 3 * height];
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob((png) => save(name, png));
-  });
-  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
-};
-document.querySelectorAll("figure").forEach((figure, k) => {
-  const svg = figure.querySelector("svg");
-  if (!svg) return;
-  const name = figure.closest("section").id + "-figure-" + (k + 1);
-  const tools = document.createElement("span");
-  tools.className = "tools";
-  figure.querySelector("figcaption").append(" ", tools);
-  press("SVG", () => save(name + ".svg", asText("image/svg+xml", standalone(svg).text)), tools);
-  press("PNG", () => savePng(name + ".png", standalone(svg)), tools);
-});
-
 const methods = document.getElementById("methods-text");
 const numbers = document.getElementById("numbers").textContent;
 const actions = {
-  copy: (button) => { unfold([methods.closest("details")]); copy(button, methods); },
+  copy: (button) => copy(button, methods),
   json: () => save("numbers.json", asText("application/json", numbers)),
   csv: () => {
     const rows = Object.entries(JSON.parse(numbers)).flatMap(([table, records]) => records.map((record) => ({ table, ...record })));
