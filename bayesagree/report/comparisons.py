@@ -186,7 +186,7 @@ def _effects(table: pd.DataFrame) -> Iterator[Section]:
     if own.any():
         names: Any = list(dict.fromkeys(table["effect"][own]))
         rows = [(str(who), *map(_ends, _tuples(part))) for who, part in table[own].groupby("annotator", sort=True)]
-        columns = ("Annotator", *(EFFECTS.get(name, name) for name in names))
+        columns = ("Annotator", *(str(EFFECTS.get(name, name)) for name in names))
         parts.append("Who ties often, who prefers the first place, whose verdicts follow the strengths less.")
         parts.append(Table("people-table", "Effects of each annotator, with 95 % intervals", columns, rows))
     if parts:
