@@ -110,7 +110,6 @@ def test_is_refused(name):
 
 
 OF_OTHERS = {
-    "common_agreement": [lambda tree: ba.agreement.phi_difference(tree, tree)],
     "davidson": [ba.comparisons.effect_table],
     "corrected_rate": [ba.judges.judge_table, ba.judges.warnings_of],
     "group_posterior": [ba.subjective.group_summary],

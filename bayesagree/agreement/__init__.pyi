@@ -1,4 +1,3 @@
-from ._pymc_likelihoods import BinnedBeta
 from .annotator_effects import annotator_levels
 from .bland_altman import limits_of_agreement
 from .checks import item_fit
@@ -7,18 +6,16 @@ from .leave_one_out import annotator_agreement
 from .phi import common_agreement_model
 from .prior import AgreementPrior
 from .spans import span_f1
-from .summary import phi_difference, phi_summary
+from .summary import phi_summary
 
 __all__ = [
     "common_agreement_model",
     "AgreementPrior",
-    "BinnedBeta",
     "annotator_agreement",
     "annotator_levels",
     "icc",
     "item_fit",
     "limits_of_agreement",
-    "phi_difference",
     "phi_summary",
     "span_f1",
 ]

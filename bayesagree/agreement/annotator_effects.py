@@ -27,8 +27,6 @@ LEVELS = ("annotator_shift", "annotator_spread")
 # A plain fit warns where annotators' levels are no accident (p-value of the F test of two-way analysis of variance)
 # and make up a tenth of the variance within items: below, Phi with and without them is the same to two digits.
 LEVELS_P_VALUE, LEVELS_SHARE = 1e-3, 0.1
-# Alternations between item means and annotators' levels at most, and the move (in variance of ratings) that ends.
-ALTERNATIONS, LEAST_MOVE = 200, 1e-9
 
 
 def check_effects(effects: str, ratings: Ratings, kind: Kind) -> None:
@@ -46,28 +44,21 @@ def check_effects(effects: str, ratings: Ratings, kind: Kind) -> None:
 def level_share(ratings: Ratings) -> tuple[float, float]:
     """Return the share of the variance within items that annotators' levels make up, and the p-value of the F test.
 
-    Two-way analysis of variance without interaction, any missing pattern: an additive level of each annotator, fitted
-    by alternation; the share is adjusted for the number of annotators as R^2 is, and can be negative.
+    Two-way analysis of variance without interaction, any missing pattern, by least squares; the share is adjusted for
+    the number of annotators as R^2 is, and can be negative.
     """
-    item, annotator = ratings.item_index, ratings.annotator_index
-    unit = ratings.unit()
-    of_item, of_annotator = np.bincount(item), np.bincount(annotator)
-    free, levels = item.size - np.count_nonzero(of_item), np.count_nonzero(of_annotator) - 1
-    of_item, of_annotator = np.maximum(of_item, 1), np.maximum(of_annotator, 1)  # names without a rating
-    if levels < 1 or free <= levels or not unit.any():
-        return 0.0, 1.0
-    within = unit - (np.bincount(item, unit) / of_item)[item]
+    unit, each = ratings.unit(), np.arange(ratings.rating.size)
+    (items, item), (people, annotator) = (
+        np.unique(index, return_inverse=True) for index in (ratings.item_index, ratings.annotator_index)
+    )
+    free, levels = unit.size - items.size, people.size - 1
+    within = unit - (np.bincount(item, unit) / np.bincount(item))[item]
     total = float(within @ within)
-    if total == 0:
+    if levels < 1 or free <= levels or total == 0:
         return 0.0, 1.0
-    rest = total
-    for index, n in ALTERNATIONS * ((annotator, of_annotator), (item, of_item)):
-        level = np.bincount(index, within) / n
-        move = float(n @ level**2)
-        if move < LEAST_MOVE * total:
-            break
-        rest -= move
-        within -= level[index]
+    columns = np.concatenate([item, items.size + annotator])
+    design = sp.sparse.csr_array((np.ones(2 * unit.size), (np.tile(each, 2), columns)))
+    rest = float(sp.sparse.linalg.lsqr(design, within, atol=1e-12, btol=1e-12)[3]) ** 2
     ratio = ((total - rest) / levels) / max(rest / (free - levels), 1e-300)
     return 1 - rest / (free - levels) / (total / free), float(sp.special.fdtrc(levels, free - levels, ratio))
 

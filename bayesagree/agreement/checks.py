@@ -136,16 +136,17 @@ def _histograms(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> tup
 
 
 def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator) -> Floats:
-    """Return judgments, some of them outright ends, given the item mean of each."""
-    a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
-    x = rng.beta(a, b)
-    if shares.any():
-        low, high = shares
-        log_low, log_high, _ = outright_shares(low, high, sp.special.logit(mu))
-        u = rng.random(x.size)
-        x = np.where(u < np.exp(log_low), 0.0, np.where(u > 1 - np.exp(log_high), 1.0, x))
-    n = ratings.n_levels
+    """Return judgments given the item mean of each, a level at the middle of its bin."""
+    x, n = judgments(mu, precision, shares, rng), ratings.n_levels
     return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n
+
+
+def judgments(mu: Floats, precision: float, shares: Any, rng: np.random.Generator) -> Floats:
+    """Draw a judgment on [0, 1], or an outright end, given the item mean of each."""
+    a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
+    log_low, log_high, _ = outright_shares(*shares, sp.special.logit(mu))
+    x, u = rng.beta(a, b), rng.random(mu.size)
+    return np.where(u < np.exp(log_low), 0.0, np.where(u > 1 - np.exp(log_high), 1.0, x))
 
 
 def _coarse(ratings: Ratings, unit: Floats) -> Floats:

@@ -16,7 +16,7 @@ from bayesagree.agreement._coefficients import (
 )
 from bayesagree.agreement._items import Items, items_of
 from bayesagree.agreement.phi import common_agreement
-from bayesagree.agreement.summary import phi_difference
+from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import probability
@@ -68,7 +68,7 @@ def agreement_difference(
     See Also
     --------
     agreement_table : the coefficients of one set.
-    phi_difference : the difference of two posteriors of Phi.
+    phi_summary : the difference of two posteriors of Phi.
 
     References
     ----------
@@ -114,6 +114,6 @@ def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generato
             nothing = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan)
             return nothing | {"ci_kind": "hdi", "note": f"{side}: needs ratings, one for each annotator and item"}
     fits = [common_agreement(items.rated, random_seed=rng) for items in sides if items.rated is not None]
-    found = phi_difference(fits[0], fits[1], ci_prob=ci_prob)
+    found = phi_summary(fits[0], fits[1], ci_prob=ci_prob)
     values = {name: float(found[name]) for name in ("lower", "upper", "prob_positive")}
     return values | {"estimate": float(found["mean"]), "ci_kind": "hdi", "note": "posteriors taken as independent"}

@@ -148,18 +148,14 @@ def _known_means(means: MeanPrior, rated: Any) -> Any:
 def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: Any, binned: bool) -> None:
     import pymc as pm
 
-    from bayesagree.agreement._pymc_likelihoods import BinnedBeta, Levels, inflated_variable
+    from bayesagree.agreement._pymc_likelihoods import rating_variable
     from bayesagree.inference.random_draws import beta_variable
 
     def data(values: Any) -> Any:
         return pm.Data("observed_rating", values, dims="annotation")
 
-    def bins(edges: Any, values: Any, levels: Levels = Levels()) -> None:  # noqa: B008 (a constant)
-        observed = {"observed": data(values), "dims": "annotation"}
-        if shares:
-            inflated_variable("rating", alpha, beta, shares[0], shares[1], edges, levels=levels, **observed)
-        else:
-            BinnedBeta("rating", alpha, beta, edges, **levels._asdict(), **observed)
+    def bins(edges: Any, values: Any, **levels: float) -> None:
+        rating_variable("rating", alpha, beta, edges, shares, **levels, observed=data(values), dims="annotation")
 
     unit = ratings.unit()
     if kind == "squeezed":
@@ -167,7 +163,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
         beta_variable("rating", alpha, beta, observed=data((unit * (n - 1) + 0.5) / n), dims="annotation")
     elif ratings.step is not None:
         n = ratings.n_levels or 1
-        bins(np.linspace(0, 1, n + 1), ratings.rating.astype(float), Levels(ratings.scale[0], ratings.step))
+        bins(np.linspace(0, 1, n + 1), ratings.rating.astype(float), low=ratings.scale[0], step=ratings.step)
     elif shares and not binned:
         bins(None, unit)
     elif kind == "density" or (kind == "binned" and unit.min() > 0 and unit.max() < 1):

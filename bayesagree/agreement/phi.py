@@ -110,7 +110,7 @@ def common_agreement(
 
     See Also
     --------
-    common_agreement_model, agreement_table, phi_difference, item_fit
+    common_agreement_model, agreement_table, phi_summary, item_fit
 
     References
     ----------

@@ -5,10 +5,8 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from bayesagree._types import Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import hdi
-from bayesagree.inference.results import require_from
 
 SAMPLE = ("chain", "draw")
 
@@ -42,13 +40,16 @@ def decision(lower: float, upper: float) -> str:
     return "agreement" if lower > 0 else "disagreement" if upper < 0 else "undecided"
 
 
-def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
-    """Return the summary of draws of Phi, also of a trace sampled from `common_agreement_model`.
+def phi_summary(tree: xr.DataTree, other: xr.DataTree | None = None, *, ci_prob: float = 0.95) -> xr.Dataset:
+    """Return the summary of draws of Phi, also of a trace sampled from `common_agreement_model`, or of a difference.
 
     Parameters
     ----------
     tree
         Any result with `phi` (chain, draw) in its posterior.
+    other
+        A second one, of other annotations: the summary is then of `tree` minus `other`, two groups of annotators or
+        two rounds, whose posteriors are taken as independent.
     ci_prob
         Probability of the interval.
 
@@ -56,78 +57,40 @@ def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     -------
     Dataset
         `mean`, `sd`, `lower` and `upper` (HDI) and `prob_positive`; its attribute `decision` is agreement, disagreement
-        or undecided.
+        or undecided; with `other` also `difference` (chain, draw), and no decision.
 
     Raises
     ------
     InputError
-        No `phi` in the posterior.
+        No `phi` in a posterior; different numbers of chains or draws.
 
     See Also
     --------
     common_agreement : its group ``agreement`` has the same summary.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> from bayesagree.agreement.phi import common_agreement_model
-    >>> ratings = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
-    >>> with common_agreement_model(ratings):
-    ...     trace = pm.sample_prior_predictive(50, random_seed=1)
-    >>> phi_summary(xr.DataTree.from_dict({"posterior": trace["prior"].to_dataset()})).attrs["decision"]
-    'undecided'
-    """
-    posterior = tree["posterior"].to_dataset()
-    if "phi" not in posterior:
-        raise InputError(f"no phi in this posterior, which has {', '.join(map(str, posterior))}")
-    phi = posterior["phi"].values
-    summary = _summary(phi, ci_prob).assign(sd=phi.std(ddof=1))
-    return summary.assign_attrs(decision=decision(float(summary["lower"]), float(summary["upper"])))
-
-
-def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
-    """Return the posterior of Phi_first - Phi_second, of two groups of annotators or two rounds.
-
-    Parameters
-    ----------
-    first, second
-        Results of `common_agreement` on different annotations (their posteriors are taken as independent).
-    ci_prob
-        Probability of the interval.
-
-    Returns
-    -------
-    Dataset
-        `difference` (chain, draw), `mean`, `lower` and `upper` (HDI) and `prob_positive`.
-
-    Raises
-    ------
-    InputError
-        Different numbers of chains or draws.
-
-    See Also
-    --------
-    common_agreement : the posterior of one Phi.
+    agreement_difference : the difference of every coefficient of two sets of annotations.
 
     Examples
     --------
     >>> one = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
     >>> two = Ratings.from_matrix([[1, 4, 5, 2], [1, 5, 1, 4]], scale=(1, 5), step=1)
-    >>> difference = phi_difference(common_agreement(one, random_seed=1), common_agreement(two, random_seed=2))
-    >>> float(difference["prob_positive"]) > 0.9
-    True
+    >>> first, second = (common_agreement(ratings, random_seed=1) for ratings in (one, two))
+    >>> phi_summary(first).attrs["decision"], float(phi_summary(first, second)["prob_positive"]) > 0.9
+    ('agreement', True)
     """
-    for tree in (first, second):
-        require_from("common_agreement", tree, "posterior/phi")
-    a, b = (tree["posterior"].to_dataset()["phi"].values for tree in (first, second))
-    if a.shape != b.shape:
+    given = [one["posterior"].to_dataset() for one in (tree, other) if one is not None]
+    if lacking := [posterior for posterior in given if "phi" not in posterior]:
+        raise InputError(f"no phi in this posterior, which has {', '.join(map(str, lacking[0]))}")
+    phi, *subtracted = (posterior["phi"].values for posterior in given)
+    if subtracted and phi.shape != subtracted[0].shape:
         raise InputError(
-            f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
+            f"posteriors of {phi.shape} and {subtracted[0].shape} (chain, draw); use the same draws= and chains="
         )
-    return _summary(a - b, ci_prob).assign(difference=(SAMPLE, a - b))
-
-
-def _summary(drawn: Floats, ci_prob: float) -> xr.Dataset:
+    drawn = phi - sum(subtracted)
     lower, upper = hdi(drawn, ci_prob)
-    summary = {"mean": drawn.mean(), "lower": lower, "upper": upper, "prob_positive": (drawn > 0).mean()}
-    return xr.Dataset(summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob})
+    summary = {"mean": drawn.mean(), "sd": drawn.std(ddof=1), "lower": lower, "upper": upper}
+    found = xr.Dataset(
+        summary | {"prob_positive": (drawn > 0).mean()}, attrs={"ci_kind": "hdi", "ci_prob": ci_prob}
+    )
+    if subtracted:
+        return found.assign(difference=(SAMPLE, drawn))
+    return found.assign_attrs(decision=decision(lower, upper))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.agreement._phi.posterior import precision_of
+from bayesagree.agreement.checks import judgments
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
@@ -67,16 +68,9 @@ class RatingWorld(NamedTuple):
         self, items: int, annotators: int, rng: np.random.Generator
     ) -> tuple[Labels | Ratings, Predictions | None]:
         """Draw items with replacement, and ratings as `common_agreement` reads them."""
-        precision, size = precision_of(self.phi), (items, annotators)
         rows = rng.integers(self.item_mean.size, size=items)
-        mean = np.clip(self.item_mean[rows], 1e-9, 1 - 1e-9)[:, None]
-        unit = rng.beta(mean * precision, (1 - mean) * precision, size)
-        # Odds of an outright low end, of a high end, and of a judgment.
-        low, high = (w / (1 - w) for w in self.ends)
-        odds = np.stack([low * (1 - mean) / mean, high * mean / (1 - mean), np.ones_like(mean)], axis=-1)
-        limit = np.cumsum(odds / odds.sum(axis=-1, keepdims=True), axis=-1)
-        chance = rng.random(size)
-        unit = np.where(chance < limit[..., 0], 0.0, np.where(chance < limit[..., 1], 1.0, unit))
+        mean = np.clip(np.repeat(self.item_mean[rows], annotators), 1e-9, 1 - 1e-9)
+        unit = judgments(mean, float(precision_of(self.phi)), self.ends, rng).reshape(items, annotators)
         start, end = self.scale
         if self.levels is None:
             return Ratings.from_matrix(start + (end - start) * unit, scale=self.scale), None

@@ -11,7 +11,7 @@ from _phi import levels, posterior_of
 from bayesagree import simulate
 from bayesagree.agreement.checks import item_fit
 from bayesagree.agreement.phi import common_agreement
-from bayesagree.agreement.summary import phi_difference
+from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from studies.clusters import phi_clusters
@@ -40,7 +40,7 @@ def test_difference_of_two_groups():
     a = simulate.ratings(n_items=200, ratings_per_item=5, phi=0.7, random_seed=1).ratings
     b = simulate.ratings(n_items=200, ratings_per_item=5, phi=0.3, random_seed=2).ratings
     one, two = common_agreement(a, random_seed=1), common_agreement(b, random_seed=2)
-    found = phi_difference(one, two)
+    found = phi_summary(one, two)
     assert float(found["lower"]) < 0.4 < float(found["upper"])
     assert float(found["prob_positive"]) > 0.99
 
@@ -83,8 +83,7 @@ def test_interval_has_the_probability_asked_for():
     assert abs(inside.mean() - 0.5) < 4.5 * 0.5 / np.sqrt(phi.size)
     assert found.attrs["ci_prob"] == 0.5
     half, most = (
-        phi_difference(tree, common_agreement(ratings, likelihood="binned", random_seed=2), ci_prob=p)
-        for p in (0.5, 0.95)
+        phi_summary(tree, common_agreement(ratings, likelihood="binned", random_seed=2), ci_prob=p) for p in (0.5, 0.95)
     )
     assert float(most["lower"]) < float(half["lower"]) < float(half["upper"]) < float(most["upper"])
     with pytest.raises(InputError, match="ci_prob"):

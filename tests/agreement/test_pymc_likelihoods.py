@@ -1,12 +1,11 @@
-"""BinnedBeta: probability, gradient and random draws."""
+"""Bins of Beta judgments: probability, gradient and random draws."""
 
 import numpy as np
 import pymc as pm
 import pytest
 from scipy.stats import beta
 
-from bayesagree.agreement import BinnedBeta
-from bayesagree.agreement._pymc_likelihoods import bins_log_probability
+from bayesagree.agreement._pymc_likelihoods import bins_log_probability, rating_variable
 from bayesagree.errors import InputError
 
 EDGES = np.linspace(0, 1, 6)
@@ -47,7 +46,8 @@ def test_gradient_is_the_slope_of_the_probability():
 
 @pytest.mark.nuts
 def test_random_draws_follow_the_probabilities():
-    draws = pm.draw(BinnedBeta.dist(2.0, 3.0, EDGES), draws=4000, random_seed=1)
+    with pm.Model():
+        draws = pm.draw(rating_variable("x", 2.0, 3.0, EDGES), draws=4000, random_seed=1).astype(int)
     expected = np.diff(beta.cdf(EDGES, 2, 3))
     share = np.bincount(draws, minlength=5) / 4000
     assert (np.abs(share - expected) < 4.5 * np.sqrt(expected / 4000)).all()
@@ -57,7 +57,7 @@ def test_random_draws_follow_the_probabilities():
 def test_log_probability_in_a_model():
     with pm.Model() as model:
         mu = pm.Uniform("mu")
-        BinnedBeta("rating", 4 * mu, 4 * (1 - mu), EDGES, observed=[3, 4, 4])
+        rating_variable("rating", 4 * mu, 4 * (1 - mu), EDGES, observed=[3, 4, 4])
     point = {"mu_interval__": np.array(0.0)}
     expected = np.log(np.diff(beta.cdf(EDGES, 2, 2))[[3, 4, 4]]).sum()
     (value,) = model.compile_logp(vars=model.observed_RVs, sum=False)(point)
@@ -67,4 +67,4 @@ def test_log_probability_in_a_model():
 
 def test_edges_that_are_no_bins_are_refused():
     with pytest.raises(InputError, match="edges"):
-        BinnedBeta.dist(1.0, 1.0, [0.0, 0.5])
+        rating_variable("x", 1.0, 1.0, [0.0, 0.5])
