@@ -55,7 +55,7 @@ def test_without_answers_at_the_ends_and_on_two_levels_there_is_one_reading(rows
 
 
 @pytest.mark.parametrize(
-    ("rows", "decision"), [([[5] * 5] * 99 + [[5, 5, 5, 5, 1]], "undecided"), ([[1, 5, 1, 5, 5]] * 40, "disagreement")]
+    ("rows", "decision"), [([[5] * 5] * 29 + [[5, 5, 5, 5, 1]], "undecided"), ([[1, 5, 1, 5, 5]] * 20, "disagreement")]
 )
 def test_without_answers_between_the_ends_both_readings_keep_half_the_weight(rows, decision):
     """Number and decision agree: unanimous ends with one split say little, two camps on every item disagree."""

@@ -69,7 +69,7 @@ def test_posterior_is_that_of_brute_force():
 
 
 def test_shares_of_outright_ends_are_found_and_phi_is_that_of_the_judgments():
-    ratings = piled(300, 0.7, (0.3, 0.05), random_seed=4)
+    ratings = piled(150, 0.7, (0.3, 0.05), random_seed=4)
     found = common_agreement(ratings, likelihood="inflated", draws=500, chains=2, random_seed=1)
     drawn = found["posterior"].to_dataset()
     for name, share in (("low_end_share", 0.3), ("high_end_share", 0.05)):

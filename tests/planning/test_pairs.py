@@ -67,11 +67,10 @@ def test_choice_after_twenty_comparisons_against_simulated_ones(pairs):
     a, b = (int(np.flatnonzero(name == NAMES)[0]) for name in table.attrs["models"])
     chance = np.stack([weighted(pairs, a, b, outcome) for outcome in range(3)], axis=1)
     ahead = pairs.strength[:, a] > pairs.strength[:, b]
-    rng, right = np.random.default_rng(1), []
-    for truth in range(0, 4000, 2):
-        counts = rng.multinomial(20, chance[truth])
-        w = np.exp(counts @ np.log(chance.T))
-        right.append((w @ ahead / w.sum() > 0.5) == ahead[truth])
+    truth = np.arange(0, 4000, 2)
+    counts = np.random.default_rng(1).multinomial(20, chance[truth])
+    w = np.exp(counts @ np.log(chance.T))
+    right = (w @ ahead / w.sum(axis=1) > 0.5) == ahead[truth]
     # The Monte-Carlo error is .01; the formula takes the difference of the strengths as normal.
     assert np.mean(right) == pytest.approx(table.loc[20, "prob_right"], abs=0.03)
     assert table.loc[0, "prob_right"] == pytest.approx(ahead.mean(), abs=0.02)
