@@ -13,7 +13,7 @@ Source: Qu, Tan, Kutner, "Random effects models in latent class analysis for eva
 Biometrics 52 (1996), https://doi.org/10.2307/2533043, with logits for probits.
 """
 
-import math
+from typing import Any
 
 import numpy as np
 import scipy as sp
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.hamiltonian import Chain
-from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
+from bayesagree.inference.streams import Seed, item_blocks, seed_sequence
 
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())
@@ -30,12 +30,11 @@ ATTENUATION = 1.7**2
 ABILITY, ABILITY_SD, PREVALENCE = 1.5, 1.0, 3.0
 # Scale of the half-normal prior of s: at 1 four systems, whose labels say little of s, keep intervals too narrow.
 SPREAD = 2.0
-WARM_UP = 150
+WARM_UP = 100
+# Walkers that make a chain one after the other; numbers of joint probabilities held at once.
+WALKERS, AT_ONCE = 4, 2**20
 # Bound of log s, far outside the posterior: a trajectory that leaves it is rejected.
 WIDEST = 8.0
-# Pairs of label and pattern below which chains in threads, whose steps are short, hinder each other more than they
-# help.
-FEW_CELLS = 2500
 
 
 class SharedDifficulty:
@@ -53,39 +52,41 @@ class SharedDifficulty:
         self.wrong = np.einsum("stk,ksp->tp", of_wrong, self.right)  # (label, pattern)
 
     def joint(self, point: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return Pr(label, difficulty, pattern), (label, node, pattern), over exp of a number of each pattern.
+        """Return Pr(label, difficulty, pattern), (..., label, node, pattern), over exp of a number of each pattern.
 
-        Also these numbers, (pattern,), log prevalences, (label,), and logits, (label, node, system).
+        Also these numbers, (..., pattern), log prevalences, (..., label), and logits, (..., label, node, system); of
+        points (..., parameter).
         """
-        n_abilities, spread = self.n_labels * self.n_systems, math.exp(point[-1])
-        share = sp.special.log_softmax(np.append(0.0, point[n_abilities:-1]))
-        ability = point[:n_abilities].reshape(self.n_labels, 1, self.n_systems)
-        logit = math.sqrt(1 + spread**2 / ATTENUATION) * ability - spread * NODES[:, None]
-        of_right = sp.special.log_expit(logit) @ self.right + sp.special.log_expit(-logit) @ (
-            self.given - self.right
-        )
-        log_joint = of_right + LOG_WEIGHTS[:, None] + (self.wrong + share[:, None])[:, None]
-        largest = log_joint.max(axis=(0, 1))
-        return np.exp(log_joint - largest), largest, share, logit
+        n_abilities, spread = self.n_labels * self.n_systems, np.exp(point[..., -1, None, None, None])
+        odds = point[..., n_abilities:-1]
+        share = sp.special.log_softmax(np.concatenate([np.zeros((*odds.shape[:-1], 1)), odds], axis=-1), axis=-1)
+        ability = point[..., :n_abilities].reshape(*odds.shape[:-1], self.n_labels, 1, self.n_systems)
+        logit = np.sqrt(1 + spread**2 / ATTENUATION) * ability - spread * NODES[:, None]
+        log_joint = sp.special.log_expit(logit) @ self.right + LOG_WEIGHTS[:, None]
+        log_joint += sp.special.log_expit(-logit) @ (self.given - self.right)
+        log_joint += (self.wrong + share[..., None])[..., None, :]
+        largest = log_joint.max(axis=(-3, -2))
+        return np.exp(log_joint - largest[..., None, None, :]), largest, share, logit
 
-    def __call__(self, point: Floats) -> tuple[float, Floats]:
-        """Return the log density and its gradient."""
-        if abs(point[-1]) > WIDEST:
-            return -np.inf, np.zeros_like(point)
-        (joint, largest, share, logit), spread = self.joint(point), math.exp(point[-1])
-        total, alpha = joint.sum(axis=(0, 1)), 2 * PREVALENCE / self.n_labels
-        factor, abilities = math.sqrt(1 + spread**2 / ATTENUATION), point[: self.n_labels * self.n_systems]
-        here, away = joint * (self.count / total), (abilities - ABILITY) / ABILITY_SD
+    def __call__(self, point: Floats) -> tuple[Any, Floats]:
+        """Return log densities of points (..., parameter) and their gradients."""
+        inside = np.append(np.full(point.shape[-1] - 1, np.inf), WIDEST)
+        (joint, largest, share, logit) = self.joint(point.clip(-inside, inside))
+        spread, total = np.exp(point[..., -1]), joint.sum(axis=(-3, -2))
+        alpha, abilities = 2 * PREVALENCE / self.n_labels, point[..., : self.n_labels * self.n_systems]
+        here, away = joint * (self.count / total)[..., None, None, :], (abilities - ABILITY) / ABILITY_SD
         of_logit = here @ self.right.swapaxes(1, 2) - (here @ self.given.T) * sp.special.expit(logit)
-        by_spread = abilities.reshape(self.n_labels, 1, -1) * spread / (ATTENUATION * factor) - NODES[:, None]
+        factor = np.sqrt(1 + spread**2 / ATTENUATION)
+        by_ability = factor[..., None] * of_logit.sum(axis=-2).reshape(abilities.shape)
+        by_spread = spread / (ATTENUATION * factor**2) * (by_ability * abilities).sum(axis=-1)
+        by_spread -= (of_logit * NODES[:, None]).sum(axis=(-3, -2, -1))
         expected = (self.count.sum() + alpha * self.n_labels) * np.exp(share)
-        slope = np.concatenate([
-            of_logit.sum(axis=1).ravel() * factor - away / ABILITY_SD,
-            (here.sum(axis=(1, 2)) + alpha - expected)[1:],
-            [(of_logit * by_spread).sum() * spread + 1 - (spread / SPREAD) ** 2],
-        ])  # fmt: skip
-        height = self.count @ (np.log(total) + largest) + alpha * share.sum() - 0.5 * away @ away
-        return float(height + point[-1] - 0.5 * (spread / SPREAD) ** 2), slope
+        of_labels = here.sum(axis=(-2, -1)) + alpha - expected
+        of_spread = by_spread * spread + 1 - (spread / SPREAD) ** 2
+        slope = np.concatenate([by_ability - away / ABILITY_SD, of_labels[..., 1:], of_spread[..., None]], axis=-1)
+        height = (np.log(total) + largest) @ self.count + alpha * share.sum(axis=-1) - 0.5 * np.square(away).sum(-1)
+        height = height + point[..., -1] - 0.5 * (spread / SPREAD) ** 2
+        return np.where(np.abs(point[..., -1]) > WIDEST, -np.inf, height), slope
 
     def start(self, log_spread: float) -> Floats:
         """Return the parameters at which searches start: equal abilities and prevalences."""
@@ -98,37 +99,38 @@ class SharedDifficulty:
 
         def loss(point: Floats) -> tuple[float, Floats]:
             height, slope = self(np.append(point[:-1], np.clip(point[-1], -WIDEST, WIDEST)))
-            return -height, -slope
+            return -float(height), -slope
 
         found = sp.optimize.minimize(loss, start, jac=True, method="BFGS")
         covariance = (found.hess_inv + found.hess_inv.T) / 2
         return found.x, np.linalg.cholesky(covariance + 1e-6 * np.eye(start.size))
 
-    def draw(self, draws: int, mode: tuple[Floats, Floats], rng: Rng) -> tuple[NDArray[np.int16], Floats]:
-        """Return truths (draw, item) and spreads (draw,) of one chain."""
-        centre, units = mode
-        point = centre + 0.3 * units @ rng.standard_normal(centre.size)
+    def draw(self, draws: int, chains: int, rng: Rng) -> Floats:
+        """Return parameters (sample, parameter), chain after chain."""
+        centre, units = self.mode()
+        point = centre + 0.3 * rng.standard_normal((chains * WALKERS, centre.size)) @ units.T
         chain = Chain(self, point, units, rng, shortest=0.5, longest=2.5)
         chain.adapt(WARM_UP)
-        points = chain.run(draws)
-        truth = np.empty((draws, self.place.size), np.int16)
-        for row, at in zip(truth, points):
-            of_label = self.joint(at)[0].sum(axis=1)
-            below = np.cumsum(of_label / of_label.sum(axis=0), axis=0)[:-1]
-            row[:] = (rng.random(row.size) >= below[:, self.place]).sum(axis=0)
-        return truth, np.exp(points[:, -1])
+        points = chain.run(-(-draws // WALKERS)).swapaxes(0, 1)
+        return points.reshape(chains, -1, centre.size)[:, :draws].reshape(-1, centre.size)
+
+    def truths(self, points: Floats, rng: Rng) -> NDArray[np.int16]:
+        """Draw the truth of each item given parameters (sample, parameter), shape (sample, item)."""
+        truth = np.empty((len(points), self.place.size), np.int16)
+        for some in item_blocks(len(points), max(1, AT_ONCE // (NODES.size * self.wrong.size))):
+            of_label = self.joint(points[some])[0].sum(axis=-2)
+            below = np.cumsum(of_label / of_label.sum(axis=1, keepdims=True), axis=1)[:, :-1, self.place]
+            truth[some] = (rng.random((len(below), 1, self.place.size)) >= below).sum(axis=1)
+        return truth
 
 
 def truths_behind(
     predicted: NDArray[np.int16], n_labels: int, draws: int, chains: int, random_seed: Seed
 ) -> tuple[NDArray[np.int16], Floats]:
     """Draw truths (chain x draw, item) and spreads of difficulty, chain after chain."""
-    model = SharedDifficulty(predicted, n_labels)
-    rngs = [np.random.default_rng(stream) for stream in seed_sequence(random_seed).spawn(chains)]
-    mode = model.mode()
-    each = map if model.wrong.size < FEW_CELLS else map_blocks
-    truths, spreads = zip(*each(lambda rng: model.draw(draws, mode, rng), rngs))
-    return np.concatenate(truths), np.concatenate(spreads)
+    model, rng = SharedDifficulty(predicted, n_labels), np.random.default_rng(seed_sequence(random_seed))
+    points = model.draw(draws, chains, rng)
+    return model.truths(points, rng), np.exp(points[:, -1])
 
 
 def _shares_of_wrong_labels(predicted: NDArray[np.int16], n_labels: int) -> Floats:
