@@ -10,6 +10,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import best_labels, label_dtype
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
@@ -42,7 +43,7 @@ class Concentration:
 
     start: NDArray[np.int64]
     label: NDArray[np.int32]
-    shape: NDArray[np.float64]
+    shape: Floats
     rest: float
     n_labels: int
 
@@ -51,30 +52,28 @@ class Concentration:
         cls,
         item: NDArray[np.integer[Any]],
         label: NDArray[np.integer[Any]],
-        weight: NDArray[np.float64],
+        weight: Floats,
         *,
         n_items: int,
-        prior: NDArray[np.float64],
+        prior: Floats,
     ) -> Self:
         """Add up the weight of each (item, category), then the prior shape of the label, shape (label,)."""
         n_labels = prior.size
-        cell, at = distinct(item.astype(np.int64) * n_labels + label, n_items * n_labels)
-        shape = np.bincount(at, weights=weight, minlength=cell.size)
+        cells, start = item.astype(np.int64) * n_labels + label, np.arange(n_items + 1) * n_labels
         if (prior != prior[0]).any():
             # Unnamed labels of different shapes do not form one group: every label counts as named.
-            dense = np.tile(prior, (n_items, 1))
-            dense.ravel()[cell] += shape
-            start = np.arange(n_items + 1) * n_labels
-            return cls(start, np.tile(np.arange(n_labels, dtype=np.int32), n_items), dense.ravel(), 0.0, n_labels)
-        start = np.searchsorted(cell, np.arange(n_items + 1) * n_labels)
-        return cls(start, (cell % n_labels).astype(np.int32), shape + prior[0], float(prior[0]), n_labels)
+            cells, weight = np.append(cells, np.arange(start[-1])), np.append(weight, np.zeros(start[-1]))
+        cell, at = distinct(cells, n_items * n_labels)
+        named = cell % n_labels
+        shape = np.bincount(at, weights=weight, minlength=cell.size) + prior[named]
+        return cls(np.searchsorted(cell, start), named.astype(np.int32), shape, float(prior[0]), n_labels)
 
     @property
     def n_items(self) -> int:
         """Number of items."""
         return self.start.size - 1
 
-    def dense(self, items: slice = slice(None)) -> NDArray[np.float64]:
+    def dense(self, items: slice = slice(None)) -> Floats:
         """Return all shapes of some items, shape (item, category)."""
         first, last, _ = items.indices(self.n_items)
         start = self.start[first : last + 1]
@@ -84,7 +83,7 @@ class Concentration:
         return table
 
     @cached_property
-    def up_to(self) -> NDArray[np.float64]:
+    def up_to(self) -> Floats:
         """Probability that one of the first labels is the best, shape (item, category)."""
         return np.cumsum(argmax_probabilities(self.dense()), axis=1)
 
@@ -92,17 +91,17 @@ class Concentration:
         """Draw the `depth` best labels of a block of items, shape (item, sample, rank)."""
         out = np.empty((items.stop - items.start, n_samples, depth), dtype=label_dtype(self.n_labels))
         for row, i, own in zip(out, range(items.start, items.stop), rng.spawn(len(out))):
+            given = slice(self.start[i], self.start[i + 1])
             if depth == 1:
                 below = self.up_to[i, :-1]
                 row[:, 0] = np.searchsorted(below, own.random(n_samples) * self.up_to[i, -1], side="right")
             else:
-                given = slice(self.start[i], self.start[i + 1])
                 row[:] = top_label_draws(
                     own, self.label[given], self.shape[given], self.rest, self.n_labels, row.shape
                 )
         return out
 
-    def plausibilities(self, items: slice, rng: np.random.Generator, n_samples: int) -> NDArray[np.float64]:
+    def plausibilities(self, items: slice, rng: np.random.Generator, n_samples: int) -> Floats:
         """Draw all plausibilities of a block of items, shape (item, sample, category)."""
         out = np.empty((items.stop - items.start, n_samples, self.n_labels))
         for row, shape, own in zip(out, self.dense(items), rng.spawn(len(out))):
@@ -111,12 +110,7 @@ class Concentration:
 
 
 def top_label_draws(
-    rng: np.random.Generator,
-    label: NDArray[np.int32],
-    shape: NDArray[np.float64],
-    rest: float,
-    n_labels: int,
-    size: tuple[int, ...],
+    rng: np.random.Generator, label: NDArray[Any], shape: Floats, rest: float, n_labels: int, size: tuple[int, ...]
 ) -> NDArray[Any]:
     """Draw the best labels of one item, `size` (sample, rank), whose other labels share the shape `rest`.
 
@@ -126,24 +120,18 @@ def top_label_draws(
     n_samples, depth = size
     others = np.setdiff1d(np.arange(n_labels), label)
     if others.size <= FEW * depth:
-        named = np.append(label, others)
-        shapes = np.append(shape, np.full(others.size, rest))
-        return named[best_labels(log_gammas(rng, np.broadcast_to(shapes, (n_samples, n_labels))), depth)]
+        label, shape = np.append(label, others), np.append(shape, np.full(others.size, rest))
     worth = log_gammas(rng, np.broadcast_to(shape, (n_samples, label.size)))
-    waits = rng.standard_exponential((n_samples, depth)) / np.arange(others.size, others.size - depth, -1)
-    nodes, quantiles = log_gamma_quantiles(rest)
-    worth = np.hstack([worth, np.interp(np.log(np.cumsum(waits, axis=1)), nodes, quantiles)])
-    named = np.hstack(
-        [
-            np.broadcast_to(label, (n_samples, label.size)),
-            others[_distinct_places(rng, others.size, n_samples, depth)],
-        ]
-    )
+    named = np.broadcast_to(label, worth.shape)
+    if label.size < n_labels:
+        waits = rng.standard_exponential((n_samples, depth)) / np.arange(others.size, others.size - depth, -1)
+        worth = np.hstack([worth, np.interp(np.log(np.cumsum(waits, axis=1)), *log_gamma_quantiles(rest))])
+        named = np.hstack([named, others[_distinct_places(rng, others.size, n_samples, depth)]])
     return np.take_along_axis(named, best_labels(worth, depth), axis=1)
 
 
 @lru_cache(maxsize=8)
-def log_gamma_quantiles(shape: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def log_gamma_quantiles(shape: float) -> tuple[Floats, Floats]:
     """Return the log of the quantile of a Gamma(shape, 1) variable at p = exp(-exp(t)), and the nodes t, as a table."""
     t = np.linspace(-50.0, 5.0, 8192)
     log_p = -np.exp(t)
@@ -194,11 +182,10 @@ class DirichletItems(ItemPosterior):
         return {"posterior_parameters": {"concentration": (("item", "category"), problem.dense())}}
 
 
-def prior_shape(prior: Prior, n_labels: int) -> NDArray[np.float64]:
+def prior_shape(prior: Prior, n_labels: int) -> Floats:
     """Return the prior shape of each label, shape (label,)."""
-    shape = np.full(n_labels, 1 / n_labels) if prior is None else np.asarray(prior, dtype=np.float64)
-    if shape.ndim == 0:
-        shape = np.full(n_labels, float(shape))
+    shape = np.asarray(1 / n_labels if prior is None else prior, dtype=np.float64)
+    shape = np.full(n_labels, shape) if shape.ndim == 0 else shape
     if shape.shape != (n_labels,):
         raise InputError(f"prior has shape {shape.shape} for {n_labels} labels; give one number or one per label")
     if not (np.isfinite(shape) & (shape > 0)).all():

@@ -141,15 +141,5 @@ def dirichlet(
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    return Dirichlet(reliability, prior).draw(
-        labels,
-        Request(
-            draws=draws,
-            chains=chains,
-            random_seed=random_seed,
-            engine=engine,
-            sampler=sampler,
-            top_labels=top_labels,
-            client=client,
-        ),
-    )
+    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
+    return Dirichlet(reliability, prior).draw(labels, request)

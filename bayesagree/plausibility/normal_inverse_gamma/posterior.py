@@ -174,7 +174,6 @@ def normal_inverse_gamma(
     [0.861905]
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    return NormalInverseGamma(reliability=reliability, prior=prior, annotator_effects=annotator_effects).draw(
-        ratings,
-        Request(draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client),
-    )
+    request = Request(draws, chains, random_seed, engine, sampler, client=client)
+    specification = NormalInverseGamma(reliability=reliability, prior=prior, annotator_effects=annotator_effects)
+    return specification.draw(ratings, request)

@@ -89,15 +89,5 @@ def prirn(
     [[0.01, 20.01, 10.01]]
     """
     rankings = as_annotations(rankings, (Rankings,), "rankings")
-    return PrIRN(reliability, prior, ties).draw(
-        rankings,
-        Request(
-            draws=draws,
-            chains=chains,
-            random_seed=random_seed,
-            engine=engine,
-            sampler=sampler,
-            top_labels=top_labels,
-            client=client,
-        ),
-    )
+    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
+    return PrIRN(reliability, prior, ties).draw(rankings, request)
