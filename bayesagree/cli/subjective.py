@@ -32,8 +32,9 @@ def subjective(
 
     Example: bayesagree subjective labels.csv models.csv --annotators people.csv --group gender,age
     """
+    from bayesagree.annotations.groups import Groups
     from bayesagree.annotations.missing_predictions import predictions_of
-    from bayesagree.subjective import tables
+    from bayesagree.subjective import disagreement_rate, tables
 
     given, known = source.read()
     if given.kind == "rankings":
@@ -45,7 +46,7 @@ def subjective(
     labelled = truth is not None or metric == "accuracy" or (metric is None and threshold is not None)
     scored = tables.as_labels(given, threshold) if labelled else given
     if group is None:
-        groups, _ = tables.disagreement_groups(given, threshold=threshold, bins=bins, random_seed=seed)
+        groups = Groups.by_disagreement(disagreement_rate(tables.as_labels(given, threshold)), bins=bins)
     else:
         groups = _options.groups_of(scored, source.features(annotators), group, smallest_group)
     if predictions is None:

@@ -6,7 +6,7 @@
 - `agreement`: agreement within and between groups.
 - `group_truth`: whether groups see items differently, and which items.
 - `disagreement`: disagreement with the majority.
-- `tables`: these results as tables, groups by disagreement rate, predictions from files.
+- `tables`: these results as tables, predictions from files.
 - `specification`: the declared evaluation beside the data.
 """
 

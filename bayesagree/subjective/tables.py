@@ -1,7 +1,7 @@
-"""Results about groups of annotators as tables, groups by disagreement rate, and predictions from files."""
+"""Results about groups of annotators as tables, and predictions from files."""
 
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -15,16 +15,9 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed
 from bayesagree.io.files import read_predictions, read_table
 from bayesagree.subjective.agreement import group_agreement
-from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
+from bayesagree.subjective.disagreement import recode
 from bayesagree.subjective.group_model import group_posterior
 from bayesagree.subjective.performance import ModelPredictions, dispersion_draws
-
-
-class DisagreementGroups(NamedTuple):
-    """Groups by disagreement rate, and the annotations to score: those that the rate is not of."""
-
-    groups: Groups
-    annotations: Labels | Ratings
 
 
 def as_labels(annotations: Labels | Ratings, threshold: float | None) -> Labels:
@@ -43,48 +36,6 @@ def as_labels(annotations: Labels | Ratings, threshold: float | None) -> Labels:
             "middle of the scale"
         )
     return recode(annotations, threshold)
-
-
-def disagreement_groups(
-    annotations: Labels | Ratings,
-    *,
-    threshold: float | None = None,
-    bins: int = 5,
-    rate_share: float | None = None,
-    random_seed: Seed = None,
-) -> DisagreementGroups:
-    """Annotators grouped by their disagreement rate, from all items or from a share of them drawn at random.
-
-    Parameters
-    ----------
-    annotations
-        Labels, or ratings with a threshold.
-    threshold
-        For ratings, see `as_labels`.
-    bins
-        Number of groups.
-    rate_share
-        Share of the items that the rate comes from; the others are left to score models on.
-    random_seed
-        Of the choice of those items.
-
-    Examples
-    --------
-    >>> from bayesagree.datasets.simulate import crowd_labels
-    >>> labels = crowd_labels(n_items=40, n_annotators=8, random_seed=1).labels
-    >>> found = disagreement_groups(labels, bins=2, rate_share=0.25, random_seed=1)
-    >>> found.groups.names.size, found.annotations.items.size
-    (2, 30)
-    """
-    votes = as_labels(annotations, threshold)
-    if rate_share is None:
-        return DisagreementGroups(Groups.by_disagreement(disagreement_rate(votes), bins=bins), annotations)
-    if not 0 < rate_share < 1:
-        raise InputError(f"rate_share={rate_share:g} is not between 0 and 1")
-    n = max(round(rate_share * votes.items.size), 1)
-    chosen = np.random.default_rng(random_seed).permutation(votes.items)[:n]
-    groups = Groups.by_disagreement(disagreement_rate(votes, items=chosen), bins=bins)
-    return DisagreementGroups(groups, without_items(annotations, chosen))
 
 
 def performance_draws(

@@ -42,6 +42,7 @@ def test_kappa_of_every_pair():
         assert found == pytest.approx(alone.loc["cohen_kappa", "estimate"])
 
 
+@pytest.mark.usefixtures("without_phi")
 def test_intraclass_correlations_of_anxiety():
     """irr's icc: of one rating and of the mean of three."""
     found = agreement_table(Ratings.from_matrix(ANXIETY, scale=(1, 6)), random_seed=1).set_index("coefficient")
@@ -143,6 +144,7 @@ def test_fewer_than_three_items_have_a_note_in_place_of_an_interval():
     assert table.loc["alpha_nominal", "note"] == "1 item: an interval over items needs 3"
 
 
+@pytest.mark.usefixtures("without_phi")
 def test_an_empty_cell_does_not_change_the_question():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(300, 1)) + 0.6 * np.array([-1, 0, 1]) + 0.75 * rng.normal(size=(300, 3))
@@ -157,6 +159,7 @@ def test_an_empty_cell_does_not_change_the_question():
     assert others["upper"] - others["lower"] > 2 * (holed["upper"] - holed["lower"])
 
 
+@pytest.mark.usefixtures("without_phi")
 def test_an_intraclass_correlation_below_zero_is_one_number():
     """Analysis of variance by hand: -.0553, -.0938, -.0874."""
     x = np.zeros((16, 2))

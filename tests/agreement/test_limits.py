@@ -39,9 +39,9 @@ DEFECTS = {
     "few levels": ("4 levels, below 5", levels(np.minimum(GRID, 4), (1, 4)), {}, CLEAN),
     "two levels": ("2 levels, below 5", levels(np.minimum(GRID, 2), (1, 2)), {}, CLEAN),
     "a forgotten step": ("grid of 5 levels .* pass step=1", Ratings.from_matrix(GRID, scale=(1, 5)), {}, CLEAN),
-    "few ratings, flat means": ("4.0 ratings per item with flat", levels(GRID[:, :4]), {"item_mean": "flat"}, CLEAN),
+    "few ratings, flat means": ("4.0 ratings per item with flat", levels(GRID[:, :4]), {}, CLEAN),
     "answers at one end": ("on 100% of the items all ratings are one end", levels([[1] * 5] * 40), {}, CLEAN),
-    "item means at two ends": ("does not fit one Beta distribution", levels(HALF), {"likelihood": "binned"}, ALIKE),
+    "item means at two ends": ("does not fit one Beta", levels(HALF), {"item_mean": "hierarchical"}, ALIKE),
     "strict annotators": ("annotators' levels explain", levels(STRICT), {}, ALIKE),
 }  # fmt: skip
 
@@ -51,7 +51,7 @@ SAID: dict[tuple[int, str], str] = {}  # of clean ratings, which several defects
 @pytest.mark.parametrize("name", DEFECTS)
 def test_a_warning_speaks_on_the_defect_and_is_silent_without_it(name):
     words, defect, options, clean = DEFECTS[name]
-    options = {"likelihood": "binned"} | options
+    options = {"likelihood": "binned", "item_mean": "flat"} | options
     assert re.search(words, fitted(defect, **options)[1])
     key = id(clean), repr(options)
     said = SAID[key] = SAID.get(key) or fitted(clean, **options)[1] + "."
