@@ -147,7 +147,7 @@ _RECORDS = (
     PosteriorRecord(
         PlackettLuce(), "Plackett-Luce", Rankings,
         "a Plackett-Luce posterior over partial rankings with ties", STUTZ, reliabilities=(1.0, 3.0),
-        predictive=plackett_luce_predictive.PREDICTIVE, held_out=plackett_luce_predictive.HELD_OUT,
+        held_out=plackett_luce_predictive.HELD_OUT,
     ),
     PosteriorRecord(
         PrIRN(), "probabilistic inverse rank normalisation (PrIRN)", Rankings,

@@ -74,7 +74,7 @@ def with_log_likelihood(
     Raises
     ------
     InputError
-        A result without a sampling model (PrIRN), with a reliability other than 1 (a likelihood to a power predicts
+        A result without a sampling model (rankings), with a reliability other than 1 (a likelihood to a power predicts
         nothing: see `reliability_curve`), or without the draws that are needed.
     SizeError
         A table too large for memory.
@@ -127,8 +127,7 @@ def with_posterior_predictive(
     -------
     DataTree
         The result with groups ``posterior_predictive`` and ``observed_data``, one-dimensional: ``label_index``
-        (annotation) for labels; for rankings ``label_index`` (entry), block by block and sorted inside a block, blocks
-        of the observed sizes; ``rating`` (annotation).
+        (annotation) for labels; ``rating`` (annotation).
 
     Raises
     ------
@@ -219,8 +218,8 @@ def _record(result: xr.DataTree, annotations: Annotations) -> tuple[PredictiveRe
     name, settings = str(result.attrs.get("model", "")), settings_of(result)
     if name in POSTERIORS and name not in _MODELS:
         raise InputError(
-            f"{POSTERIORS[name].title} is a distribution put on the truth and has no sampling model of annotations; "
-            "use a posterior with one, or reliability_curve for its predictions"
+            f"{POSTERIORS[name].title} has no sampling model of annotations here; use a posterior with one, or "
+            "reliability_curve for its predictions"
         )
     if name not in _MODELS or "certainty" in result:  # of evaluate
         raise InputError(f"this is no result of {', '.join(_MODELS)}")

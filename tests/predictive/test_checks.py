@@ -2,8 +2,8 @@ import itertools
 
 import numpy as np
 import pytest
-from _errors_of_draws import SIGMAS, assert_mean, assert_share
-from predictive.test_reliability import CASES, RANKINGS, chance
+from _errors_of_draws import assert_mean, assert_share
+from predictive.test_reliability import RANKINGS
 from scipy import integrate, stats
 
 from bayesagree import (
@@ -56,16 +56,6 @@ def test_normal_item_is_the_integral_over_its_mean_and_variance():
         return density * stats.invgamma(prior.shape, scale=prior.scale).pdf(v) * v
 
     assert found == pytest.approx(np.log(integrate.quad(joint, -12, 12, epsabs=1e-12)[0]), abs=1e-6)
-
-
-def test_plackett_luce_item_is_the_mean_over_the_prior():
-    tree = plackett_luce(RANKINGS, shape=0.6, draws=50, chains=2, random_seed=1)
-    runs = np.stack([log_likelihood(tree, RANKINGS, draws=100, random_seed=s).values[0, 0] for s in range(10)])
-    worth = np.random.default_rng(3).dirichlet(np.full(5, 0.6), 200_000)
-    for case, found in zip(CASES, runs.T):
-        p = np.prod([chance(one, worth) for one in case], axis=0)
-        error = np.hypot(p.std() / p.mean() / np.sqrt(p.size), found.std(ddof=1) / np.sqrt(found.size))
-        assert abs(found.mean() - np.log(p.mean())) < SIGMAS * error
 
 
 def rated_and_prior(mu, levels, p, prior):
@@ -140,7 +130,6 @@ def test_log_prior_is_the_density_of_the_prior(capfd):
     ("annotations", "plausibility", "options"),
     [
         (CROWD, "dirichlet", {"prior": 0.5}),
-        (RANKINGS, "plackett_luce", {"shape": 0.7}),
         (RATED, "normal_inverse_gamma", {}),
         pytest.param(RATED, "common_agreement", {}, marks=pytest.mark.long),
         pytest.param(RATED, "common_agreement", {"item_mean": "flat"}, marks=pytest.mark.long),
@@ -156,8 +145,6 @@ def test_prior_predictive_has_the_symmetry_of_the_prior(annotations, plausibilit
         bounded = drawn if plausibility == "common_agreement" else np.arctan(drawn - 3) + 3
         assert_mean(bounded, np.full(drawn.shape[1], 3.0))
     else:
-        if annotations is RANKINGS:  # inside a block labels are sorted
-            drawn = drawn[:, RANKINGS.block_sizes() == 1]
         for k in range(annotations.categories.size):
             assert_share(
                 (drawn == k).mean(axis=0), np.full(drawn.shape[1], 1 / annotations.categories.size), len(drawn)
@@ -171,12 +158,6 @@ def test_replicates_follow_the_draws():
     drawn = with_posterior_predictive(dirichlet(labels, draws=200, chains=1, random_seed=1), labels, random_seed=2)
     replicate = drawn["posterior_predictive"]["label_index"].values[0]
     assert replicate[:, :900].mean() < 0.002 and replicate[:, 900:].mean() > 0.998
-    tree = plackett_luce(RANKINGS, draws=1000, chains=1, random_seed=1)
-    ranked = with_posterior_predictive(tree, RANKINGS, random_seed=2)["posterior_predictive"]["label_index"].values[0]
-    theta = tree["posterior"]["plausibility"].values[0, :, 2]
-    assert_mean((ranked[:, -1] == 3) - theta[:, 3], 0.0)
-    sized = ranked[:, RANKINGS.start[0] : RANKINGS.start[1]]
-    assert (sized[:, 1] < sized[:, 2]).all()
     rated = with_posterior_predictive(
         common_agreement(RATED, keep_item_means=True, draws=500, random_seed=1), RATED, random_seed=2
     )
@@ -195,7 +176,7 @@ def test_replicates_follow_the_draws():
         (lambda: dawid_skene(CROWD, variant="full", draws=1, chains=1, confusion=False), CROWD, "pass confusion=True"),
         (lambda: dawid_skene(CROWD, variant="full", draws=1, chains=1, gold={"w": "a"}), CROWD, "without gold"),
         (lambda: dawid_skene(CROWD, variant="votes", draws=1, chains=1), CROWD, "no one model"),
-        (lambda: plackett_luce(RANKINGS, draws=9, unranked="lumped"), RANKINGS, "unranked='exact'"),
+        (lambda: plackett_luce(RANKINGS, draws=9), RANKINGS, "has no sampling model"),
     ],
 )
 def test_what_cannot_be_predicted_is_refused(tree, annotations, message):

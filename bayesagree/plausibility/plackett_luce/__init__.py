@@ -4,5 +4,5 @@
   `_gibbs`: the compiled sweep.
 - `likelihood`: probabilities of rankings.
 - `model`: the same posterior in PyMC, from `partial_ranking`, a distribution.
-- `predictive`: rankings of the same annotators again, and rankings left out.
+- `predictive`: rankings left out.
 """

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from numpy.typing import ArrayLike
 from pymc.distributions.shape_utils import rv_size_is_none
 from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
@@ -45,16 +44,12 @@ class PartialRanking:
     Label k arrives after a time :math:`\tau_k \sim \mathrm{Exp}(\lambda_k)`; the value is the rank of every label in
     order of arrival: 0 for the labels of the first block, 1 for the next, ..., and the largest rank for the labels
     that remain (unranked, or last of a complete ranking: the same thing). Equal ranks mean that the order is unknown,
-    and the probability sums over it.
+    and the probability sums over it. Random draws are complete rankings.
 
     Parameters
     ----------
     worth
         Positive, shape (..., label); only ratios matter.
-    block_sizes
-        Number of labels in each ranked block, best first. Blocks are part of the question, not of the answer: they
-        shape random draws and do not enter the probability. By default one label each (a complete ranking); shape
-        (..., block) where rankings differ.
 
     References
     ----------
@@ -69,26 +64,17 @@ class PartialRanking:
             PartialRanking("ranks", worth, observed=[[0, 1, 2, 3], [0, 0, 1, 1]])
     """
 
-    def __new__(cls, name: str, worth: Any, block_sizes: ArrayLike | None = None, **kwargs: Any) -> TensorVariable:
+    def __new__(cls, name: str, worth: Any, **kwargs: Any) -> TensorVariable:
         """Add the variable to the model in whose context this runs."""
-        worth = pt.as_tensor_variable(worth)
-        return pm.CustomDist(name, worth, _cuts(worth, block_sizes), **_OPTIONS, **kwargs)
+        return pm.CustomDist(name, pt.as_tensor_variable(worth), **_OPTIONS, **kwargs)
 
     @classmethod
-    def dist(cls, worth: Any, block_sizes: ArrayLike | None = None, **kwargs: Any) -> TensorVariable:
+    def dist(cls, worth: Any, **kwargs: Any) -> TensorVariable:
         """Return the distribution outside of any model."""
-        worth = pt.as_tensor_variable(worth)
-        return pm.CustomDist.dist(worth, _cuts(worth, block_sizes), **_OPTIONS, **kwargs)
+        return pm.CustomDist.dist(pt.as_tensor_variable(worth), **_OPTIONS, **kwargs)
 
 
-def _cuts(worth: TensorVariable, block_sizes: ArrayLike | None) -> Any:
-    """Return after how many labels each ranked block ends."""
-    if block_sizes is None:
-        return pt.arange(1, worth.shape[-1])
-    return pt.as_tensor_variable(np.cumsum(np.asarray(block_sizes, dtype=np.int64), axis=-1))
-
-
-def _logp(value: Any, worth: Any, cuts: Any) -> Any:
+def _logp(value: Any, worth: Any) -> Any:
     ranks, worth = pt.broadcast_arrays(value, worth)  # pyright: ignore[reportAttributeAccessIssue]
     n_labels = worth.shape[-1]
     log_worth: Any = pt.log(worth)
@@ -96,16 +82,15 @@ def _logp(value: Any, worth: Any, cuts: Any) -> Any:
     return both[0].reshape(ranks.shape[:-1], ndim=ranks.ndim - 1)
 
 
-def _race(worth: Any, cuts: Any, size: Any) -> Any:
+def _race(worth: Any, size: Any) -> Any:
     shape = worth.shape if rv_size_is_none(size) else (*size, worth.shape[-1])
     arrival = pm.Exponential.dist(1.0, shape=shape) / worth
-    place: Any = argsort(argsort(arrival, axis=-1), axis=-1)
-    return (place[..., None] >= cuts[..., None, :]).sum(axis=-1)
+    return argsort(argsort(arrival, axis=-1), axis=-1)
 
 
 _OPTIONS: dict[str, Any] = {
     "dist": _race,
     "logp": _logp,
-    "signature": "(k),(b)->(k)",
+    "signature": "(k)->(k)",
     "class_name": "PartialRanking",
 }

@@ -1,114 +1,20 @@
-"""Predictive checks of Plackett-Luce: every annotator ranks the labels of each item again, or is left out."""
+"""Rankings left out, each predicted from the other rankings of its item by posterior draws."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy as sp
-import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive_int
-from bayesagree.inference.predictive import (
-    Draws,
-    HeldOutRecord,
-    HeldOutScores,
-    Observed,
-    Pointwise,
-    PredictiveRecord,
-    Settings,
-    as_probabilities,
-    draws_of,
-)
-from bayesagree.inference.streams import (
-    Seed,
-    block_generators,
-    item_blocks,
-    map_blocks,
-    seed_sequence,
-    stream_apart,
-)
+from bayesagree.inference.predictive import HeldOutRecord, HeldOutScores
+from bayesagree.inference.streams import block_generators, item_blocks, map_blocks, stream_apart
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked
 from bayesagree.plausibility.plackett_luce.likelihood import partial_log_probability
-
-if TYPE_CHECKING:
-    import pymc as pm
-
-
-def sampling_model(rankings: Rankings, settings: Settings) -> "pm.Model":
-    """Build the PyMC model of the plausibilities of all labels and of ``label_index``, the ranked labels.
-
-    `plackett_luce_model` has one worth for all unnamed labels of an item, and cannot say which of them is drawn.
-    Replicates have blocks of the observed sizes, and inside a block labels stand in their own order.
-    """
-    import pymc as pm
-    from pytensor.tensor.sort import argsort
-
-    from bayesagree.inference.random_draws import dirichlet_variable
-    from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
-
-    _refuse_lumped(settings)
-    refuse_choice_sets(rankings)
-    n_labels = rankings.categories.size
-    shape = np.full((rankings.items.size, n_labels), settings.get("shape") or 1 / n_labels)
-    ranking = rankings.ranking_index()
-    position = np.arange(ranking.size) - rankings.start[ranking]
-    with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
-        plausibility: Any = dirichlet_variable("plausibility", shape, dims=("item", "category"))
-        ranks = PartialRanking.dist(plausibility[rankings.item_index], _block_sizes(rankings))
-        order: Any = argsort(ranks, axis=-1, kind="mergesort")  # stable
-        pm.Deterministic("label_index", order[ranking, position])
-    return model
-
-
-def refuse_choice_sets(rankings: Rankings) -> None:
-    """Refuse rankings of few labels among many: replicates and held-out scores take all labels as on offer."""
-    if rankings.offered is not None:
-        raise InputError("predictive checks of rankings take all labels as on offer; these have offered=")
-
-
-def _block_sizes(rankings: Rankings) -> np.ndarray:
-    """Return the number of labels in each block, shape (ranking, block), all labels where there is no such block."""
-    table = np.zeros((rankings.n_annotations, int(rankings.block.max()) + 1), np.int64)
-    np.add.at(table, (rankings.ranking_index(), rankings.block), 1)
-    return np.where(table > 0, table, rankings.categories.size)
-
-
-def _refuse_lumped(settings: Settings) -> None:
-    if settings.get("unranked") == "lumped" or settings.get("exponent", 1) != 1:
-        raise InputError("only unranked='exact' with exponent=1 is a model of how single labels are ranked")
-
-
-def _observed(rankings: Rankings) -> Observed:
-    return Observed("label_index", "entry", rankings.label_index)
-
-
-def _variables(rankings: Rankings, posterior: xr.Dataset, settings: Settings) -> Draws:
-    return {"plausibility": as_probabilities(draws_of(posterior, "plausibility")["plausibility"])}
-
-
-def _item_log_likelihood(
-    rankings: Rankings, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
-) -> Pointwise:
-    """Marginal probability of each item's rankings, shape (1, item), by posterior draws of the earlier ones.
-
-    Pr(r_1, ..., r_J) = prod_j E[Pr(r_j | worths) | r_1, ..., r_(j - 1)]; the first factor is exact: under a Dirichlet
-    distribution every choice is independent of those before.
-    """
-    _refuse_lumped(settings)
-    shape, later = settings["shape"], np.flatnonzero(np.diff(rankings.item_index, prepend=-1) == 0)
-    start = np.setdiff1d(np.arange(rankings.n_annotations), later)
-    alone = _chosen(rankings, start, np.arange(start.size))
-    rest = shape * (rankings.categories.size - np.diff(alone.start))
-    named = np.full((1, alone.label_index.size), shape)
-    value = partial_log_probability(named, rest[None], alone.start, alone.block)[0]
-    read, run = partial(Problem.of, shape=shape), Run(chains=4, tune=200, draws=draws, thin=1)
-    found, _ = _scores(rankings, later, read, run, seed_sequence(random_seed), earlier=True)
-    value += np.bincount(rankings.item_index[later], weights=found, minlength=start.size)
-    return Pointwise(rankings.items, value[None])
 
 
 def _held_out(
@@ -122,6 +28,8 @@ def _held_out(
     tune: int = 200,
     chains: int = 4,
 ) -> HeldOutScores:
+    if rankings.offered is not None:
+        raise InputError("held-out rankings take all labels as on offer; these have offered=")
     run = Run(*(positive_int(v, n) for v, n in zip((chains, tune, draws, 1), Run._fields)))
     n = np.bincount(rankings.item_index, minlength=rankings.items.size)
     held_out = np.flatnonzero(n[rankings.item_index] > 1)
@@ -143,15 +51,11 @@ def _scores(
     read: Callable[[Rankings], Problem],
     run: Run,
     random_seed: np.random.SeedSequence,
-    *,
-    earlier: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Return the log probability of each ranking given the others of its item, or the earlier, and its error."""
-    refuse_choice_sets(rankings)
+    """Return the log probability of each ranking given the others of its item, and its error."""
     item = rankings.item_index
     start, stop = (np.searchsorted(item, item[held_out], side=side) for side in ("left", "right"))
-    ends = held_out if earlier else stop
-    beside = [np.setdiff1d(np.arange(a, b), r) for a, b, r in zip(start, ends, held_out)]
+    beside = [np.setdiff1d(np.arange(a, b), r) for a, b, r in zip(start, stop, held_out)]
     which = np.repeat(np.arange(held_out.size), [one.size for one in beside])
     left_out = _chosen(rankings, held_out, np.arange(held_out.size))
     problem = read(_chosen(rankings, np.concatenate([np.empty(0, np.int64), *beside]), which))
@@ -252,5 +156,4 @@ def _log_mean(log_value: Floats, chains: int) -> tuple[float, float]:
     return float(top + np.log(mean)), float(error)
 
 
-PREDICTIVE = PredictiveRecord(sampling_model, _observed, _variables, _item_log_likelihood)
 HELD_OUT = HeldOutRecord(_held_out, (1, 2, 3, 5, 10))
