@@ -133,9 +133,10 @@ def warn_of_numbers(numbers: Mapping[str, NDArray[Any]], way_out: str) -> None:
     }
     if bad:
         r_hat, ess = (by(values) for by, values in zip((np.fmax.reduce, np.fmin.reduce), zip(*bad.values())))
+        digits = 3 if round(r_hat, 2) == R_HAT_LIMIT else 2  # else it would look like the limit
         warn(
-            f"{', '.join(bad)}: {ess:.0f} effective draws, R-hat up to {r_hat:.2f} (wanted: {ESS_LIMIT}, "
-            f"{R_HAT_LIMIT}); {way_out}"
+            f"{', '.join(bad)}: {ess:.0f} effective draws, R-hat up to {r_hat:.{digits}f} (wanted: "
+            f"{ESS_LIMIT}, {R_HAT_LIMIT}); {way_out}"
         )
 
 

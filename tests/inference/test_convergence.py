@@ -7,6 +7,7 @@ import pytest
 
 from bayesagree import evaluate
 from bayesagree.datasets.simulate import labelled_test_set
+from bayesagree.inference import convergence
 from bayesagree.inference.convergence import diagnostics, warn_not_converged, warn_of_numbers, worst_of_items
 
 RNG = np.random.default_rng(0)
@@ -72,3 +73,10 @@ def test_evaluate_warns_of_few_draws_of_chains_and_says_how_they_were_made():
         warnings.simplefilter("error")
         alone = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=40, random_seed=1)
     assert alone.attrs["inference"] == "independent draws of the exact posterior"
+
+
+@pytest.mark.parametrize(("r_hat", "shown"), [(1.0121, "1.012 "), (1.0561, "1.06 ")])
+def test_an_r_hat_above_the_limit_is_printed_above_it(monkeypatch, r_hat, shown):
+    monkeypatch.setattr(convergence, "diagnostics", lambda draws: (np.array([r_hat]), np.array([1301.0])))
+    with pytest.warns(UserWarning, match=f"R-hat up to {shown}"):
+        convergence.warn_of_numbers({"accuracy": np.zeros((4, 8, 1))}, "raise draws=")
