@@ -57,17 +57,6 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
     return predictions.take(kept, predictions.items[kept])
 
 
-def without_annotations(annotations: Annotations, predictions: Predictions) -> str:
-    """Return a sentence on the items that have predictions and no annotations, "" where there are none."""
-    bare = ~np.isin(predictions.items, annotations.items[np.unique(annotations.item_index)])
-    if not bare.any():
-        return ""
-    return (
-        f"{bare.sum()} of {bare.size} items have predictions and no annotations: predictions alone inform their truth, "
-        "and the scores from annotations alone are about the others"
-    )
-
-
 def predictions_of(predictions: Predictions, items: NDArray[Any]) -> Predictions:
     """Return the predictions of some items."""
     rows = pd.Index(predictions.items).get_indexer(pd.Index(items))

@@ -1,6 +1,5 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
@@ -42,7 +41,7 @@ def evaluate(
 
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker -o scores.nc
     """
-    from bayesagree.evaluation.gold import gold_notes, takes_gold
+    from bayesagree.evaluation.gold import gold_notes
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
     from bayesagree.evaluation.tables import given_notes, prior_notes
@@ -61,10 +60,7 @@ def evaluate(
     chosen = _options.name_or_trace(plausibility)
     weighted = options | known | ({} if levels in (None, (1.0,)) else {"reliability": levels})
     record = record_for(truth, chosen if plausibility else default_posterior(truth, models, weighted).name)
-    posterior: Any = record.specification
-    if known:
-        takes_gold(record)
-        posterior = replace(posterior, **known)
+    posterior = record.specification
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
     names = list(default_metrics(models)) if metrics is None else _options.words(metrics)

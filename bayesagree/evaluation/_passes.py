@@ -10,17 +10,17 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold
-from bayesagree.annotations.missing_predictions import Missing, without_annotations, without_missing
+from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, shorten, warn
 from bayesagree.evaluation._results import PARTS, Results
 from bayesagree.evaluation._sums import ScoreSums, scored
-from bayesagree.evaluation.gold import scored_gold, split_in_two, takes_gold, vote_against_gold
+from bayesagree.evaluation.gold import scored_gold, split_in_two
 from bayesagree.inference.blocks import Schedule
 from bayesagree.inference.convergence import warn_not_converged, warn_of_numbers
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
-from bayesagree.inference.posterior import Posterior, Request
+from bayesagree.inference.posterior import Posterior, Request, Truths
 from bayesagree.inference.results import result_tree, settings_of
 from bayesagree.inference.streams import seed_sequence, stream_apart
 from bayesagree.metrics._scorer import Scorer, TruthIs, check_order, check_truth_is
@@ -28,13 +28,13 @@ from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnot
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.independence import warn_of_dependent
-from bayesagree.plausibility.informed.gold import GoldTruth
+from bayesagree.plausibility.informed.gold import GoldTruth, vote_against_gold
 from bayesagree.plausibility.registry import (
     Choice,
     Plausibility,
     default_posterior,
     is_auto,
-    record_for,
+    reliabilities_of,
     specification_for,
 )
 
@@ -74,34 +74,36 @@ class Evaluation:
 
     def result(self, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
         """Score the predictions."""
-        labels: Any
+        check_order(self.metrics, getattr(annotations, "has_order", False), annotations.categories.size)
         labels, scored = without_missing(annotations, predictions, self.missing)
-        choice = self.choice(labels, scored)
-        options = self.options
-        if self.gold is not None:
-            takes_gold(record_for(labels, choice.name))
-            options = options | {"gold": scored_gold(self.gold, labels, predictions, scored)}
-        posterior = specification_for(labels, choice.name, options, self.arguments)
-        check_order(self.metrics, getattr(labels, "has_order", False), labels.categories.size)
-        truths = posterior.truths(labels, scored, self.request, self.levels(posterior))
-        annotations, given, passes = truths.annotations, truths.predictions, truths.posteriors
-        bare = without_annotations(annotations, given) if posterior.takes_predictions else ""
-        if bare:
-            warn(bare)
+        known = None if self.gold is None else scored_gold(self.gold, predictions, scored)
+        options = self.options | ({} if known is None else {"gold": known})
+        weighted = {} if self.reliability in (None, (1.0,)) else {"reliability": self.reliability}
+        choice = Choice(self.plausibility, "")
+        if is_auto(self.plausibility):
+            choice = default_posterior(labels, scored, options | weighted)
+        chosen = specification_for(labels, choice.name, options, self.arguments)
+        truths = chosen.truths(labels, scored, self.request, reliabilities_of(chosen, self.reliability))
+        annotations, given, posterior = truths.annotations, truths.predictions, truths.posteriors[0]
         if posterior.exchangeable and not posterior.takes_predictions:
             warn_of_dependent(annotations, given)
         how = replace(self, request=truths.request)
         slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
-        settings = how.settings(posterior, annotations)
-        known = None if self.gold is None else options["gold"]
+        settings = how.settings(posterior, given.items.size)
         if known is not None:
-            own: Any = annotations  # labels: of the posteriors only those of labels take gold
-            settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.random_seed)
-        apart = known
-        if bare and known is None:
-            apart = annotations.items[np.unique(annotations.item_index)]
-        scoring = how.scoring(given, split_in_two(slices, apart, given.items))
-        sums, chosen, mixed = how.sums(annotations, passes, scoring)
+            settings |= {"target": GoldTruth.target} | vote_against_gold(
+                annotations, known, self.request.random_seed
+            )
+        voted = np.bincount(annotations.item_index, minlength=given.items.size) > 0
+        apart = None if known is None else np.isin(given.items, [*known])
+        if posterior.takes_predictions and not voted.all():
+            warn(
+                f"{(~voted).sum()} of {voted.size} items have predictions and no annotations: predictions alone inform "
+                "their truth, and the scores from annotations alone are about the others"
+            )
+            apart = voted if apart is None else apart
+        scoring = how.scoring(given, split_in_two(slices, apart))
+        sums, learnt, mixed = how.sums(truths, scoring)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
         coords = {"model": models, "item": given.items, "part": PARTS, "side": list(SIDES)}
         coords |= {"category": given.categories} | dict(truths.coords)
@@ -113,52 +115,28 @@ class Evaluation:
             groups["diagnostics"] = mixed
         if sums.label_certainty.size:
             groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
-        settings |= dict(chosen) | {"choice": choice.reason} | dict(truths.settings)
-        engine = passes[0].engine
-        if engine != "exact":
+        settings |= learnt | {"choice": choice.reason} | dict(truths.settings)
+        if posterior.engine != "exact":
             drawn = {name: of[1] for name, of in groups["posterior"].items()}
             warn_of_numbers(drawn, f"raise draws={how.request.draws}")
         return result_tree(
             groups,
             coords,
             model=posterior.name,
-            engine=engine,
+            engine=posterior.engine,
             random_seed=how.request.random_seed,
             settings=settings,
         )
 
-    def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
-        """Return the posterior, and why it was chosen if it was."""
-        if not is_auto(self.plausibility):
-            return Choice(self.plausibility, "")
-        weighted = {} if self.reliability in (None, (1.0,)) else {"reliability": self.reliability}
-        known = {} if self.gold is None else {"gold": self.gold}
-        return default_posterior(annotations, predictions, self.options | weighted | known)
-
-    def levels(self, posterior: Posterior) -> tuple[float, ...]:
-        """Return the reliabilities."""
-        if self.reliability is None:
-            return (float(getattr(posterior, "reliability", 1.0)),)
-        if not 0 < len(self.reliability) == len(set(self.reliability)):
-            raise InputError(f"reliability {list(self.reliability)} lists a value twice, or none")
-        if "reliability" not in posterior.arguments() and self.reliability != (1.0,):
-            raise InputError(
-                f"plausibility={posterior.name!r} learns the reliability of each annotator; leave reliability at 1"
-            )
-        return self.reliability
-
-    def settings(self, posterior: Posterior, annotations: Annotations) -> dict[str, Any]:
+    def settings(self, posterior: Posterior, n_items: int) -> dict[str, Any]:
         """Return the settings of the result."""
-        given: Any = self.options
-        if isinstance(self.plausibility, Posterior):
-            own = {name: getattr(posterior, name) for name in posterior.arguments()}
-            given = {
-                name: value for name, value in own.items() if value is not getattr(type(posterior), name, None)
-            }
+        given = self.options
+        if isinstance(own := self.plausibility, Posterior):
+            every = {name: getattr(own, name) for name in own.arguments()}
+            given = {n: value for n, value in every.items() if value is not getattr(type(own), n, None)} | given
         options = {name: value for name, value in given.items() if name != "reliability"}
-        settings = {"plausibility": posterior.name, "items": self.items, "options": options}
-        settings |= {"n_items": annotations.items.size, "truth_is": self.truth_is, "target": posterior.target}
-        return settings | {"missing": self.missing}
+        settings = {"plausibility": posterior.name, "items": self.items, "options": options, "n_items": n_items}
+        return settings | {"truth_is": self.truth_is, "target": posterior.target, "missing": self.missing}
 
     def scoring(self, given: Predictions, slices: ItemGroups | None) -> BlockScoring:
         """Return how every block is scored."""
@@ -182,17 +160,14 @@ class Evaluation:
             keep_labels=bool(scorer.whole),
         )
 
-    def sums(
-        self, annotations: Annotations, passes: Sequence[Posterior], scoring: BlockScoring
-    ) -> tuple[ScoreSums, dict[str, Any], dict[str, Any]]:
-        """Score all blocks of items under each posterior; return also what the posteriors chose, and their chains.
+    def sums(self, truths: Truths, scoring: BlockScoring) -> tuple[ScoreSums, dict[str, Any], dict[str, Any]]:
+        """Score all blocks of items under each truth; return also what the posteriors chose, and their chains.
 
         The chains, and the probability of each label of an item, are those of the first of posteriors that learn from
         the predictions.
         """
-        request = replace(self.request, top_labels=scoring.scorer.depth)
-        if scoring.scorer.numeric:
-            request = replace(request, numbers=True)
+        annotations, passes = truths.annotations, truths.posteriors
+        request = replace(self.request, top_labels=scoring.scorer.depth, numbers=scoring.scorer.numeric)
         informed = passes[0].takes_predictions
         sums = ScoreSums.start(
             scoring, len(passes), request.samples, annotations.items.size, keep_certainty=informed

@@ -1,77 +1,37 @@
 """Gold in an evaluation: which items have it, and whether it contradicts the annotators."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.item_weights import ItemGroups
-from bayesagree.inference.posterior import Request
-from bayesagree.inference.streams import Seed
-from bayesagree.plausibility.dirichlet.posterior import Dirichlet
-from bayesagree.plausibility.registry import PosteriorRecord
-from bayesagree.plausibility.votes import shared_wins
 
 # Probability, by the votes of items with gold, that a copy of the vote is better than gold: from here on gold and
 # annotators disagree about more than chance explains, and a score from votes alone is none against gold.
 CONTRADICTION = 0.95
 
 
-def takes_gold(record: PosteriorRecord) -> None:
-    """Refuse gold beside a posterior that does not learn from it."""
-    if "gold" not in record.specification.arguments():
-        raise InputError(
-            "gold is for plausibility='informed_dirichlet' (with predictions) and 'dawid_skene', which learn from it; "
-            f"not for {record.name!r}"
-        )
-
-
-def scored_gold(gold: Gold, labels: Labels, given: Predictions, scored: Predictions) -> dict[Any, Any]:
+def scored_gold(gold: Gold, given: Predictions, scored: Predictions) -> dict[Any, Any]:
     """Return gold of the items that are scored, of all the predictions that were given."""
-    codes = gold_codes(gold, given.items, labels.categories)
+    codes = gold_codes(gold, given.items, given.categories)
     known = (codes >= 0) & pd.Index(given.items).isin(scored.items)
     if not known.any():
         raise InputError("gold= names no item that is scored; leave it out, or give the label of some of the items")
-    return dict(zip(given.items[known].tolist(), labels.categories[codes[known]].tolist()))
+    return dict(zip(given.items[known].tolist(), given.categories[codes[known]].tolist()))
 
 
-def split_in_two(slices: ItemGroups | None, some: Iterable[Any] | None, items: NDArray[Any]) -> ItemGroups | None:
+def split_in_two(slices: ItemGroups | None, some: NDArray[np.bool_] | None) -> ItemGroups | None:
     """Return the slices twice each, without some items and of these alone; as they are where there are none."""
     if some is None:
         return slices
-    one = slices or ItemGroups("slice", np.array(["all"]), np.zeros(items.size, np.intp))
-    return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + np.isin(items, list(some)))
-
-
-def vote_against_gold(labels: Labels, gold: Mapping[Any, Any], random_seed: Seed) -> dict[str, Any]:
-    """Return how many items have gold, on what share the vote agrees, and whether the votes prefer it to gold.
-
-    Examples
-    --------
-    >>> votes = Labels.from_counts([[9, 0], [8, 1], [0, 9]], labels=["no", "yes"])
-    >>> found = vote_against_gold(votes, {0: "yes", 1: "no", 2: "yes"}, random_seed=1)
-    >>> found["n_gold"], round(found["vote_agrees"], 3), found["vote_beats_gold"] > 0.95
-    (3, 0.667, True)
-    """
-    codes = gold_codes(gold, labels.items, labels.categories)
-    votes = labels.select((codes >= 0)[labels.item_index])
-    codes = gold_codes({item: gold[item] for item in votes.items.tolist()}, votes.items, labels.categories)
-    found: dict[str, Any] = {"n_gold": len(gold)}
-    if codes.size == 0:  # nobody annotated an item with gold
-        return found
-    vote, at = shared_wins(votes).values, np.arange(codes.size)
-    tree = Dirichlet().draw(votes, Request(random_seed=random_seed, top_labels=1))
-    top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
-    # A tied vote is right by the share of its labels.
-    gap = (vote[at, top] - (top == codes)).sum(axis=1)
-    better = float((gap > 1e-9).mean() + (np.abs(gap) <= 1e-9).mean() / 2)
-    return found | {"vote_agrees": float(vote[at, codes].mean()), "vote_beats_gold": better}
+    one = slices or ItemGroups("slice", np.array(["all"]), np.zeros(some.size, np.intp))
+    return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + some)
 
 
 def gold_notes(settings: Mapping[str, Any]) -> list[str]:

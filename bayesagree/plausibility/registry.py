@@ -311,8 +311,26 @@ def specification_for(
     base = record_for(annotations, plausibility).specification
     takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states", "group")]
     unknown = [name for name in options if name not in takes]
+    if "gold" in unknown:
+        raise InputError(
+            "gold is for plausibility='informed_dirichlet' (with predictions) and 'dawid_skene', which learn from it; "
+            f"not for {base.name!r}"
+        )
     if unknown:
         near = get_close_matches(unknown[0], (*own, *takes), 1, 0.65)
         way_out = f"did you mean {near[0]}=?" if near else f"{base.name} takes {', '.join(takes)}"
         raise TypeError(f"evaluate() has no argument {unknown[0]}=; {way_out}")
     return replace(base, **options)
+
+
+def reliabilities_of(posterior: Posterior, given: tuple[float, ...] | None) -> tuple[float, ...]:
+    """Return the reliabilities under which `evaluate` scores, by default that of the posterior."""
+    if given is None:
+        return (float(getattr(posterior, "reliability", 1.0)),)
+    if not 0 < len(given) == len(set(given)):
+        raise InputError(f"reliability {list(given)} lists a value twice, or none")
+    if "reliability" not in posterior.arguments() and given != (1.0,):
+        raise InputError(
+            f"plausibility={posterior.name!r} learns the reliability of each annotator; leave reliability at 1"
+        )
+    return given

@@ -16,11 +16,13 @@ Source: Wu and Sitter, "A model-calibration approach to using complete auxiliary
 (2023).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
@@ -33,6 +35,7 @@ from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.hamiltonian import Chain
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.inference.streams import Seed, block_generators, one_blas_thread, stream_apart
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed.covariates import Covariates
 
 if TYPE_CHECKING:
@@ -192,3 +195,28 @@ class GoldTruth(ItemPosterior):
             return Drawn(items, {"top_label": label[..., None]})
 
         return draw
+
+
+def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -> dict[str, Any]:
+    """Return how many items have gold, on what share the vote agrees, and whether the votes prefer it to gold.
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[9, 0], [8, 1], [0, 9]], labels=["no", "yes"])
+    >>> found = vote_against_gold(votes, {0: "yes", 1: "no", 2: "yes"}, random_seed=1)
+    >>> found["n_gold"], round(found["vote_agrees"], 3), found["vote_beats_gold"] > 0.95
+    (3, 0.667, True)
+    """
+    votes = labels.select(np.isin(labels.items, [*gold])[labels.item_index])
+    found: dict[str, Any] = {"n_gold": len(gold)}
+    if votes.items.size == 0:  # nobody annotated an item with gold
+        return found
+    codes = pd.Index(votes.categories).get_indexer(pd.Index([gold[item] for item in votes.items.tolist()]))
+    counts, at = votes.counts(), np.arange(codes.size)
+    most = counts == counts.max(axis=1, keepdims=True)
+    vote = most / most.sum(axis=1, keepdims=True)  # a tied vote is right by the share of its labels
+    tree = Dirichlet().draw(votes, Request(random_seed=random_seed, top_labels=1))
+    top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
+    gap = (vote[at, top] - (top == codes)).sum(axis=1)
+    better = float((gap > 1e-9).mean() + (np.abs(gap) <= 1e-9).mean() / 2)
+    return found | {"vote_agrees": float(vote[at, codes].mean()), "vote_beats_gold": better}
