@@ -28,7 +28,7 @@ from crowd_sets import SETS, read
 from bayesagree.annotations import Labels
 from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability
-from bayesagree.plausibility.dawid_skene._variants import VARIANTS
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 SCORES = ("mean_accuracy", "mean_confidence", "gap", "calibration_error", "log_score")

@@ -24,6 +24,7 @@ import pandas as pd
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.plausibility.calibration import label_probability
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
@@ -33,13 +34,11 @@ def em() -> None:
 
     labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, random_seed=1).labels
     table = pd.DataFrame({"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index})
-    sizes = {"n_items": 100_000, "n_annotators": 1000, "n_labels": 10}
-    triple = (labels.item_index, labels.annotator_index, labels.label_index)
-    dawid_skene_em(*(a[:100] for a in triple), **sizes, max_iterations=2)
+    dawid_skene_em(Crowd.of_labels(labels), max_iterations=2)
     ours, theirs = [], []
     for _ in range(3):
         start = time.perf_counter()
-        dawid_skene_em(*triple, **sizes, max_iterations=20, tolerance=-1)
+        dawid_skene_em(Crowd.of_labels(labels), max_iterations=20, tolerance=-1)
         ours.append(time.perf_counter() - start)
         start = time.perf_counter()
         DawidSkene(n_iter=20, tol=-1).fit(table)
@@ -116,12 +115,7 @@ def big_crowd(n: int) -> Labels:
 
 def scale_em(n: int) -> None:
     def fit(n: int) -> None:
-        crowd = big_crowd(n)
-        dawid_skene_em(
-            crowd.item_index, crowd.annotator_index, crowd.label_index,
-            n_items=crowd.items.size, n_annotators=crowd.annotators.size, n_labels=crowd.labels.size,
-            max_iterations=20, tolerance=-1,
-        )  # fmt: skip
+        dawid_skene_em(Crowd.of_labels(big_crowd(n)), max_iterations=20, tolerance=-1)
 
     report_scale("EM, 20 iterations", n, fit)
 

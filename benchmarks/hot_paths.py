@@ -15,8 +15,8 @@ from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.inference.blocks import best_labels
 from bayesagree.metrics.concordant_pairs import ScoreOrder
+from bayesagree.plausibility.dawid_skene._chains import run_chains
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
-from bayesagree.plausibility.dawid_skene._gibbs import run_chains
 from bayesagree.plausibility.dawid_skene._variants import SAMPLERS
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
@@ -94,13 +94,12 @@ def mixed_membership(price: Prices, small: int) -> HotPath:
     labels = crowd_labels(
         n_items=n_items, n_annotators=n_annotators, n_labels=n_labels, labels_per_item=5, random_seed=1
     ).labels
-    codes = labels.item_index, labels.annotator_index, labels.label_index
-    crowd, rng = Crowd.of(codes, (n_items, n_annotators, n_labels)), generator()
-    sampler = SAMPLERS["mixed_membership"].start(crowd, DawidSkenePrior(), 1, rng)
-    run_chains(sampler, rng, np.zeros(1, np.int64), tune=100, draws=1, top_labels=1)
+    crowd, rng = Crowd.of_labels(labels), generator()
+    sampler = SAMPLERS["mixed_membership"](crowd, DawidSkenePrior(), 1, rng)
+    run_chains(sampler, rng, {}, np.arange(1), tune=100, top_labels=1)
     spent = nanoseconds(lambda: [sampler.sweep(rng) for _ in range(sweeps)], sweeps * crowd.item.size * n_labels)
     # Annotations are drawn one by one, then those of an item with equal latent labels together.
-    place = crowd.pair * n_labels
+    place = (crowd.annotator * n_labels + crowd.label) * n_labels
     floor = 2 * prices.read_in(place) + (price.uniform + prices.add_in(place)) / n_labels
     name = f"a sweep of mixed membership, {n_items * 5:,} annotations, {n_annotators} annotators, {n_labels} labels"
     return HotPath(

@@ -22,6 +22,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,8 +31,8 @@ from scipy.special import ndtr
 from bayesagree import Labels, datasets, dawid_skene
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import stream_apart
+from bayesagree.plausibility.dawid_skene._chains import run_chains
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
-from bayesagree.plausibility.dawid_skene._gibbs import Chains, run_chains
 from bayesagree.plausibility.dawid_skene._variants import FOLDS, SAMPLERS, folds
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -65,8 +66,8 @@ def log_scores(labels: Labels) -> dict[str, tuple[float, float, float]]:
         at = np.flatnonzero((fold == part) & seen[codes[0]])
         items.append(codes[0][at])
         for variant in VARIANTS:
-            probability = drawn(variant, Crowd.of(others, sizes), tune=400, draws=100, thin=2).expected.mean(axis=1)
-            found[variant].append(np.log(0.99 * probability[codes[2][at], codes[0][at]] + 0.01 / sizes[2]))
+            probability = drawn(variant, Crowd.of(others, sizes), tune=400, draws=100, thin=2)
+            found[variant].append(np.log(0.99 * probability[codes[0][at], codes[2][at]] + 0.01 / sizes[2]))
     item, scores = np.concatenate(items), {variant: np.concatenate(parts) for variant, parts in found.items()}
     out = {}
     for variant, score in scores.items():
@@ -76,11 +77,11 @@ def log_scores(labels: Labels) -> dict[str, tuple[float, float, float]]:
     return out
 
 
-def drawn(variant: str, crowd: Crowd, **run: int) -> Chains:
-    """Run two chains of a variant."""
+def drawn(variant: str, crowd: Crowd, draws: int, **run: Any) -> np.ndarray:
+    """Run two chains of a variant; return the probability of each label, (item, category)."""
     rng = np.random.default_rng(1)
-    sampler = SAMPLERS[variant].start(crowd, DawidSkenePrior(), 2, rng)
-    return run_chains(sampler, rng, np.zeros(1, np.int64), **run)
+    sampler = SAMPLERS[variant](crowd, DawidSkenePrior(), 2, rng)
+    return run_chains(sampler, rng, {}, np.arange(draws), top_labels=1, **run).expected.mean(axis=0)
 
 
 def speed() -> str:

@@ -30,6 +30,7 @@ from bayesagree import (
     simulate,
 )
 from bayesagree.metrics import concordance
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 
 LIMIT = 60.0
@@ -98,13 +99,7 @@ def prirn(rankings: Rankings, models: Predictions) -> Call:
 
 
 def em(labels: Labels) -> Call:
-    sizes = {
-        "n_items": labels.items.size,
-        "n_annotators": labels.annotators.size,
-        "n_labels": labels.categories.size,
-    }
-    rows = (labels.item_index, labels.annotator_index, labels.label_index)
-    return lambda: dawid_skene_em(*rows, **sizes, max_iterations=10, tolerance=-1)
+    return lambda: dawid_skene_em(Crowd.of_labels(labels), max_iterations=10, tolerance=-1)
 
 
 def auc(n_items: int) -> Call:

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesagree as ba
-from bayesagree.plausibility.dawid_skene._variants import VARIANTS
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS
 
 FEW: dict[str, Any] = {"draws": 12, "chains": 2, "random_seed": 1}
 ALONE = FEW | {"plausibility": "dirichlet"}

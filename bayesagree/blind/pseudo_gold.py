@@ -15,6 +15,7 @@ from bayesagree.blind._difficulty import truths_behind
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, positive, positive_int, warn
 from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
@@ -124,10 +125,7 @@ def two_labels(systems: Systems) -> int:
 
 def em(systems: Systems) -> LabelCodes:
     """Give each item its most probable label by Dawid-Skene expectation maximisation, shape (set=1, item)."""
-    labels = as_labels(systems)
-    codes = labels.item_index, labels.annotator_index, labels.label_index
-    sizes: Any = {"n_items": systems.items.size, "n_annotators": systems.models.size, "n_labels": systems.n_labels}
-    fit = dawid_skene_em(*codes, **sizes, tolerance=1e-8)
+    fit = dawid_skene_em(Crowd.of_labels(as_labels(systems)), tolerance=1e-8)
     if not fit.converged:
         warn(f"EM did not converge in {fit.log_likelihood.size} iterations")
     return _known(systems, fit.label_probability.argmax(axis=1)[None])

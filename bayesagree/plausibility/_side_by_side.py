@@ -1,12 +1,19 @@
 """Steps of Gibbs samplers whose chains move side by side: the chain is an axis of every array."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
+from bayesagree.inference.kernel_draws import log_dirichlets
+from bayesagree.inference.multisets import distinct
+
+# A table of counts may have so many entries for each count.
+SPARSE = 4
+# Least logarithm of a mean that is drawn.
+LEAST = -300.0
 
 
 def choose(rng: Rng, weight: NDArray[Any]) -> NDArray[np.int16]:
@@ -18,7 +25,7 @@ def choose(rng: Rng, weight: NDArray[Any]) -> NDArray[np.int16]:
     return found
 
 
-def slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, width: float) -> Floats:
+def slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, width: Any) -> Floats:
     """Move each number by slice sampling: an interval of this width, shrunk (Neal, 2003)."""
     level = density(at) - rng.standard_exponential(at.shape)
     low = at - width * rng.random(at.shape)
@@ -29,3 +36,69 @@ def slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, width:
         found, left = np.where(kept, tried, found), left & ~kept
         low, high = np.where(tried < at, tried, low), np.where(tried >= at, tried, high)
     return found
+
+
+class Counts(NamedTuple):
+    """Numbers of draws from Dirichlet vectors: `times` of them had more than `r` draws of the place `at` of a table."""
+
+    at: NDArray[np.int64]
+    r: NDArray[np.int64]
+    times: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, at: NDArray[np.int64], n: NDArray[Any], places: int) -> "Counts":
+        """Count from the number n of draws of each vector at a place."""
+        some = np.flatnonzero(n)
+        n, most, at = n.ravel()[some].astype(np.int64), int(n.max(initial=0)), at.ravel()[some]
+        known, place = (np.arange(places), at) if places * most < SPARSE * at.size else distinct(at, places)
+        number = np.bincount(place * most + n - 1, minlength=known.size * most).reshape(known.size, most)
+        above = np.cumsum(number[:, ::-1], axis=1)[:, ::-1]
+        row, r = np.nonzero(above)
+        return cls(known[row], r, above[row, r])
+
+    @classmethod
+    def by_chain(cls, n: NDArray[Any]) -> "Counts":
+        """Count numbers (chain, vector, ...); a place is a chain with the last axes."""
+        table = np.arange(n[:, 0].size).reshape(len(n), 1, *n.shape[2:])
+        return cls.of(np.broadcast_to(table, n.shape), n, table.size)
+
+    def new(self, rng: Rng, shape: Floats) -> Floats:
+        """Draw how many draws of each place are new ones from the mean, given shapes a (Antoniak 1974).
+
+        For each vector a sum of Bernoulli(a / (a + r)), r = 0, ..., n - 1.
+        """
+        a = shape.ravel()[self.at]
+        drawn = rng.binomial(self.times, a / (a + self.r))
+        return np.bincount(self.at, drawn, shape.size).reshape(shape.shape)
+
+    def log_density(self, shape: Floats, group: NDArray[np.int64]) -> Floats:
+        """Return the log of a (a + 1) ... (a + n - 1) of all vectors, added up by the group of each place."""
+        return np.bincount(group[self.at], self.times * np.log(shape.ravel()[self.at] + self.r), group[-1] + 1)
+
+
+def concentration(
+    rng: Rng,
+    now: Floats,
+    share: Floats,
+    given: Counts,
+    sizes: Counts,
+    prior: tuple[float, float],
+    width: float = 3.0,
+) -> Floats:
+    """Draw concentrations x of Dirichlet vectors of known mean by slice sampling, log x ~ N(log centre, sd).
+
+    The vectors are integrated out: `given` are their draws, `sizes` how many each has. `share` has one axis more.
+    """
+    same, group = np.arange(now.size), np.repeat(np.arange(now.size), share.shape[-1])
+
+    def density(u: Floats) -> Floats:
+        x = np.exp(u)
+        value = given.log_density(x[:, None] * share.reshape(now.size, -1), group) - sizes.log_density(x, same)
+        return value - 0.5 * ((u - np.log(prior[0])) / prior[1]) ** 2
+
+    return np.exp(slice_step(rng, density, np.log(now.ravel()), width)).reshape(now.shape)
+
+
+def mean(rng: Rng, shape: Any) -> Floats:
+    """Draw a Dirichlet vector of each row of shapes, none of its numbers so small that it could not come back."""
+    return np.exp(np.maximum(log_dirichlets(rng, shape), LEAST))

@@ -32,7 +32,7 @@ from bayesagree.inference.slices import draws_in_turn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.inference.top_labels import plausibility_draws
 from bayesagree.plausibility.certainty import label_certainty
-from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
+from bayesagree.plausibility.dawid_skene._labels import CONDITIONAL_SHARE
 from bayesagree.plausibility.informed.fit import ENOUGH, climb
 
 # Smallest probability: an impossible label stays possible enough for a gold label to disagree.

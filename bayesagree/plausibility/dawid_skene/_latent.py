@@ -1,112 +1,127 @@
-"""The compiled steps of the Dawid-Skene family: what belongs to one item is drawn with other unknowns integrated out.
+"""The compiled sweep over latent labels, each drawn with the annotators' rows and the plausibilities integrated out.
 
-Drawn side by side in NumPy, given confusion rows or lambda, labels take several times as many sweeps for an effective
-draw, and stand still where prior shapes are small: a label that the row's last draw gave e^-1000 cannot come back.
+Drawn side by side in NumPy, given confusion rows or plausibilities, labels take several times as many sweeps for an
+effective draw, and stand still where prior shapes are small: a label that the row's last draw gave e^-1000 cannot come
+back.
 """
-
-import math
 
 import numba
 import numpy as np
 
 
-@numba.njit(cache=True, nogil=True)
-def draw_latent(uniform, start, pair, log_chance, chance, shape, rising, fixed, choice, n, counts):
-    """Draw every latent label given all others; then all equal ones of an item at once take a label that it has not.
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _pick(weight, uniform):
+    """Return a place by its weight."""
+    total = 0.0
+    for w in weight:
+        total += w
+    left, place = uniform * total - weight[0], 0
+    while left >= 0.0 and place < weight.size - 1:
+        place += 1
+        left -= weight[place]
+    return place
 
-    `choice` (chain, annotation), -1 of those held out, moves with its counts, `n` (chain, item, category) and `counts`
-    (chain, pair, category). `rising` is the log of shape (shape + 1) ... (shape + n - 1), (chain, category, n).
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def draw_latent(
+    of_votes,
+    of_items,
+    start,
+    annotator,
+    label,
+    cell,
+    row,
+    step,
+    urn,
+    head,
+    fixed,
+    choice,
+    n,
+    answers,
+    total,
+    expected,
+):
+    """Draw the latent labels of each item: of mixed membership one by one, then all equal ones at once.
+
+    `of_votes` (chain, annotation), none of one truth, and `of_items` (chain, item, 2), none to leave the second step
+    out, are uniform numbers. `choice` (chain, annotation), -1 of those held out, moves with its counts: `n` (chain,
+    item, category), `answers` (chain, annotator, cell), in steps of `step`, and `total` (chain, annotator, row), prior
+    counts included. `urn` are prior counts of an item's labels, and `head` (chain, category, m) the weight of m equal
+    ones. Equal ones take a label that the item has not; `expected` gets the probabilities of that label. An annotator
+    with two labels for an item is expected to repeat the first: each is counted before the next.
     """
-    n_labels, last = shape.shape[1], pair.size
-    weight = np.empty(n_labels)
-    for c, i in np.ndindex(shape.shape[0], start.size - 1):
-        a, b = start[i], start[i + 1]
-        for t in range(a, b):
-            old, p, total = choice[c, t], pair[t], 0.0
+    n_labels, single = row.size, of_votes.size > 0
+    weight, tiny = np.empty(n_labels), np.empty(n_labels, np.int64)
+    inverse = 1.0 / total
+    for c, i in np.ndindex(choice.shape[0], start.size - 1):
+        a, b, mine, place = start[i], start[i + 1], choice[c], n[c, i]
+        for t in range(a, b if single else a):
+            old = mine[t]
             if old < 0:
                 continue
-            n[c, i, old] -= 1.0
+            own, rows, cells = answers[c, annotator[t]], inverse[c, annotator[t]], cell[label[t]]
+            before = rows[row[old]]
+            place[old] -= 1.0
+            own[cells[old]] -= step[cells[old]]
+            rows[row[old]] = before / (1.0 - before)
             for k in range(n_labels):
-                weight[k] = (n[c, i, k] + shape[c, k]) * chance[c, p, k]
-                total += weight[k]
-            left, new = uniform[c, t] * total - weight[0], 0
-            while left >= 0.0 and new < n_labels - 1:
-                new += 1
-                left -= weight[new]
-            n[c, i, new] += 1.0
-            if new != old:
-                choice[c, t] = new
-                counts[c, p, old] -= 1.0
-                counts[c, p, new] += 1.0
-        if b - a < 2:
+                weight[k] = (place[k] + urn[c, k]) * own[cells[k]] * rows[row[k]]
+            new = _pick(weight, of_votes[c, t])
+            place[new] += 1.0
+            own[cells[new]] += step[cells[new]]
+            if row[new] == row[old]:
+                rows[row[old]] = before
+            else:
+                rows[row[new]] /= 1.0 + rows[row[new]]
+            mine[t] = new
+        if a == b or of_items.size == 0:
             continue
-        old = choice[c, a + int(uniform[c, last + 2 * i] * (b - a))]
-        if old < 0 or old == fixed[i] or n[c, i, old] < 2.0:
+        old = mine[a + int(of_items[c, i, 0] * (b - a))]
+        if old < 0 or old == fixed[i] or (single and place[old] < 2.0):
             continue
-        size, largest, total = n[c, i, old], -math.inf, 0.0
-        for k in range(n_labels):
-            weight[k] = -math.inf
-            if k == old or n[c, i, k] == 0.0:
-                weight[k] = rising[c, k, int(size)]
+        size, r = int(place[old]), row[old]
         for t in range(a, b):
-            if choice[c, t] == old:
-                for k in range(n_labels):
-                    weight[k] += log_chance[c, pair[t], k]
+            if mine[t] == old:
+                m, rows = cell[label[t], old], inverse[c, annotator[t]]
+                answers[c, annotator[t], m] -= step[m]
+                rows[r] /= 1.0 - rows[r]
+        least = -1
         for k in range(n_labels):
-            largest = max(largest, weight[k])
-        for k in range(n_labels):
-            weight[k] = math.exp(weight[k] - largest)
-            total += weight[k]
-        left, new = uniform[c, last + 2 * i + 1] * total - weight[0], 0
-        while left >= 0.0 and new < n_labels - 1:
-            new += 1
-            left -= weight[new]
-        if new != old:
-            n[c, i, old], n[c, i, new] = 0.0, size
+            weight[k] = 0.0
+            if k != old and place[k] > 0.0:
+                continue
+            product, r, tiny[k] = head[c, k, size], row[k], 0
             for t in range(a, b):
-                if choice[c, t] == old:
-                    choice[c, t] = new
-                    counts[c, pair[t], old] -= 1.0
-                    counts[c, pair[t], new] += 1.0
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_truth(uniform, start, pair, annotator, log_share, shape, kappa, fixed, truth, counts, rows, expected):
-    """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities.
-
-    `truth` (chain, item) moves with its counts, (chain, pair, category) and, in `rows`, (chain, annotator, category).
-    An annotator with two labels for an item is expected to repeat the first: each is counted before the next.
-    """
-    n_labels = log_share.shape[1]
-    for c, i in np.ndindex(truth.shape[0], start.size - 1):
-        a, b, weight, old, total = start[i], start[i + 1], expected[c, i], truth[c, i], 0.0
-        for t in range(a, b):
-            counts[c, pair[t], old] -= 1.0
-            rows[c, annotator[pair[t]], old] -= 1.0
-        for k in range(n_labels):
-            product, weight[k] = 1.0, log_share[c, k] if fixed[i] < 0 or fixed[i] == k else -math.inf
-            for t in range(a, b):
-                p, j = pair[t], annotator[pair[t]]
-                product *= (counts[c, p, k] + shape[c, p, k]) / (rows[c, j, k] + kappa[c, k])
-                counts[c, p, k] += 1.0
-                rows[c, j, k] += 1.0
+                if mine[t] != old:
+                    continue
+                j, m = annotator[t], cell[label[t], k]
+                chance = answers[c, j, m] * inverse[c, j, r]
+                if t > a and annotator[t - 1] == j:
+                    same, seen, s = 0.0, 0.0, t - 1
+                    while s >= a and annotator[s] == j:
+                        seen += mine[s] == old
+                        same += (mine[s] == old) * (cell[label[s], k] == m)
+                        s -= 1
+                    chance = (chance + same * step[m] * inverse[c, j, r]) / (1.0 + seen * inverse[c, j, r])
+                product *= chance
                 if product < 1e-200:
-                    weight[k] += math.log(product)
-                    product = 1.0
-            weight[k] += math.log(product)
-            for t in range(a, b):
-                counts[c, pair[t], k] -= 1.0
-                rows[c, annotator[pair[t]], k] -= 1.0
-        largest = weight.max()
+                    product *= 1e200
+                    tiny[k] += 1
+            weight[k] = product
+            least = tiny[k] if least < 0 else min(least, tiny[k])
+        whole = 0.0
         for k in range(n_labels):
-            weight[k] = math.exp(weight[k] - largest)
-            total += weight[k]
-        left, new = uniform[c, i] * total - weight[0], 0
-        while left >= 0.0 and new < n_labels - 1:
-            new += 1
-            left -= weight[new]
-        weight /= total
-        truth[c, i] = new
+            if weight[k] > 0.0 and tiny[k] > least:
+                weight[k] *= 1e-200 ** (tiny[k] - least)
+            whole += weight[k]
+        for k in range(n_labels):
+            expected[c, i, k] = weight[k] / whole
+        new = _pick(weight, of_items[c, i, 1])
+        r = row[new]
+        place[old], place[new] = 0.0, size
         for t in range(a, b):
-            counts[c, pair[t], new] += 1.0
-            rows[c, annotator[pair[t]], new] += 1.0
+            if mine[t] == old:
+                m, rows = cell[label[t], new], inverse[c, annotator[t]]
+                answers[c, annotator[t], m] += step[m]
+                rows[r] /= 1.0 + rows[r]
+                mine[t] = new

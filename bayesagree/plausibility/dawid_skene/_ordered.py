@@ -17,19 +17,23 @@ Source: Johnson, "On Bayesian analysis of multirater ordinal data", JASA 91 (199
 thresholds by their slope and curvature by Girolami and Calderhead, JRSS B 73 (2011).
 """
 
-from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
+from bayesagree.plausibility._side_by_side import slice_step
+from bayesagree.plausibility.dawid_skene._chains import Sampler
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
-from bayesagree.plausibility.dawid_skene._gibbs import CrowdSampler
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order.
 MU, SPREAD, STRETCH, THRESHOLD_SD = 1.0, (2.0, 0.25), 5.0, 1.5
-# Sweeps per proposal of thresholds; sds of a walk's step times the root of its dimension (Roberts et al. 1997).
+# Of so many sweeps one proposes thresholds, the others move all at once; sds of a walk's step times the root of its
+# dimension (Roberts et al. 1997).
 EVERY, WALK = 2, 2.4
 # Least probability of a label in logarithms.
 NO_CHANCE = 1e-100
@@ -44,131 +48,125 @@ def constant_annotators(crowd: Crowd) -> NDArray[np.int64]:
 
     It is one where the others' shares of this label, multiplied over the items, are below `HABIT`.
     """
-    who, label = crowd.annotator[crowd.pair], crowd.label[crowd.pair]
-    given = np.bincount(crowd.annotator, minlength=crowd.n_annotators) - 1
-    own, n = crowd.sizes[crowd.item] - 1, crowd.n_labels
-    votes = np.bincount(crowd.item * n + label, minlength=crowd.n_items * n)[crowd.item * n + label] - 1
-    chance = np.bincount(who, np.log((votes + 0.5) / (own + 0.5 * n)) * (own > 0), crowd.n_annotators)
-    first = np.zeros(crowd.n_annotators, np.int64)
-    first[who] = label
-    return np.where((given == 1) & (chance < np.log(HABIT)), first, -1)
+    who, label, n = crowd.annotator, crowd.label, crowd.n_labels
+    others, same = crowd.sizes[crowd.item] - 1, crowd.votes[crowd.item, label] - 1
+    chance = np.bincount(who, np.log((same + 0.5) / (others + 0.5 * n)) * (others > 0), crowd.n_annotators)
+    least, most = np.full(crowd.n_annotators, n), np.full(crowd.n_annotators, -1)
+    np.minimum.at(least, who, label)
+    np.maximum.at(most, who, label)
+    return np.where((least == most) & (chance < np.log(HABIT)), most, -1)
 
 
-class OrderedSampler(CrowdSampler):
-    """Chains of the ordered variant; `held` are annotations that a chain does not see, (chain, annotation)."""
+class OrderedSampler(Sampler):
+    """Chains of the ordered variant; `held` are annotations that a chain does not see, (chain, annotation).
 
-    def __init__(self, crowd: Crowd, chains: int, rng: Rng, held: NDArray[np.bool_] | None = None) -> None:
-        self.constant = constant_annotators(crowd)
-        self.crowd, self.chains = crowd, chains
-        kept = self.constant[crowd.annotator[crowd.pair]] < 0
-        seen = replace(crowd, item=crowd.item[kept], pair=crowd.pair[kept])
-        known = np.flatnonzero(crowd.known >= 0)
-        self.gold = known, crowd.known[known]
-        self.item, self.label, self.annotator = (
-            np.append(one, more)
-            for one, more in (
-                (seen.item, known),
-                (crowd.label[seen.pair], self.gold[1]),
-                (crowd.annotator[seen.pair], np.full(known.size, crowd.n_annotators)),
-            )
-        )
+    Arrays of annotators have a last one, a typical one, who gives the gold labels: alpha = 0, beta = mu, s = 1.
+    """
+
+    tune = 300
+
+    def __init__(
+        self, crowd: Crowd, prior: DawidSkenePrior, chains: int, rng: Rng, held: NDArray[np.bool_] | None = None
+    ) -> None:
+        self.crowd, self.constant, self.people = crowd, constant_annotators(crowd), slice(crowd.n_annotators)
+        kept, (item, label) = self.constant[crowd.annotator] < 0, np.nonzero(crowd.gold)
+        self.item, self.label = np.append(crowd.item[kept], item), np.append(crowd.label[kept], label)
+        self.annotator = np.append(crowd.annotator[kept], np.full(item.size, crowd.n_annotators))
+        self.n_gold, n = item.size, crowd.n_labels
         self.weight = np.ones((chains, self.item.size))
         if held is not None:
-            self.weight[:, : seen.item.size] = ~held[:, kept]
-        self.n_people, n = crowd.n_annotators, crowd.n_labels
+            self.weight[:, : self.item.size - item.size] = ~held[:, kept]
         below = np.cumsum(np.bincount(self.label, minlength=n) + 0.5)[:-1] / (self.label.size + 0.5 * n)
         self.tau = np.tile(sp.special.ndtri(below) * 1.4, (chains, 1))
         middle = self.by_item(self.weight * self.label) / np.maximum(self.by_item(self.weight), 1)
         middle -= middle.mean(axis=1, keepdims=True)
-        self.u = middle / np.maximum(middle.std(axis=1, keepdims=True), 1e-9)
-        self.u += 0.3 * rng.standard_normal(self.u.shape)
-        # Annotators, and a typical one who gives the gold: intercept, slope, precision of the latent response.
-        self.alpha = np.zeros((chains, self.n_people + 1))
+        self.u = middle / np.maximum(middle.std(axis=1, keepdims=True), 1e-9) + 0.3 * rng.standard_normal(
+            middle.shape
+        )
+        # Intercept, slope, precision of the latent response; variances of intercepts and slopes.
+        self.alpha = np.zeros((chains, crowd.n_annotators + 1))
         self.beta, self.precision = np.ones_like(self.alpha), np.ones_like(self.alpha)
-        # Population: mean slope, variances of intercepts and slopes.
-        self.mu, self.spread, self.turn = np.ones(chains), np.full((2, chains), 0.25), 0
-        self.prevalence = np.full((n, chains), 1 / n)
+        self.spread, self.turn = np.full((2, chains), 0.25), 0
+
+    @property
+    def mu(self) -> Floats:
+        """The mean slope, (chain, 1)."""
+        return self.beta[:, -1:]
 
     def by_item(self, values: Floats) -> Floats:
         """Add up values of annotations, (chain, annotation), by item."""
-        return self._by(self.item, values, self.crowd.n_items)
+        return _by(self.item, values, self.crowd.n_items)
 
-    def _by(self, place: NDArray[np.int64], values: Floats, n: int) -> Floats:
-        code = np.arange(self.chains)[:, None] * n + place
-        return np.bincount(code.ravel(), values.ravel(), self.chains * n).reshape(self.chains, n)
-
-    def limits(self, tau: Floats) -> tuple[Floats, Floats]:
-        """Return the thresholds below and above each annotation in standard deviations of its response."""
-        at = self.alpha[:, self.annotator] + self.beta[:, self.annotator] * self.u[:, self.item]
-        scale = np.sqrt(self.precision)[:, self.annotator]
-        full = with_ends(tau)
-        return (full[:, self.label] - at) * scale, (full[:, self.label + 1] - at) * scale
+    def limits(self, tau: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the thresholds below and above each annotation in standard deviations of its response, and 1 / sd."""
+        who, full = self.annotator, with_ends(tau)
+        at, scale = self.alpha[:, who] + self.beta[:, who] * self.u[:, self.item], np.sqrt(self.precision)[:, who]
+        return (full[:, self.label] - at) * scale, (full[:, self.label + 1] - at) * scale, scale
 
     def sweep(self, rng: Rng) -> None:
-        """Draw thresholds, responses, latent truths, annotators and their population, and move all at once."""
+        """Draw responses, latent truths, annotators and their population; in turn move thresholds, or all at once."""
         self.turn += 1
         if self.turn % EVERY == 0:
             self.move_thresholds(rng, self.turn % (3 * EVERY) == 0)
-        low, high = self.limits(self.tau)
-        who, own = self.annotator, self.beta[:, self.annotator]
-        scale = np.sqrt(self.precision)[:, who]
-        at = self.alpha[:, who] + own * self.u[:, self.item]
-        response = at + truncated_normal(rng, low, high) / scale
-        precision = self.weight * scale**2
-        total = 1 + self.by_item(precision * own**2)
-        centre = self.by_item(precision * own * (response - self.alpha[:, who])) / total
+        low, high, scale = self.limits(self.tau)
+        who, own, off = self.annotator, self.beta[:, self.annotator], self.alpha[:, self.annotator]
+        response = off + own * self.u[:, self.item] + truncated_normal(rng, low, high) / scale
+        precision = self.weight * scale**2 * own
+        total = 1 + self.by_item(precision * own)
+        centre = self.by_item(precision * (response - off)) / total
         self.u = centre + rng.standard_normal(centre.shape) / np.sqrt(total)
-        u, w = self.u[:, self.item], self.weight
-        moments = w, w * u, w * u**2, w * response, w * response * u, w * response**2
-        sums = (self._by(who, values, self.n_people + 1) for values in moments)
-        self.draw_people(rng, *sums)
-        self.move_together(rng)
+        line = np.stack([np.ones_like(response), self.u[:, self.item], response])
+        moments = np.empty((*self.alpha.shape, 3, 3))
+        for a, b in zip(*np.triu_indices(3)):
+            moments[..., a, b] = moments[..., b, a] = _by(who, self.weight * line[a] * line[b], self.alpha.shape[1])
+        self.draw_people(rng, moments)
+        if self.turn % EVERY:
+            self.move_together(rng)
 
-    def draw_people(self, rng: Rng, n: Floats, x: Floats, xx: Floats, z: Floats, xz: Floats, zz: Floats) -> None:
-        """Draw line and precision of every annotator's responses from their sums, then the population."""
-        (a_var, b_var), own = self.spread[..., None], slice(self.n_people)
-        p = self.precision
-        # Precision matrix of (intercept, slope) and its Cholesky root.
-        a, b, d = p * n + 1 / a_var, p * x, p * xx + 1 / b_var
-        one, two = p * z, p * xz + self.mu[:, None] / b_var
-        det, root = a * d - b * b, np.sqrt(a)
-        second = rng.standard_normal(p.shape) / np.sqrt(det / a)
-        first = (rng.standard_normal(p.shape) - b / root * second) / root
-        i, s = (d * one - b * two) / det + first, (a * two - b * one) / det + second
-        residual = zz - 2 * i * z - 2 * s * xz + n * i * i + 2 * i * s * x + s * s * xx
-        drawn = rng.standard_gamma(STRETCH + n / 2) / (STRETCH + np.maximum(residual, 0.0) / 2)
-        self.alpha[:, own], self.beta[:, own], self.precision[:, own] = i[:, own], s[:, own], drawn[:, own]
-        alpha, beta, mu = self.alpha[:, own], self.beta[:, own], self.mu[:, None]
-        rate = SPREAD[1] + np.stack([(alpha**2).sum(axis=1), ((beta - mu) ** 2).sum(axis=1)]) / 2
-        self.spread = rate / rng.standard_gamma(SPREAD[0] + self.n_people / 2, rate.shape)
-        # The typical annotator's slope is mu itself.
-        precision = 1.0 + self.n_people / self.spread[1] + xx[:, -1]
-        centre, sd = (MU + beta.sum(axis=1) / self.spread[1] + xz[:, -1]) / precision, precision**-0.5
-        self.mu = centre + sd * truncated_normal(rng, -centre / sd, np.full_like(sd, np.inf))
-        self.beta[:, -1] = self.mu
+    def draw_people(self, rng: Rng, moments: Floats) -> None:
+        """Draw line and precision of every annotator's responses, then the population.
+
+        `moments` are sums of products of one, latent truth and response, (chain, annotator, 3, 3).
+        """
+        people, chains = self.people, len(self.tau)
+        p = self.precision[:, people, None]
+        root = np.linalg.cholesky(
+            p[..., None] * moments[:, people, :2, :2] + np.eye(2) * (1 / self.spread.T)[:, None, None]
+        )
+        first = p * moments[:, people, :2, 2] + np.stack([0 * self.mu, self.mu / self.spread[1, :, None]], axis=-1)
+        noise = rng.standard_normal(first.shape)
+        white = np.linalg.solve(root, first[..., None]) + noise[..., None]
+        line = np.linalg.solve(root.swapaxes(2, 3), white)[..., 0]
+        left = np.concatenate([-line, np.ones_like(line[..., :1])], axis=2)
+        residual = np.einsum("cji,cjik,cjk->cj", left, moments[:, people], left)
+        drawn = rng.standard_gamma(STRETCH + moments[:, people, 0, 0] / 2) / (
+            STRETCH + np.maximum(residual, 0.0) / 2
+        )
+        self.alpha[:, people], self.beta[:, people], self.precision[:, people] = line[..., 0], line[..., 1], drawn
+        squares = np.stack([line[..., 0] ** 2, (line[..., 1] - self.mu) ** 2]).sum(axis=2)
+        self.spread = (SPREAD[1] + squares / 2) / rng.standard_gamma(SPREAD[0] + drawn.shape[1] / 2, (2, chains))
+        precision = 1.0 + drawn.shape[1] / self.spread[1] + moments[:, -1, 1, 1]
+        centre = (MU + line[..., 1].sum(axis=1) / self.spread[1] + moments[:, -1, 1, 2]) / precision
+        sd = precision**-0.5
+        self.beta[:, -1] = centre + sd * truncated_normal(rng, -centre / sd, np.full_like(sd, np.inf))
 
     def threshold_density(self, tau: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the log density of thresholds given latent truths and annotators, its slope, and minus its curvature.
 
         Shapes (chain,), (chain, threshold), (chain, threshold, threshold).
         """
-        (low, high), n = self.limits(tau), self.crowd.n_labels
-        chance, scale = interval_chance(low, high), np.sqrt(self.precision)[:, self.annotator]
-        value = (self.weight * np.log(np.maximum(chance, NO_CHANCE))).sum(axis=1)
-        scale = self.weight * np.where(chance > NO_CHANCE, scale / np.maximum(chance, NO_CHANCE), 0.0)
-        density = [scale * np.exp(-0.5 * end**2) / np.sqrt(2 * np.pi) for end in (low, high)]
-        steep = np.sqrt(self.precision)[:, self.annotator]
-        ends = [np.where(np.isfinite(end), end, 0.0) for end in (low, high)]
-        below, above = density
-        bends = below * (below - steep * ends[0]), above * (above + steep * ends[1]), below * above
-        sums = [self._by(self.label, values, n) for values in (below, above, *bends)]
-        prior = THRESHOLD_SD**-2
-        slope = sums[1][:, :-1] - sums[0][:, 1:] - prior * tau
-        curvature = np.zeros((self.chains, n - 1, n - 1))
-        place = np.arange(n - 1)
+        low, high, scale = self.limits(tau)
+        chance, prior = np.maximum(interval_chance(low, high), NO_CHANCE), THRESHOLD_SD**-2
+        below, above = (scale * np.exp(-0.5 * end**2) / np.sqrt(2 * np.pi) / chance for end in (low, high))
+        low, high = (scale * np.where(np.isfinite(end), end, 0.0) for end in (low, high))
+        terms = below, above, below * (below - low), above * (above + high), below * above
+        sums = [_by(self.label, self.weight * of, self.crowd.n_labels) for of in terms]
+        place = np.arange(tau.shape[1])
+        curvature = np.zeros((*tau.shape, place.size))
         curvature[:, place, place] = sums[3][:, :-1] + sums[2][:, 1:] + prior
         curvature[:, place[1:], place[:-1]] = curvature[:, place[:-1], place[1:]] = -sums[4][:, 1:-1]
-        return value - 0.5 * prior * (tau**2).sum(axis=1), slope, curvature
+        value = (self.weight * np.log(chance)).sum(axis=1) - 0.5 * prior * (tau**2).sum(axis=1)
+        return value, sums[1][:, :-1] - sums[0][:, 1:] - prior * tau, curvature
 
     def move_thresholds(self, rng: Rng, walk: bool) -> None:
         """Move the thresholds, responses integrated out, by one step of Newton's method with noise.
@@ -183,91 +181,72 @@ class OrderedSampler(CrowdSampler):
             return np.linalg.cholesky(curvature), np.linalg.solve(curvature, slope[..., None])
 
         def log_density(root: Floats, step: Floats, move: Floats) -> Floats:
-            z = root.transpose(0, 2, 1) @ (move[..., None] - step)
+            z = root.swapaxes(1, 2) @ (move - step)
             return np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1) - 0.5 * (z**2).sum(axis=(1, 2))
 
         now, *shape = self.threshold_density(self.tau)
         root, step = proposal(*shape)
-        noise = rng.standard_normal((*self.tau.shape, 1))
-        move = (step + np.linalg.solve(root.transpose(0, 2, 1), noise))[..., 0]
-        tau = self.tau + move
-        inside = (np.diff(tau, axis=1) > 0).all(axis=1)
-        tau = np.where(inside[:, None], tau, self.tau)
+        move = step + np.linalg.solve(root.swapaxes(1, 2), rng.standard_normal(step.shape))
+        inside = (np.diff(self.tau + move[..., 0], axis=1) > 0).all(axis=1)
+        tau = np.where(inside[:, None], self.tau + move[..., 0], self.tau)
         new, *shape = self.threshold_density(tau)
         gain = new - now + log_density(*proposal(*shape), -move) - log_density(root, step, move)
-        kept = inside & (-rng.standard_exponential(self.chains) < gain)
+        kept = inside & (-rng.standard_exponential(len(tau)) < gain)
         self.tau = np.where(kept[:, None], tau, self.tau)
-
-    def gold_density(self, tau: Floats, mu: Floats) -> Floats:
-        """Return the log probability of the gold labels, (chain,)."""
-        (known, label), full = self.gold, with_ends(tau)
-        at = mu[:, None] * self.u[:, known]
-        chance = interval_chance(full[:, label] - at, full[:, label + 1] - at)
-        return np.log(np.maximum(chance, NO_CHANCE)).sum(axis=1)
 
     def move_together(self, rng: Rng) -> None:
         """Shift thresholds and annotators together, rescale both, and rescale latent truths against them.
 
         The annotators' labels stay as probable as they were, so that only priors, the Jacobian and gold decide.
         """
-        own, n_gold, chains, (a, b) = slice(self.n_people), self.gold[0].size, self.chains, self.spread
-        alpha, beta, precision = self.alpha[:, own], self.beta[:, own], self.precision[:, own]
-        total = self.n_people / a + self.tau.shape[1] / THRESHOLD_SD**2
-        centre = -(alpha.sum(axis=1) / a + self.tau.sum(axis=1) / THRESHOLD_SD**2) / total
-        known = self.gold_density(self.tau, self.mu)
-        if n_gold:
-            shift = rng.standard_normal(chains) / np.sqrt(total + n_gold)
-            gain = (
-                total * shift * (centre - 0.5 * shift)
-                + self.gold_density(self.tau + shift[:, None], self.mu)
-                - known
+        (a, b), people, n = self.spread[..., None], self.people, self.crowd.n_annotators
+        gold, label = self.item[self.item.size - self.n_gold :], self.label[self.item.size - self.n_gold :]
+        names = ("tau", "alpha", "beta", "precision", "u")
+
+        def moved(shift: bool, powers: dict[str, int], far: Floats) -> tuple[Any, ...]:
+            of, far = {name: getattr(self, name).copy() for name in names}, far[:, None]
+            if shift:
+                of["tau"] += far
+                of["alpha"][:, people] += far
+            for name, power in powers.items():
+                of[name][:, people if name == "precision" else slice(None)] *= np.exp(power * far)
+            return tuple(of.values())
+
+        def density(shift: bool, powers: dict[str, int], far: Floats) -> Floats:
+            tau, alpha, beta, precision, u = moved(shift, powers, far)
+            mu, s, full = beta[:, -1:], precision[:, people], with_ends(tau)
+            squares = (tau / THRESHOLD_SD) ** 2, alpha**2 / a, (beta - mu) ** 2 / b, (mu - MU) ** 2, u**2
+            value = ((STRETCH - 1) * np.log(s) - STRETCH * s).sum(axis=1) - sum(
+                of.sum(axis=1) for of in squares
+            ) / 2
+            chance = interval_chance(full[:, label] - mu * u[:, gold], full[:, label + 1] - mu * u[:, gold])
+            sizes = {"tau": tau.shape[1], "alpha": n, "beta": n + 1, "precision": n, "u": u.shape[1]}
+            jacobian = far * sum(power * sizes[name] for name, power in powers.items())
+            return value + jacobian + np.log(np.maximum(chance, NO_CHANCE)).sum(axis=1)
+
+        scale, stretch = {"tau": 1, "alpha": 1, "beta": 1, "precision": -2}, {"u": 1, "beta": -1}
+        of_shift = n / a[:, 0] + self.tau.shape[1] / THRESHOLD_SD**2
+        for shift, powers, size in (
+            (True, {}, of_shift),
+            (False, scale, n + 1),
+            (False, stretch, n + self.u.shape[1]),
+        ):
+            far = slice_step(
+                rng, partial(density, shift, powers), np.zeros(len(a)), 3 / np.sqrt(size + self.n_gold)
             )
-            shift *= -rng.standard_exponential(chains) < gain
-        else:  # a draw given all that it moves
-            shift = centre + rng.standard_normal(chains) / np.sqrt(total)
-        alpha += shift[:, None]
-        self.tau = self.tau + shift[:, None]
-        known = self.gold_density(self.tau, self.mu)
-        # tau, alpha, beta and mu times g, s^2 over g^2.
-        log_g = rng.standard_normal(chains) / np.sqrt(self.n_people + 1.0 + n_gold)
-        g = np.exp(log_g)
-        squares = (self.tau**2).sum(axis=1) / THRESHOLD_SD**2 + (alpha**2).sum(axis=1) / a
-        apart = ((beta - self.mu[:, None]) ** 2).sum(axis=1) / b
-        gain = (1 - g * g) * (squares + apart) / 2 + ((self.mu - MU) ** 2 - (g * self.mu - MU) ** 2) / 2
-        gain += STRETCH * precision.sum(axis=1) * (1 - g**-2) - 2 * log_g * self.n_people * (STRETCH - 1)
-        gain += log_g * (self.tau.shape[1] + 1) + self.gold_density(g[:, None] * self.tau, g * self.mu) - known
-        g = np.where(-rng.standard_exponential(chains) < gain, g, 1.0)[:, None]
-        self.tau = self.tau * g
-        alpha *= g
-        precision /= g * g
-        self.mu = self.mu * g[:, 0]
-        self.beta *= g
-        # Latent truths times g, beta and mu over g.
-        log_g = rng.standard_normal(chains) / np.sqrt(self.u.shape[1] + self.n_people + 1.0)
-        g = np.exp(log_g)
-        apart = ((self.beta[:, own] - self.mu[:, None]) ** 2).sum(axis=1) / b
-        gain = (1 - g * g) * (self.u**2).sum(axis=1) / 2 + (1 - g**-2) * apart / 2
-        gain += ((self.mu - MU) ** 2 - (self.mu / g - MU) ** 2) / 2 + log_g * (self.u.shape[1] - self.n_people - 1)
-        g = np.where(-rng.standard_exponential(chains) < gain, g, 1.0)[:, None]
-        self.u, self.beta, self.mu = self.u * g, self.beta / g, self.mu / g[:, 0]
+            self.tau, self.alpha, self.beta, self.precision, self.u = moved(shift, powers, far)
 
     def plausibility(self, rng: Rng) -> Floats:
         """Return the shares of typical annotators who give each label."""
-        shares = chances(self.tau, self.mu[:, None] * self.u, np.ones(1))
-        self.prevalence = shares.mean(axis=1).T
-        self.expected = shares.transpose(2, 0, 1)
+        self.expected = chances(self.tau, self.mu * self.u, np.ones(1))
+        self.prevalence = self.expected.mean(axis=1)
         return self.expected
-
-    def right(self, rng: Rng) -> Floats:
-        """Return Pr(same label as a typical annotator)."""
-        return np.diagonal(self.confusion(rng), axis1=2, axis2=3)
 
     def confusion(self, rng: Rng) -> Floats:
         """Return Pr(label | label of a typical annotator) on a random item."""
-        own = slice(self.n_people)
-        typical = chances(self.tau, self.mu[:, None] * NODES, np.ones(1)) * WEIGHTS[:, None]
-        at = self.alpha[:, own, None] + self.beta[:, own, None] * NODES
-        said = chances(self.tau[:, None], at, np.sqrt(self.precision)[:, own, None])
+        typical = chances(self.tau, self.mu * NODES, np.ones(1)) * WEIGHTS[:, None]
+        alpha, beta, precision = (of[:, self.people, None] for of in (self.alpha, self.beta, self.precision))
+        said = chances(self.tau[:, None], alpha + beta * NODES, np.sqrt(precision))
         found = np.einsum("cnk,cjnl->cjkl", typical, said) / typical.sum(axis=1)[:, None, :, None]
         always = np.flatnonzero(self.constant >= 0)
         found[:, always] = np.eye(self.crowd.n_labels)[self.constant[always], None]
@@ -275,13 +254,18 @@ class OrderedSampler(CrowdSampler):
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return thresholds, latent truths, and how each annotator uses the scale, NaN of those left out."""
-        left_out = np.where(self.constant < 0, 1.0, np.nan)
-        alpha, beta, precision = (
-            one[:, : self.n_people] * left_out for one in (self.alpha, self.beta, self.precision)
-        )
-        stretch, latent = np.sqrt(precision), self.u.astype(np.float32)
-        found = {"threshold": self.tau, "latent_truth": latent, "stretch": stretch}
-        return found | {"discrimination": beta * stretch, "severity": -alpha * stretch}
+        stretch = np.where(self.constant < 0, np.sqrt(self.precision[:, self.people]), np.nan)
+        of_people = {
+            "discrimination": self.beta[:, self.people] * stretch,
+            "severity": -self.alpha[:, self.people] * stretch,
+        }
+        return {"threshold": self.tau, "latent_truth": self.u.astype(np.float32), "stretch": stretch} | of_people
+
+
+def _by(place: NDArray[np.int64], values: Floats, n: int) -> Floats:
+    """Add up values (chain, annotation) by place."""
+    code = np.arange(len(values))[:, None] * n + place
+    return np.bincount(code.ravel(), values.ravel(), len(values) * n).reshape(-1, n)
 
 
 def with_ends(tau: Floats) -> Floats:

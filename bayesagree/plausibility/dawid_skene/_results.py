@@ -1,7 +1,7 @@
 """From chains of a Dawid-Skene sampler to the result tree, with convergence diagnostics."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,7 +13,7 @@ from bayesagree.inference.blocks import category_axis, check_depth
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, ONE_APART, diagnostics, warn_of_numbers
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import check_size, result_tree
-from bayesagree.plausibility.dawid_skene._gibbs import Chains
+from bayesagree.plausibility.dawid_skene._chains import Chains
 from bayesagree.plausibility.dawid_skene.em import EMResult
 
 DIMS: dict[str, tuple[str, ...]] = {
@@ -74,99 +74,99 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
 
 def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     """Refuse a result that would not fit, before anything is drawn."""
-    sizes = {"chain": request.chains, "draw": request.draws}
-    items = {"item": labels.items.size}
-    n_labels = labels.categories.size
+    sizes, items = {"chain": request.chains, "draw": request.draws}, {"item": labels.items.size}
+    category = {"category": labels.categories.size}
+    matrix = {"annotator": labels.annotators.size} | category | {"observed_category": labels.categories.size}
     if request.top_labels is None:
         way_out = "pass top_labels=L to keep only the L best labels of each draw, or use fewer draws"
-        check_size(sizes | items | {"category": n_labels}, 8, way_out)
+        check_size(sizes | items | category, 8, way_out)
     else:
-        depth = check_depth(request.top_labels, n_labels)
-        check_size(sizes | items | {"rank": depth}, 2, "use fewer draws")
+        check_size(
+            sizes | items | {"rank": check_depth(request.top_labels, labels.categories.size)}, 2, "use fewer draws"
+        )
     if confusion:
-        matrix = {"annotator": labels.annotators.size, "category": n_labels, "observed_category": n_labels}
         check_size(sizes | matrix, 4, "pass confusion=False to keep accuracies only")
-    check_size(items | {"category": n_labels}, 8, "use fewer items at a time")
+    check_size({"chain": request.chains} | matrix, 8, "merge rare labels, or use fewer chains")
 
 
-class Part(NamedTuple):
-    """Chains of one variant, and its name in an average."""
+def convergence(
+    draws: Mapping[str, NDArray[Any]], chains: Chains, names: Iterable[str] = ()
+) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Return r-hat and effective draws of what is watched of one variant; r-hat of all items and annotators."""
+    drawn = {name: draws[name][:, chains.at] for name in names or chains.names if name not in UNWATCHED}
+    watched = [_flat(values) for values in (*drawn.values(), chains.watched)]
+    r_hat, ess = diagnostics(np.concatenate(watched, axis=2))
+    accuracy = drawn["accuracy"]
+    return {
+        "r_hat": (("parameter",), r_hat),
+        "ess": (("parameter",), ess),
+        "item_r_hat": (("item",), _between_chains(chains.expected, chains.spread).max(axis=1)),
+        "annotator_r_hat": (("annotator",), _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1))),
+    }
 
-    name: str
-    chains: Chains
 
-    def worst_r_hat(self) -> float:
-        """Return the largest R-hat, 0 where there is none."""
-        return float(np.nan_to_num(self.convergence([*self.chains.variables])["r_hat"][1], posinf=np.inf).max())
-
-    def convergence(self, names: Sequence[str]) -> dict[str, tuple[tuple[str, ...], Any]]:
-        """Return r-hat and effective draws of these variables and of some items; r-hat of all items and annotators."""
-        chains = self.chains
-        drawn = {name: chains.variables[name] for name in names if name not in UNWATCHED}
-        watched = [_flat(values) for values in (*drawn.values(), chains.monitored)]
-        r_hat, ess = diagnostics(np.concatenate(watched, axis=2))
-        of_labels = _between_chains(chains.expected.transpose(1, 2, 0), chains.spread.transpose(1, 2, 0))
-        accuracy = drawn["accuracy"]
-        of_annotators = _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1))
-        return {
-            "r_hat": (("parameter",), r_hat),
-            "ess": (("parameter",), ess),
-            "item_r_hat": (("item",), of_labels.max(axis=1)),
-            "annotator_r_hat": (("annotator",), of_annotators),
-        }
+def worst_r_hat(draws: Mapping[str, NDArray[Any]], chains: Chains) -> float:
+    """Return the largest R-hat of what is watched, 0 where there is none."""
+    return float(np.nan_to_num(convergence(draws, chains)["r_hat"][1], posinf=np.inf).max())
 
 
 def chains_tree(
-    labels: Labels, parts: Sequence[Part], *, random_seed: Any, settings: Mapping[str, Any]
+    labels: Labels,
+    draws: Mapping[str, NDArray[Any]],
+    parts: Mapping[str, Chains],
+    *,
+    random_seed: Any,
+    settings: Mapping[str, Any],
 ) -> xr.DataTree:
-    """Turn chains into the result of `dawid_skene`; draws of several parts alternate, in every chain in one order.
+    """Turn draws and the chains of each variant, by name, into the result of `dawid_skene`.
 
     An average of models is a mixture: each draw is one of one model. The mean of the plausibilities of all models in
     every draw would leave out that the models differ, and a best label would be that of the heaviest one. Chains are
     compared within each part, because chains of two models differ however well each is drawn.
     """
-    number = np.array([part.chains.draws for part in parts])
+    number = np.array([part.at.size for part in parts.values()])
     share = number / number.sum()
-    names = [n for n in parts[0].chains.variables if all(n in part.chains.variables for part in parts)]
-    place = np.argsort(np.concatenate([(np.arange(n) + 0.5) / n for n in number]), kind="stable")
-    position = np.split(np.argsort(place), np.cumsum(number)[:-1])
-    found = [part.convergence(names) for part in parts]
-    drawn = {name: _alternating([part.chains for part in parts], name, position) for name in names}
-    worst = {
+    draws = {name: values for name, values in draws.items() if all(name in part.names for part in parts.values())}
+    found = [convergence(draws, part, draws) for part in parts.values()]
+    probability = sum(s * part.expected.mean(axis=0) for s, part in zip(share, parts.values()))
+    coords = coordinates(labels, draws["top_label"].shape[-1] if "top_label" in draws else 0)
+    coords |= {"parameter": _parameter_names(draws, coords)}
+    coords["category"] = category_axis(labels.categories, labels.has_order)
+    groups = _groups(labels, draws, probability)
+    groups["diagnostics"] = {
         name: (dims, _pooled(name, [f[name][1] for f in found], share)) for name, (dims, _) in found[0].items()
     }
-    probability = sum(s * part.chains.expected.mean(axis=1).T for s, part in zip(share, parts))
-    groups: dict[str, Any] = {
-        "posterior": {name: (("chain", "draw", *DIMS[name]), values) for name, values in drawn.items()},
-        "diagnostics": worst,
-        "derived": {"label_probability": (("item", "category"), probability)},
-        "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
-    }
     if len(parts) > 1:
-        variants = np.repeat([part.name for part in parts], number)[place]
+        variants = np.repeat([*parts], number)[np.argsort(np.concatenate([part.at for part in parts.values()]))]
         groups["constant_data"]["variant_of_draw"] = (("draw",), variants)
-    coords = coordinates(labels, drawn["top_label"].shape[-1] if "top_label" in drawn else 0)
-    coords |= {"parameter": _parameter_names(drawn, coords)}
-    coords["category"] = category_axis(labels.categories, labels.has_order)
     how = {"model": "dawid_skene", "engine": "gibbs", "random_seed": random_seed}
     tree = result_tree(groups, coords, settings=settings, **how)
     if (why := disagreement(tree)) is not None:
         warn(why)
     else:
-        warn_of_numbers({name: drawn[name] for name in PRINTED if name in drawn}, "pass more draws and tune")
+        warn_of_numbers({name: draws[name] for name in PRINTED if name in draws}, "pass more draws and tune")
     return tree
 
 
-def _alternating(parts: Sequence[Chains], name: str, position: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
-    """Join one variable, shape (chain, draw, ...): draws of each part stand at its positions."""
-    if len(parts) == 1:
-        return parts[0].variables[name]
-    first = parts[0].variables[name]
-    drawn = np.empty((len(first), sum(map(len, position)), *first.shape[2:]), first.dtype)
-    for chains, at in zip(parts, position):
-        # Nothing looks at them again: two copies of all plausibilities are never in memory.
-        drawn[:, at] = chains.variables.pop(name)
-    return drawn
+def estimate_tree(fit: EMResult, labels: Labels, random_seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
+    """Return a point estimate as the result of `dawid_skene`: one chain of one draw."""
+    if not fit.converged:
+        warn(f"EM did not converge in {fit.log_likelihood.size} iterations; raise max_iterations")
+    drawn = {"plausibility": fit.label_probability, "prevalence": fit.prevalence, "confusion": fit.confusion}
+    drawn["accuracy"] = np.nansum(np.diagonal(drawn["confusion"], axis1=1, axis2=2) * fit.prevalence, axis=1)
+    groups = _groups(labels, {name: one[None, None] for name, one in drawn.items()}, fit.label_probability)
+    groups["diagnostics"] = {"log_likelihood": (("iteration",), fit.log_likelihood)}
+    how = {"model": "dawid_skene", "engine": "em", "random_seed": random_seed}
+    return result_tree(groups, coordinates(labels), settings=settings, **how)
+
+
+def _groups(labels: Labels, draws: Mapping[str, NDArray[Any]], probability: Any) -> dict[str, dict[str, Any]]:
+    given = np.bincount(labels.annotator_index, minlength=labels.annotators.size)
+    return {
+        "posterior": {name: (("chain", "draw", *DIMS[name]), values) for name, values in draws.items()},
+        "derived": {"label_probability": (("item", "category"), probability)},
+        "constant_data": {"n_labels_given": (("annotator",), given)},
+    }
 
 
 def _pooled(name: str, values: Sequence[NDArray[Any]], share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -174,22 +174,6 @@ def _pooled(name: str, values: Sequence[NDArray[Any]], share: NDArray[np.float64
     if name == "ess":
         return 1 / (share[:, None] ** 2 / np.stack(values)).sum(axis=0)
     return np.sqrt((share[:, None] * np.stack(values) ** 2).sum(axis=0))
-
-
-def estimate_tree(fit: EMResult, labels: Labels, random_seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
-    """Return a point estimate as the result of `dawid_skene`: one chain of one draw."""
-    if not fit.converged:
-        warn(f"EM did not converge in {fit.log_likelihood.size} iterations; raise max_iterations")
-    drawn = {"plausibility": fit.label_probability, "prevalence": fit.prevalence, "confusion": fit.confusion()}
-    drawn["accuracy"] = np.nansum(np.diagonal(drawn["confusion"], axis1=1, axis2=2) * fit.prevalence, axis=1)
-    groups: dict[str, dict[str, Any]] = {
-        "posterior": {name: (("chain", "draw", *DIMS[name]), one[None, None]) for name, one in drawn.items()},
-        "diagnostics": {"log_likelihood": (("iteration",), fit.log_likelihood)},
-        "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
-        "derived": {"label_probability": (("item", "category"), fit.label_probability)},
-    }
-    how = {"model": "dawid_skene", "engine": "em", "random_seed": random_seed}
-    return result_tree(groups, coordinates(labels), settings=settings, **how)
 
 
 def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, Any]:
@@ -202,11 +186,6 @@ def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, Any]:
         "rank": np.arange(1, n_ranks + 1),
         "boundary": [f"{low} | {high}" for low, high in zip(labels.categories, labels.categories[1:])],
     }
-
-
-def labels_given(labels: Labels) -> NDArray[np.int64]:
-    """Count the annotations of each annotator, shape (annotator,)."""
-    return np.bincount(labels.annotator_index, minlength=labels.annotators.size)
 
 
 def monitored_items(n_items: int) -> NDArray[np.int64]:

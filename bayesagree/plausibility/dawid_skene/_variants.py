@@ -1,4 +1,4 @@
-"""The variants by name, the sampler of each, and the average of several that is the default.
+"""The samplers by name, and the average of several that is the default.
 
 For the average a fifth of the annotators is held out; every candidate gives the label probabilities lambda_i of the
 items from the others. An annotator held out either gives the true label of the item or a label of a habit (Hovy et al.,
@@ -20,20 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.plausibility.dawid_skene._annotators import Accuracies, Annotators, Rows
-from bayesagree.plausibility.dawid_skene._crowd import Crowd
-from bayesagree.plausibility.dawid_skene._gibbs import (
-    CrowdSampler,
-    Mixed,
-    OneTruth,
-    OneTruthOfRows,
-    VotesOnly,
-    run_chains,
-)
+from bayesagree.plausibility.dawid_skene._chains import Sampler, run_chains
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd
+from bayesagree.plausibility.dawid_skene._labels import LabelSampler, VotesSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
-Variant = Literal[
+VariantName = Literal[
     "full",
     "one_coin",
     "class_conditional",
@@ -44,52 +37,14 @@ Variant = Literal[
     "votes",
     "auto",
 ]
-
-
-class Sampling(NamedTuple):
-    """How chains of a variant start, (crowd, prior, chains, rng, held) -> sampler, and their sweeps.
-
-    `reads` is whether each annotation answers for a label drawn from the item's plausibilities.
-    """
-
-    start: Callable[..., CrowdSampler]
-    tune: int = 500
-    thin: int = 1
-    reads: bool = False
-
-
-def _labels(
-    items: Any,
-    annotators: Callable[..., Annotators],
-    crowd: Crowd,
-    prior: DawidSkenePrior,
-    chains: int,
-    rng: Rng,
-    *held: Any,
-) -> CrowdSampler:
-    return items(crowd, annotators(crowd, prior, chains), prior, rng, *held)
-
-
-def _ordered(crowd: Crowd, prior: DawidSkenePrior, chains: int, rng: Rng, *held: Any) -> CrowdSampler:
-    return OrderedSampler(crowd, chains, rng, *held)
-
-
-SAMPLERS: Mapping[str, Sampling] = {
-    "full": Sampling(partial(_labels, OneTruthOfRows, Rows)),
-    "one_coin": Sampling(partial(_labels, OneTruth, partial(Accuracies, one_coin=True))),
-    "class_conditional": Sampling(partial(_labels, OneTruth, partial(Accuracies, one_coin=False))),
-    "hierarchical": Sampling(partial(_labels, OneTruthOfRows, partial(Rows, learnt=True)), 500, 2),
-    "mixed_membership": Sampling(partial(_labels, Mixed, partial(Rows, learnt=True)), 500, 2, reads=True),
-    "mixed_one_coin": Sampling(
-        partial(_labels, Mixed, partial(Accuracies, one_coin=True, learnt=True)), 500, 2, reads=True
-    ),
-    "ordered": Sampling(_ordered, 300, 1),
-    "votes": Sampling(partial(_labels, VotesOnly, Rows), 0, 1, reads=True),
+# How chains of a variant start: (crowd, prior, chains, rng, held) -> sampler.
+SAMPLERS: Mapping[str, Callable[..., Sampler]] = {
+    **{name: partial(LabelSampler, variant) for name, variant in VARIANTS.items()},
+    "ordered": OrderedSampler,
+    "votes": partial(VotesSampler, VARIANTS["full"]),
 }
-# Variants with a confusion matrix or an accuracy of each annotator, as PyMC models.
-VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "mixed_membership", "mixed_one_coin")
 # Parts whose annotators each read a label from the item's plausibilities; by others an item has one true label.
-READ_PLAUSIBILITIES = (*(name for name, sampling in SAMPLERS.items() if sampling.reads), "accurate_annotators")
+READ_PLAUSIBILITIES = (*(name for name, of in VARIANTS.items() if of.mixed), "votes", "accurate_annotators")
 # By this prior a rare label does not become the name of all items on which annotators disagree.
 ACCURATE = DawidSkenePrior(accuracy=0.85, strength=40.0)
 # Parts of the annotators, each held out once: items keep four fifths of their labels.
@@ -127,35 +82,34 @@ def weights(
     crowd: Crowd, averaged: Mapping[str, tuple[str, DawidSkenePrior]], rng: Rng, tune: int | None
 ) -> dict[str, float]:
     """Weigh the candidates by their predictions of annotators held out, the chains of all parts side by side."""
-    label, n = crowd.label[crowd.pair], crowd.n_labels
-    annotator, fold = crowd.annotator[crowd.pair], folds(crowd, rng)
-    held = np.arange(FOLDS)[:, None] == fold
+    fold, n, parts = folds(crowd, rng), crowd.n_labels, np.arange(FOLDS)[:, None]
+    held = fold == parts
+    at = np.flatnonzero(crowd.known[crowd.item] < 0)
+    code = parts * crowd.n_items + crowd.item
     # Votes of each item that a part keeps, (part, item, category).
-    code = (np.arange(FOLDS)[:, None] * crowd.n_items + crowd.item) * n + label
-    kept = np.bincount(code[~held], minlength=FOLDS * crowd.n_items * n).reshape(FOLDS, crowd.n_items, n)
-    at = np.flatnonzero((kept[fold, crowd.item].sum(axis=1) > 0) & (crowd.known[crowd.item] < 0))
+    kept = np.bincount((code * n + crowd.label)[~held], minlength=FOLDS * crowd.n_items * n).reshape(FOLDS, -1, n)
+    at = at[kept[fold[at], crowd.item[at]].any(axis=1)]
     if not at.size:  # no item has a second label
         return dict.fromkeys(averaged, 1 / len(averaged))
-    run: Any = HELD_OUT if tune is None else HELD_OUT | {"tune": min(tune, HELD_OUT["tune"])}
+    sweeps = HELD_OUT["tune"] if tune is None else min(tune, HELD_OUT["tune"])
     chance = []
     for variant, prior in averaged.values():
-        if variant == "votes":
-            shape = kept + 1 / n
-            expected = (shape / shape.sum(axis=2, keepdims=True)).transpose(2, 0, 1)
-        else:
-            chains = FOLDS * HELD_OUT_CHAINS
-            sampler = SAMPLERS[variant].start(crowd, prior, chains, rng, np.repeat(held, HELD_OUT_CHAINS, axis=0))
-            found = run_chains(sampler, rng, np.zeros(1, np.int64), top_labels=1, **run).expected
-            expected = found.reshape(n, FOLDS, HELD_OUT_CHAINS, -1).mean(axis=2)
-        chance.append(expected[label[at], fold[at], crowd.item[at]])
-    panel = crowd.item[at] * FOLDS + fold[at]
-    whole = HeldOut(panel, annotator[at], label[at], np.column_stack(chance))
-    parts, given = [whole], tuple[Any, ...](whole)
-    if np.unique(annotator[at]).size >= MANY_ANNOTATORS:
+        expected = (kept + 1 / n) / (kept + 1 / n).sum(axis=2, keepdims=True)
+        if variant != "votes":
+            sampler = SAMPLERS[variant](
+                crowd, prior, FOLDS * HELD_OUT_CHAINS, rng, np.repeat(held, HELD_OUT_CHAINS, axis=0)
+            )
+            run: Any = {"tune": sweeps, "thin": HELD_OUT["thin"], "top_labels": 1}
+            found = run_chains(sampler, rng, {}, np.arange(HELD_OUT["draws"]), **run).expected
+            expected = found.reshape(FOLDS, HELD_OUT_CHAINS, -1, n).mean(axis=1)
+        chance.append(expected[fold[at], crowd.item[at], crowd.label[at]])
+    given: tuple[Any, ...] = code[fold[at], at], crowd.annotator[at], crowd.label[at], np.column_stack(chance)
+    rows = [slice(None)]
+    if np.unique(crowd.annotator[at]).size >= MANY_ANNOTATORS:
         # Parts of other annotators differ as another crowd would, and no prolific one decides alone.
-        rows = [np.flatnonzero(fold[at] == part) for part in range(FOLDS)]
-        parts = [HeldOut(*(values[own] for values in given)) for own in rows if own.size]
-    weight = np.mean([stacking_weights(part, crowd.n_annotators, n) for part in parts], axis=0)
+        rows = [own for part in range(FOLDS) if (own := np.flatnonzero(fold[at] == part)).size]
+    of_parts = (HeldOut(*(values[own] for values in given)) for own in rows)
+    weight = np.mean([stacking_weights(part, crowd.n_annotators, n) for part in of_parts], axis=0)
     weight = np.where(weight < LEAST_WEIGHT, 0.0, weight) / weight[weight >= LEAST_WEIGHT].sum()
     return {name: float(w) for name, w in zip(averaged, weight) if w}
 
@@ -223,7 +177,7 @@ def folds(crowd: Crowd, rng: Rng) -> NDArray[np.int64]:
     to believe. Labels of an item are then spread over the parts; those of one annotator, who may repeat himself, stay
     together.
     """
-    annotator = crowd.annotator[crowd.pair]
+    annotator = crowd.annotator
     present, size = np.unique(annotator), crowd.n_annotators
     if present.size >= MANY_ANNOTATORS:
         fold = np.empty(size, np.int64)
@@ -238,15 +192,16 @@ def folds(crowd: Crowd, rng: Rng) -> NDArray[np.int64]:
     return fold[which]
 
 
-def draws_of_each(weight: Sequence[float], draws: int) -> NDArray[np.int64]:
-    """Share draws out by weight, shape (candidate,): whole numbers that differ from weight x draws by less than one.
+def positions(weight: Sequence[float], draws: int) -> list[NDArray[np.int64]]:
+    """Share draws out by weight: positions of each candidate's, whose number differs from weight x draws by under one.
 
     Examples
     --------
-    >>> draws_of_each([0.5, 0.3, 0.2], 9).tolist()
-    [4, 3, 2]
+    >>> [at.tolist() for at in positions([0.5, 0.3, 0.2], 9)]
+    [[1, 3, 5, 7], [0, 4, 8], [2, 6]]
     """
     exact = np.array(weight) * draws
-    whole = np.floor(exact).astype(np.int64)
-    whole[np.argsort(whole - exact, kind="stable")[: draws - whole.sum()]] += 1
-    return whole
+    number = np.floor(exact).astype(np.int64)
+    number[np.argsort(number - exact, kind="stable")[: draws - number.sum()]] += 1
+    order = np.argsort(np.concatenate([(np.arange(n) + 0.5) / n for n in number]), kind="stable")
+    return np.split(np.argsort(order), np.cumsum(number)[:-1])

@@ -4,6 +4,7 @@ Change a prior or join a model here. Observed data are long: one entry per annot
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,10 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, one_of
 from bayesagree.inference.open_model import annotation_data, named_part, part
-from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Rows
+from bayesagree.plausibility.dawid_skene._labels import CONDITIONAL_SHARE
 from bayesagree.plausibility.dawid_skene._ordered import MU, SPREAD, STRETCH, THRESHOLD_SD
 from bayesagree.plausibility.dawid_skene._results import coordinates
-from bayesagree.plausibility.dawid_skene._variants import VARIANTS
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -73,90 +74,104 @@ def dawid_skene_model(
     Dawid and Skene (1979), equation 2.7: the likelihood with true labels summed out. Johnson, "On Bayesian analysis of
     multirater ordinal data", JASA 91 (1996), for "ordered".
     """
-    import pymc as pm
-    import pytensor.tensor as pt
-
+    how = prior or DawidSkenePrior()
+    ending = _mixed_membership if variant.startswith("mixed") else _truth_summed_out
     if variant == "ordered":
         return _ordered_model(labels, gold)
-    prior = prior or DawidSkenePrior()
-    n_labels = labels.categories.size
-    with pm.Model(coords=coordinates_of_model(labels)) as model:
-        votes = votes_data(labels)
-        known: Any = pm.Data("gold", gold_codes(gold, labels.items, labels.categories), dims="item")
-
-        def our_prevalence() -> Any:
-            return pm.Dirichlet("prevalence", np.full(n_labels, prior.prevalence), dims="category")
-
-        own = our_prevalence() if prevalence is None else prevalence()
-        share = named_part("prevalence", own, ("item", "category")[-own.ndim :])
-        dims = ("annotator", "category", "observed_category")
-        rows = part("confusion", confusion, lambda: confusion_rows(labels, variant, prior), dims=dims)
-        if variant.startswith("mixed"):
-            _mixed_membership(votes, labels, prior, share, rows, known)
-        else:
-            log_rows: Any = pt.log(rows)
-            _sum_out_truth(votes, labels, share, log_rows[votes.annotator, :, votes.label], known)
-    return model
+    return labels_model(labels, variant, how, gold, partial(ending, how), prevalence, confusion)
 
 
-def coordinates_of_model(labels: Labels) -> dict[str, Any]:
-    """Return the names along the dims of the model."""
-    names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
-    return names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
-
-
-class Votes(NamedTuple):
-    """Data of a model: item, annotator and label of each annotation."""
+class Given(NamedTuple):
+    """Data of a model: item, annotator and label of each annotation, and the known label of each item, -1 of others."""
 
     item: Any
     annotator: Any
     label: Any
+    known: Any
+
+    @classmethod
+    def of(cls, labels: Labels, gold: Gold | None) -> "Given":
+        """Add them to the model."""
+        import pymc as pm
+
+        label = pm.Data("observed_label", labels.label_index.astype(np.int64), dims="annotation")
+        known = pm.Data("gold", gold_codes(gold, labels.items, labels.categories), dims="item")
+        return cls(*annotation_data(labels.item_index, labels.annotator_index), label, known)
 
 
-def votes_data(labels: Labels) -> Votes:
-    """Add who gave which label as data of the model."""
+def _coords(labels: Labels) -> dict[str, Any]:
+    names = {name: values for name, values in coordinates(labels).items() if name != "rank"}
+    return names | {"annotation": np.arange(labels.n_annotations)}
+
+
+def labels_model(
+    labels: Labels,
+    variant: str,
+    prior: DawidSkenePrior,
+    gold: Gold | None,
+    ending: Callable[..., None],
+    prevalence: Callable[[], Any] | None = None,
+    confusion: Callable[[], Any] | None = None,
+) -> "pm.Model":
+    """Build a model of prevalence, confusion and, by its `ending`, of the items: (labels, data, prevalence, rows)."""
     import pymc as pm
 
-    given = pm.Data("observed_label", labels.label_index.astype(np.int64), dims="annotation")
-    return Votes(*annotation_data(labels.item_index, labels.annotator_index), given)
+    dims = ("annotator", "category", "observed_category")
+    shape = np.full(labels.categories.size, prior.prevalence)
+    with pm.Model(coords=_coords(labels)) as model:
+        given = Given.of(labels, gold)
+        own = prevalence() if prevalence else pm.Dirichlet("prevalence", shape, dims="category")
+        share = named_part("prevalence", own, ("item", "category")[-own.ndim :])
+        rows = part("confusion", confusion, lambda: _confusion(labels, variant, prior), dims=dims)
+        ending(labels, given, share, rows)
+    return model
 
 
-def confusion_rows(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
+def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
     """Add the annotators' part of a variant: confusion matrices (annotator, category, observed_category)."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    one_of(variant, "variant", VARIANTS)
-    dims, n_labels = ("annotator", "category", "observed_category"), labels.categories.size
-    base = prior.confusion(n_labels)
-    right, wrong = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
-    log_kappa: Any = np.log(prior.concentration), prior.concentration_sd
-    if variant == "full":
-        return pm.Dirichlet("confusion", np.broadcast_to(base, (labels.annotators.size, *base.shape)), dims=dims)
-    if variant in ("hierarchical", "mixed_membership"):
-        population: Any = pm.Dirichlet("crowd_confusion", base, dims=dims[1:])
-        concentration: Any = pm.LogNormal("concentration", *log_kappa, dims="category")
-        shape = (concentration[:, None] * population)[None].repeat(labels.annotators.size, axis=0)
-        return pm.Dirichlet("confusion", shape, dims=dims)
-    if variant == "mixed_one_coin":
-        mean: Any = pm.Beta("crowd_accuracy", right, wrong)
-        kappa: Any = pm.LogNormal("concentration", *log_kappa)
-        right, wrong = kappa * mean, kappa * (1 - mean)
-    coin: Any = pm.Beta("right", right, wrong, dims=dims[:2] if variant == "class_conditional" else dims[:1])
-    accuracy = coin if variant == "class_conditional" else coin[:, None].repeat(n_labels, axis=1)
-    same: Any = pt.eye(n_labels, dtype="bool")
-    matrix = pt.where(same, accuracy[:, :, None], (1 - accuracy[:, :, None]) / (n_labels - 1))
-    return pm.Deterministic("confusion", matrix, dims=dims)
+    supposed = VARIANTS[one_of(variant, "variant", tuple(VARIANTS))]
+    rows = Rows.of(supposed, labels.categories.size, prior)
+    matrix, dims = supposed.annotator == "matrix", ("annotator", "category", "observed_category")
+    of_rows = dims[1:2] * (supposed.annotator != "accuracy")
+
+    def simplex(matrix_name: str, coin_name: str, shape: Any, dims: tuple[str, ...]) -> Any:
+        """Rows of probabilities: of all labels, or of right and wrong ones."""
+        if matrix:
+            return pm.Dirichlet(matrix_name, shape, dims=(*dims, "observed_category"))
+        # One accuracy for all true labels has no axis of them.
+        right, wrong = (shape[..., i] if of_rows else shape[..., 0, i] for i in (0, 1))
+        right: Any = pm.Beta(coin_name, right, wrong, dims=dims)
+        both: Any = pt.stack([right, 1 - right], axis=-1)
+        return both if of_rows else both[..., None, :]
+
+    shape: Any = rows.base
+    if supposed.learnt:
+        log_kappa: Any = np.log(prior.concentration), prior.concentration_sd
+        mean = simplex("crowd_confusion", "crowd_accuracy", shape, of_rows)
+        kappa: Any = pm.LogNormal("concentration", *log_kappa, dims=of_rows)
+        shape = (kappa[:, None] if of_rows else kappa) * mean
+    shape = pt.as_tensor(shape)[None].repeat(labels.annotators.size, axis=0)
+    drawn = simplex("confusion", "right", shape, dims[:1] + of_rows)
+    if matrix:
+        return drawn
+    return pm.Deterministic(
+        "confusion", drawn[:, rows.row[:, None], rows.column] * rows.share[rows.column], dims=dims
+    )
 
 
-def _sum_out_truth(votes: Votes, labels: Labels, prevalence: Any, log_chance: Any, gold: Any) -> None:
+def _truth_summed_out(prior: DawidSkenePrior, labels: Labels, given: Given, prevalence: Any, rows: Any) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
-    n_labels = labels.categories.size
-    possible: Any = (gold[:, None] < 0) | pt.eq(gold[:, None], np.arange(n_labels))
+    n_labels, known = labels.categories.size, given.known[:, None]
+    log_rows: Any = pt.log(rows)
+    possible: Any = (known < 0) | pt.eq(known, np.arange(n_labels))
     start: Any = pt.zeros((labels.items.size, n_labels)) + pt.log(prevalence)
-    joint: Any = pt.where(possible, pt.inc_subtensor(start[votes.item], log_chance), -np.inf)
+    log_chance = log_rows[given.annotator, :, given.label]
+    joint: Any = pt.where(possible, pt.inc_subtensor(start[given.item], log_chance), -np.inf)
     total: Any = pm.math.logsumexp(joint, axis=1, keepdims=True)
     labelled = np.bincount(labels.item_index, minlength=labels.items.size) > 0
     pm.Potential("log_likelihood", pt.sum(total[labelled]))
@@ -170,21 +185,19 @@ def _sum_out_truth(votes: Votes, labels: Labels, prevalence: Any, log_chance: An
     pm.Deterministic("plausibility", plausibility, dims=dims)
 
 
-def _mixed_membership(
-    votes: Votes, labels: Labels, prior: DawidSkenePrior, prevalence: Any, confusion: Any, gold: Any
-) -> None:
+def _mixed_membership(prior: DawidSkenePrior, labels: Labels, given: Given, prevalence: Any, rows: Any) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
     ambiguity: Any = pm.LogNormal("ambiguity", np.log(prior.ambiguity), prior.ambiguity_sd)
     shape = ambiguity * prevalence + pt.zeros((labels.items.size, 1))
     plausibility: Any = pm.Dirichlet("plausibility", shape, dims=("item", "category"))
-    chance = (plausibility[votes.item][:, :, None] * confusion[votes.annotator]).sum(axis=1)
-    if (gold.get_value() >= 0).any():  # an expert's latent labels
-        expert = pt.log(plausibility[pt.arange(labels.items.size), pt.maximum(gold, 0)])
-        log_gold: Any = pt.where(pt.ge(gold, 0), expert, 0.0)
+    chance = (plausibility[given.item][:, :, None] * rows[given.annotator]).sum(axis=1)
+    if (given.known.get_value() >= 0).any():  # an expert's latent labels
+        expert = pt.log(plausibility[pt.arange(labels.items.size), pt.maximum(given.known, 0)])
+        log_gold: Any = pt.where(pt.ge(given.known, 0), expert, 0.0)
         pm.Potential("log_gold", log_gold.sum())
-    pm.Categorical("label_index", p=chance, observed=votes.label, dims="annotation")
+    pm.Categorical("label_index", p=chance, observed=given.label, dims="annotation")
 
 
 def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
@@ -195,12 +208,10 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
     pt: Any = pytensor.tensor
     if not labels.has_order:
         raise InputError("variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)")
-    truth = gold_codes(gold, labels.items, labels.categories)
-    known = np.flatnonzero(truth >= 0)
-    names = {name: values for name, values in coordinates(labels).items() if name != "rank"}
-    with pm.Model(coords=names | {"annotation": np.arange(labels.n_annotations)}) as model:
-        item, annotator = annotation_data(labels.item_index, labels.annotator_index)
-        given = pm.Data("observed_label", labels.label_index, dims="annotation")
+    with pm.Model(coords=_coords(labels)) as model:
+        given = Given.of(labels, gold)
+        truth = given.known.get_value()
+        known = np.flatnonzero(truth >= 0)
         mean: Any = pm.TruncatedNormal("mean_slope", MU, 1.0, lower=0.0)
         sds: list[Any] = [pm.InverseGamma(f"variance_{of}", *SPREAD) ** 0.5 for of in ("intercept", "slope")]
         alpha: Any = sds[0] * pm.Normal("intercept_offset", dims="annotator")
@@ -224,8 +235,8 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
             pm.Categorical(name, p / p.sum(axis=1, keepdims=True), observed=label, dims=dims)
 
         shares: Any = pm.Deterministic("plausibility", chances(mean * latent, 1.0), dims=("item", "category"))
-        response = alpha[annotator] + beta[annotator] * latent[item]
-        observe("label", chances(response, stretch[annotator][:, None]), given, "annotation")
+        response = alpha[given.annotator] + beta[given.annotator] * latent[given.item]
+        observe("label", chances(response, stretch[given.annotator][:, None]), given.label, "annotation")
         if known.size:
             observe("gold_label", shares[known], truth[known])
     return model

@@ -34,7 +34,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -42,23 +41,23 @@ from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.inference.blocks import LOCAL, Schedule, Stream
 from bayesagree.inference.convergence import ENOUGH_DRAWS
 from bayesagree.inference.posterior import Posterior, Request
-from bayesagree.inference.results import check_size, settings_of
+from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed, block_generator, seed_sequence, stream_apart
 from bayesagree.inference.top_labels import stream_of, truth_draws
 from bayesagree.io.doors import as_annotations
+from bayesagree.plausibility.dawid_skene._chains import run_chains
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
-from bayesagree.plausibility.dawid_skene._gibbs import run_chains
 from bayesagree.plausibility.dawid_skene._ordered import constant_annotators
 from bayesagree.plausibility.dawid_skene._results import (
     CHOSEN,
-    Part,
     chains_tree,
     check_result,
     estimate_tree,
     monitored_items,
     require_mixed,
+    worst_r_hat,
 )
-from bayesagree.plausibility.dawid_skene._variants import SAMPLERS, Variant, candidates, draws_of_each, weights
+from bayesagree.plausibility.dawid_skene._variants import SAMPLERS, VariantName, candidates, positions, weights
 from bayesagree.plausibility.dawid_skene.em import EM_VARIANTS, dawid_skene_em
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -67,8 +66,8 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-# Chains whose R-hat is larger are drawn again from where they are, so many times as long.
-LARGEST_R_HAT, LONGER = 1.07, 4
+# Chains whose R-hat is larger are drawn again from where they are, so many times as long; and how often, at most.
+LARGEST_R_HAT, LONGER, LONGEST = 1.07, 4, 2
 TARGET = (
     "score from these annotations alone, in which items that they leave open count against every model "
     "(no estimate of the score against one truth: good models score too low)"
@@ -86,13 +85,12 @@ class DawidSkene(Posterior):
     `evaluate` refuses chains that disagree, unless `allow_unmixed`.
     """
 
-    variant: Variant = "auto"
+    variant: VariantName = "auto"
     prior: DawidSkenePrior | None = None
     gold: Gold | None = None
     tune: int | None = None
     thin: int | None = None
     allow_unmixed: bool = False
-    restarts: int = 0
     confusion: bool = True
     tolerance: float = 1e-10
     max_iterations: int = 1000
@@ -105,76 +103,57 @@ class DawidSkene(Posterior):
         """Draw by Gibbs sampling, or climb to one point estimate."""
         engine = one_of(request.engine or "gibbs", "engine", ("gibbs", "em"))
         _check(annotations, self.variant)
+        check_result(annotations, request, confusion=self.confusion and engine == "gibbs")
         known = gold_codes(self.gold, annotations.items, annotations.categories)
+        draw = self._climbed if engine == "em" else self._chains
         settings: dict[str, Any] = {
             "variant": "full" if engine == "em" and self.variant == "auto" else self.variant,
             "prior": None if self.prior is None else asdict(self.prior),
             "n_gold": int((known >= 0).sum()),
         }
-        return (
-            self._climbed(annotations, request, known, settings)
-            if engine == "em"
-            else self._chains(annotations, request, known, settings)
-        )
+        return draw(annotations, Crowd.of_labels(annotations, known), request, settings)
 
-    def _chains(
-        self, labels: Labels, request: Request, known: NDArray[np.int64], settings: dict[str, Any]
-    ) -> xr.DataTree:
+    def _climbed(self, labels: Labels, crowd: Crowd, request: Request, settings: dict[str, Any]) -> xr.DataTree:
+        """Climb to one point estimate."""
+        if settings["variant"] not in EM_VARIANTS:
+            raise InputError(f"variant={self.variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
+        how = {"tolerance": self.tolerance, "max_iterations": self.max_iterations}
+        fit = dawid_skene_em(crowd, variant=settings["variant"], prior=self.prior, **how)
+        return estimate_tree(fit, labels, request.random_seed, settings)
+
+    def _chains(self, labels: Labels, crowd: Crowd, request: Request, settings: dict[str, Any]) -> xr.DataTree:
         """Draw from the variant; with "auto" from each of the average as often as it weighs."""
-        check_result(labels, request, confusion=self.confusion)
-        codes = labels.item_index, labels.annotator_index, labels.label_index
-        sizes = labels.items.size, labels.annotators.size, labels.categories.size
-        crowd, usual = Crowd.of(codes, sizes, known), self.prior or DawidSkenePrior()
-        numbers = {"chain": request.chains, "category": sizes[2]}
-        check_size(numbers | {"annotator and label": crowd.label.size}, 8, "merge rare labels, or use fewer chains")
+        usual = self.prior or DawidSkenePrior()
         averaged, weight = {self.variant: (self.variant, usual)}, {self.variant: 1.0}
         if self.variant == "auto":
-            names = candidates(sizes[2], own_prior=self.prior is not None, ordered=bool(labels.ordered))
+            names = candidates(crowd.n_labels, own_prior=self.prior is not None, ordered=bool(labels.ordered))
             averaged = {name: (variant, prior or usual) for name, (variant, prior) in names.items()}
             rng = np.random.default_rng(stream_apart(request.random_seed, "folds"))
             weight = settings["weights"] = weights(crowd, averaged, rng, self.tune)
         if "ordered" in weight:
             _name_constant(crowd, labels)
-        root, parts, last = seed_sequence(request.random_seed), [], {}
-        for name, draws in zip(weight, draws_of_each([*weight.values()], request.draws)):
+        root, draws, parts, last = seed_sequence(request.random_seed), {}, {}, {}
+        keep: Any = {"size": request.draws, "confusion": self.confusion, "top_labels": request.top_labels}
+        keep["items"] = monitored_items(crowd.n_items)
+        for name, at in zip(weight, positions([*weight.values()], request.draws)):
+            if not at.size:
+                continue
             variant, prior = averaged[name]
-            sampling, rng = SAMPLERS[variant], block_generator(root, 0)
-            tune = sampling.tune if self.tune is None else self.tune
-            thin = sampling.thin if self.thin is None else positive_int(self.thin, "thin")
-            if draws:
-                sampler = sampling.start(crowd, prior, request.chains, rng)
-                run: Any = {"tune": tune, "draws": int(draws), "thin": thin, "confusion": self.confusion}
-                run |= {"top_labels": request.top_labels, "progress": request.progress}
-                part = Part(name, run_chains(sampler, rng, monitored_items(sizes[0]), **run))
-                if self.thin is None and draws >= ENOUGH_DRAWS and part.worst_r_hat() > LARGEST_R_HAT:
-                    run, thin = run | {"tune": 0, "thin": LONGER * thin, "progress": None}, LONGER * thin
-                    part = Part(name, run_chains(sampler, rng, monitored_items(sizes[0]), **run))
-                parts.append(part)
-                last = {"variant": variant, "prior": asdict(prior) if prior is not usual else settings["prior"]}
-                last |= {"tune": tune, "thin": thin}
+            rng = block_generator(root, 0)
+            sampler = SAMPLERS[variant](crowd, prior, request.chains, rng)
+            tune = sampler.tune if self.tune is None else self.tune
+            thin = sampler.thin if self.thin is None else positive_int(self.thin, "thin")
+            part = run_chains(sampler, rng, draws, at, tune=tune, thin=thin, progress=request.progress, **keep)
+            for _ in range(LONGEST if self.thin is None and request.draws >= ENOUGH_DRAWS else 0):
+                if worst_r_hat(draws, part) <= LARGEST_R_HAT:
+                    break
+                thin *= LONGER
+                part = run_chains(sampler, rng, draws, at, tune=0, thin=thin, **keep)
+            parts[name] = part
+            last = {"variant": variant, "prior": settings["prior"] if prior is usual else asdict(prior)}
+            last |= {"tune": tune, "thin": thin}
         settings |= last if len(parts) == 1 else {"tune": self.tune, "thin": self.thin}
-        return chains_tree(labels, parts, random_seed=request.random_seed, settings=settings)
-
-    def _climbed(
-        self, labels: Labels, request: Request, known: NDArray[np.int64], settings: dict[str, Any]
-    ) -> xr.DataTree:
-        """Climb to one point estimate."""
-        if settings["variant"] not in EM_VARIANTS:
-            raise InputError(f"variant={self.variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
-        n_labels, n_annotators = labels.categories.size, labels.annotators.size
-        matrix = {"annotator": n_annotators, "category": n_labels, "observed_category": n_labels}
-        check_size(matrix, 8, "merge rare labels")
-        how: dict[str, Any] = {"variant": settings["variant"], "restarts": self.restarts, "gold": known}
-        if self.prior is not None:
-            how |= {"prior_confusion": self.prior.confusion(n_labels), "prior_prevalence": self.prior.prevalence}
-        how |= {
-            "tolerance": self.tolerance,
-            "max_iterations": self.max_iterations,
-            "random_seed": request.random_seed,
-        }
-        codes = labels.item_index, labels.annotator_index, labels.label_index
-        sizes = {"n_items": labels.items.size, "n_annotators": n_annotators, "n_labels": n_labels}
-        return estimate_tree(dawid_skene_em(*codes, **sizes, **how), labels, request.random_seed, settings)
+        return chains_tree(labels, draws, parts, random_seed=request.random_seed, settings=settings)
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
@@ -227,7 +206,7 @@ def _name_constant(crowd: Crowd, labels: Labels) -> None:
 def dawid_skene(
     labels: Labels,
     *,
-    variant: Variant = "auto",
+    variant: VariantName = "auto",
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
     tolerance: float = 1e-10,
@@ -236,7 +215,6 @@ def dawid_skene(
     chains: int = 4,
     tune: int | None = None,
     thin: int | None = None,
-    restarts: int = 0,
     random_seed: Seed = None,
     engine: Literal["gibbs", "em"] = "gibbs",
     top_labels: int | None = None,
@@ -275,8 +253,6 @@ def dawid_skene(
     draws, chains, tune, thin
         Kept draws per chain; sweeps before the first of them (500; 300 for ordered); sweeps per kept draw (1; 2 where a
         population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on with four times as many.
-    restarts
-        Further random starts of EM; the best likelihood wins.
     tolerance, max_iterations
         EM stops after an iteration that gains less than ``tolerance * |log L|``, or after so many.
     random_seed
@@ -342,6 +318,5 @@ def dawid_skene(
     """
     labels = as_annotations(labels, (Labels,), "labels")
     request = Request(draws, chains, random_seed, engine, top_labels=top_labels, progress=progress)
-    of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
-    specification = DawidSkene(variant, prior, gold, tune, thin, confusion=confusion, **of_em)
-    return specification.draw(labels, request)
+    em: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+    return DawidSkene(variant, prior, gold, tune, thin, confusion=confusion, **em).draw(labels, request)

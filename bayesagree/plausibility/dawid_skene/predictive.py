@@ -25,8 +25,8 @@ from bayesagree.inference.predictive import (
     prior_density,
 )
 from bayesagree.inference.streams import Seed
-from bayesagree.plausibility.dawid_skene._variants import VARIANTS
-from bayesagree.plausibility.dawid_skene.model import confusion_rows, coordinates_of_model, dawid_skene_model
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS
+from bayesagree.plausibility.dawid_skene.model import Given, dawid_skene_model, labels_model
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -52,24 +52,21 @@ def _variant_and_prior(settings: Settings) -> tuple[str, DawidSkenePrior]:
 
 def sampling_model(labels: Labels, settings: Settings) -> "pm.Model":
     """Build the PyMC model with one categorical ``truth`` per item and one observed ``label_index`` per annotation."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
     variant, prior = _variant_and_prior(settings)
     if variant.startswith("mixed"):
         return dawid_skene_model(labels, variant=variant, prior=prior)
-    n_labels, who = labels.categories.size, labels.annotator_index
-    with pm.Model(coords=coordinates_of_model(labels)) as model:
-        prevalence = pm.Dirichlet("prevalence", np.full(n_labels, prior.prevalence), dims="category")
-        confusion = confusion_rows(labels, variant, prior)
+
+    def ending(labels: Labels, given: Given, prevalence: Any, rows: Any) -> None:
+        import pymc as pm
+        import pytensor.tensor as pt
+
         truth: Any = pm.Categorical("truth", prevalence, dims="item")
-        one_hot: Any = pt.eye(n_labels)
+        one_hot: Any = pt.eye(labels.categories.size)
         pm.Deterministic("plausibility", one_hot[truth], dims=("item", "category"))
-        of_annotation = truth[labels.item_index]
-        pm.Categorical(
-            "label_index", p=confusion[who, of_annotation], observed=labels.label_index, dims="annotation"
-        )
-    return model
+        chance = rows[given.annotator, truth[given.item]]
+        pm.Categorical("label_index", p=chance, observed=given.label, dims="annotation")
+
+    return labels_model(labels, variant, prior, None, ending)
 
 
 def _observed(labels: Labels) -> Observed:
