@@ -72,12 +72,7 @@ def float_values(values: NDArray[Any], place: Place, role: str) -> Floats:
     """Numbers, with NaN for missing values; text that is no number is an error with its place."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    try:
-        numbers = np.asarray(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
-    except OverflowError:
-        row = next(i for i, value in enumerate(values) if isinstance(value, int) and abs(value) >= 2**1024)
-        bits = values[row].bit_length()
-        raise InputError(f"{place(row)}: a whole number of {bits} bits is too large for a {role}") from None
+    numbers = np.asarray(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
     bad = np.flatnonzero(np.isnan(numbers) & pd.notna(values))
     if bad.size:
         raise InputError(f"{place(int(bad[0]))}: {values[bad[0]]!r} is not a number ({role})")
@@ -305,7 +300,7 @@ def require_present(codes: Codes, role: str) -> None:
     """Refuse rows without a name on an axis that must have one."""
     if (codes < 0).any():
         raise InputError(
-            f"row {int(np.flatnonzero(codes < 0)[0])}: the {role} is missing; every annotation needs one"
+            f"row {int((codes < 0).argmax())}: the {role} is missing; every row needs one; drop it otherwise"
         )
 
 

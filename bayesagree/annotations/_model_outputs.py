@@ -78,6 +78,17 @@ def named_labels(predicted: Any, items: Sequence[Any] | None, model: Any) -> tup
     return values, names_array(names, "item")
 
 
+def stacked(
+    models: NDArray[Any], tables: Sequence[NDArray[Any]], axes: Sequence[Sequence[NDArray[Any]]]
+) -> NDArray[Any]:
+    """Return the tables of all models as one array (model, item, ...): their rows and columns as the first has them."""
+    found = []
+    for model, table, own in zip(models, tables, axes):
+        parts = zip(axes[0], own, ("item", "label"))
+        found.append(table[np.ix_(*(positions(a, b, f"model {as_python(model)!r}", role) for a, b, role in parts))])
+    return np.stack(found)
+
+
 def require_once(cell: NDArray[np.int64], axes: tuple[NDArray[Any], ...]) -> None:
     """Refuse two predictions for one cell of the axes."""
     repeated = pd.Series(cell).duplicated().to_numpy()

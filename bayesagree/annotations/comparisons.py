@@ -19,6 +19,7 @@ from bayesagree.annotations._columns import (
     require_present,
     values_of,
 )
+from bayesagree.annotations._container import parts_met
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import FIRST, SECOND, SIDES, TIE, WINNERS, outcomes_of, sides_of
 from bayesagree.annotations.labels import Labels
@@ -119,26 +120,24 @@ class Comparisons(Displayed):
         both = np.concatenate([np.asarray(side, dtype=object) for side in sides])
         place = lambda row: f"row {row % n_rows}, column {(first, second)[row // n_rows]!r}"  # noqa: E731
         codes, models = encode(both, "model", place=place)
-        left, right = codes[:n_rows], codes[n_rows:]
+        left, right = codes.reshape(2, n_rows)
         for name, side in ((first, left), (second, right)):
-            _require_all(
-                side >= 0, lambda row, name=name: f"row {row}: the model in column {name!r} is missing", DROP
+            require_present(side, f"model in column {name!r}")
+        if (same := left == right).any():
+            row = int(same.argmax())
+            raise InputError(
+                f"row {row}: model {as_python(models[left[row]])!r} is compared with itself; a comparison needs two "
+                "models; correct or drop the row"
             )
-        _require_all(
-            left != right,
-            lambda row: f"row {row}: model {as_python(models[left[row]])!r} is compared with itself",
-            "a comparison needs two models; correct or drop the row",
-        )
         outcome = outcomes_of(table, winner, (left, right), models)
         who, annotators = _names(table, annotator, "annotator")
         what, items = _names(table, item, "item")
-        values = np.empty((n_rows, len(covariates)))
-        for c, name in enumerate(covariates):
-            values[:, c] = float_column(table, name, "covariates")
-            _require_all(
-                np.isfinite(values[:, c]),
-                lambda row, c=c, name=name: f"row {row}: covariate {name!r} is {values[row, c]}",
-                "every comparison needs a finite number; fill it in or drop the row",
+        values = np.array([float_column(table, name, "covariates") for name in covariates]).reshape(-1, n_rows).T
+        if (bad := np.argwhere(~np.isfinite(values))).size:
+            row, c = bad[0]
+            raise InputError(
+                f"row {row}: covariate {covariates[c]!r} is {values[row, c]}; every comparison needs a finite number; "
+                "fill it in or drop the row"
             )
         known = np.array(covariates, dtype=np.str_)
         return cls(models, annotators, items, left, right, outcome, who, what, known, values, order_known)._sorted()
@@ -268,20 +267,8 @@ class Comparisons(Displayed):
         return Labels.from_long(pd.DataFrame(table), ordered=True, labels=["loses", "ties", "wins"], **how)
 
     def _component(self) -> NDArray[Any]:
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        size = self.models.size
-        graph = coo_array((np.ones(self.first.size), (self.first, self.second)), shape=(size, size))
-        return connected_components(graph, directed=False)[1]
-
-
-DROP = "every comparison needs one; fill it in or drop the row"
-
-
-def _require_all(good: NDArray[np.bool_], place: Any, rule: str) -> None:
-    if not good.all():
-        raise InputError(f"{place(int(np.flatnonzero(~good)[0]))}; {rule}")
+        """Component of each model, shape (model,)."""
+        return parts_met(np.append(self.first, self.second), np.tile(np.arange(self.n_comparisons), 2))
 
 
 def _names(table: Table, name: str | None, role: str) -> tuple[Codes, NDArray[Any]]:

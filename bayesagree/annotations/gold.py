@@ -32,9 +32,8 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
     codes = np.full(items.size, -1, np.int64)
     if gold is None or len(gold) == 0:
         return codes
-    if isinstance(gold, xr.DataArray):
-        gold = pd.Series(gold.values, index=np.asarray(gold["item"]))
-    known = (gold if isinstance(gold, pd.Series) else pd.Series(dict(gold), dtype=object)).dropna()
+    given = gold.to_series() if isinstance(gold, xr.DataArray) else gold
+    known = (given if isinstance(given, pd.Series) else pd.Series(dict(given), dtype=object)).dropna()
     place = pd.Index(items).get_indexer(pd.Index(known.index))
     if (place < 0).any():
         absent = as_python(known.index[int((place < 0).argmax())])
@@ -74,7 +73,7 @@ def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series
     if isinstance(given, xr.DataArray):
         if given.dims != ("item",):
             raise InputError(f"{name}= has dims {given.dims}; it names the group of each item, dims ('item',)")
-        given = pd.Series(given.values, index=pd.Index(given["item"].values))
+        given = given.to_series()
     if isinstance(given, pd.Series) and given.index.has_duplicates:
         twice = as_python(given.index[given.index.duplicated()][0])
         raise InputError(f"{name}= names item {twice!r} twice; give each item one group")

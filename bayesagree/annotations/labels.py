@@ -199,15 +199,26 @@ class Labels(MarkedLabels, OrderedCategories, Values):
                 f"item {as_python(items_[row])!r}, label {as_python(labels_[col])!r}: count {counts[row, col]:g} "
                 "is not a whole number of annotations (0, 1, 2, ...)"
             )
-        item_codes, label_codes = np.nonzero(counts)
-        if item_codes.size == 0:
+        if not counts.any():
             raise InputError("there is no annotation: every count is 0")
-        unknown = np.broadcast_to(np.int32(-1), item_codes.shape)
-        number = counts[item_codes, label_codes].astype(np.int64)
-        item_codes, label_codes = item_codes.astype(np.int32), label_codes.astype(np.int32)
         if ordered is None and labels is None and not hasattr(array, "columns"):
             ordered = False
-        return cls(items_, np.empty(0, "<U1"), labels_, item_codes, unknown, label_codes, number, ordered)
+        cell = np.flatnonzero(counts)
+        return cls._of_cells(items_, labels_, cell, counts.ravel()[cell], ordered)
+
+    @classmethod
+    def _of_cells(
+        cls,
+        items: NDArray[Any],
+        labels: NDArray[Any],
+        cell: NDArray[Any],
+        number: NDArray[Any],
+        ordered: bool | None,
+    ) -> Self:
+        """Labels of unknown annotators, by the cells of (item, category) that are not empty."""
+        item, label = (codes.astype(np.int32) for codes in np.divmod(cell, labels.size))
+        unknown = np.broadcast_to(np.int32(-1), cell.shape)
+        return cls(items, np.empty(0, "<U1"), labels, item, unknown, label, number.astype(np.int64), ordered)
 
     @classmethod
     def _counted(
@@ -220,12 +231,7 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         if cell.size == 0:
             raise InputError(f"there is no label: column {label!r} holds missing values only")
         used, number = np.unique(cell, return_counts=True)
-        item_index, label_index = (part.astype(np.int32) for part in np.divmod(used, known.size))
-        unknown = np.broadcast_to(np.int32(-1), used.shape)
-        ordered = checked_order(ordered, labels, known)
-        return cls(
-            items, np.empty(0, "<U1"), known, item_index, unknown, label_index, number.astype(np.int64), ordered
-        )
+        return cls._of_cells(items, known, used, number, checked_order(ordered, labels, known))
 
     @classmethod
     def _sorted(

@@ -26,7 +26,7 @@ from bayesagree.annotations._display import Displayed, names
 from bayesagree.annotations._numbers import level_widths, numbers_of
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, shorten
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,15 +103,9 @@ class Predictions(Categorical, Displayed):
         """
         scores = _by_model(scores, name)
         models = names_array(list(scores), "model")
-        named = outputs.named_scores
-        tables = [named(outputs.of_two(t, labels, m), items, labels, m) for m, t in scores.items()]
-        items_, labels_ = tables[0][1:]
-        stack = []
-        for model, (table, its_items, its_labels) in zip(models, tables):
-            rows = outputs.positions(items_, its_items, f"model {as_python(model)!r}", "item")
-            columns = outputs.positions(labels_, its_labels, f"model {as_python(model)!r}", "label")
-            stack.append(table[np.ix_(rows, columns)])
-        array = np.stack(stack)
+        named = [outputs.named_scores(outputs.of_two(t, labels, m), items, labels, m) for m, t in scores.items()]
+        items_, labels_ = named[0][1:]
+        array = outputs.stacked(models, [table for table, *_ in named], [axes for _, *axes in named])
         outputs.check_scores(array, models, items_, labels_, probabilities)
         return cls(models, items_, labels_, array, None)
 
@@ -141,10 +135,7 @@ class Predictions(Categorical, Displayed):
         models = names_array(list(predicted), "model")
         named = [outputs.named_labels(values, items, model) for model, values in predicted.items()]
         items_ = named[0][1]
-        rows = [
-            outputs.positions(items_, its, f"model {as_python(m)!r}", "item") for m, (_, its) in zip(models, named)
-        ]
-        table = np.stack([values[row] for (values, _), row in zip(named, rows)])
+        table = outputs.stacked(models, [values for values, _ in named], [axes for _, *axes in named])
         codes, known = encode(table.ravel(), "label", labels, cell_place(models, items_, "model", "item"))
         return cls(models, items_, known, None, codes.reshape(table.shape))
 
@@ -174,8 +165,9 @@ class Predictions(Categorical, Displayed):
         """
         found = numbers_of(numbers, items)
         models, first = names_array(list(found), "model"), next(iter(found.values()))
-        at = [outputs.positions(first.items, one.items, f"model {model!r}", "item") for model, one in found.items()]
-        values = np.stack([one.values[rows] for rows, one in zip(at, found.values())])
+        values = outputs.stacked(
+            models, [one.values for one in found.values()], [[one.items] for one in found.values()]
+        )
         return cls(models, first.items, THRESHOLD_LABELS, None, None, values, first.levels)
 
     @classmethod
