@@ -111,6 +111,17 @@ def as_python(value: object) -> object:
     return item() if callable(item) and getattr(value, "size", 1) == 1 else value
 
 
+def place_of(**names: object) -> str:
+    """Name a place for an error message.
+
+    Examples
+    --------
+    >>> place_of(item="q17", annotator="ann")
+    "item 'q17', annotator 'ann'"
+    """
+    return ", ".join(f"{role} {as_python(name)!r}" for role, name in names.items())
+
+
 # How containers are made, by their names.
 WAYS = {
     "Labels": "Labels.from_long(table) reads one row per annotation, Labels.from_matrix(array) one column per "

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Codes, Floats
-from bayesagree.errors import InputError, as_python, one_of, say, shorten
+from bayesagree.errors import InputError, as_python, one_of, place_of, say, shorten
 
 if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
     import narwhals as nw
@@ -317,7 +317,7 @@ def kept_rows(
     if duplicates == "error":
         row = int(np.flatnonzero(repeated)[0])
         raise InputError(
-            f"item {as_python(names[0][item[row]])!r}, annotator {as_python(names[1][annotator[row]])!r}: annotated "
+            f"{place_of(item=names[0][item[row]], annotator=names[1][annotator[row]])}: annotated "
             f"more than once ({int(repeated.sum())} repeated rows in all); {say('duplicates', 'first')} keeps one of "
             "them ('last' and 'keep' are other rules)"
         )

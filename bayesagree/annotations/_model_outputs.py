@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
 from bayesagree.annotations._columns import cell_place, eager_frame, float_values, names_array, objects, wide_table
-from bayesagree.errors import InputError, as_python, say, shorten
+from bayesagree.errors import InputError, as_python, place_of, say, shorten
 
 
 def named_scores(
@@ -78,14 +78,12 @@ def named_labels(predicted: Any, items: Sequence[Any] | None, model: Any) -> tup
     return values, names_array(names, "item")
 
 
-def stacked(
-    models: NDArray[Any], tables: Sequence[NDArray[Any]], axes: Sequence[Sequence[NDArray[Any]]]
-) -> NDArray[Any]:
+def stacked(models: NDArray[Any], tables: Sequence[Any], axes: Sequence[Sequence[NDArray[Any]]]) -> NDArray[Any]:
     """Return the tables of all models as one array (model, item, ...): their rows and columns as the first has them."""
     found = []
     for model, table, own in zip(models, tables, axes):
         parts = zip(axes[0], own, ("item", "label"))
-        found.append(table[np.ix_(*(positions(a, b, f"model {as_python(model)!r}", role) for a, b, role in parts))])
+        found.append(table[np.ix_(*(positions(a, b, place_of(model=model), role) for a, b, role in parts))])
     return np.stack(found)
 
 
@@ -111,7 +109,7 @@ def check_scores(
     if bad.size:
         m, i, k = bad[0]
         raise InputError(
-            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}, label {as_python(labels[k])!r}: score "
+            f"{place_of(model=models[m], item=items[i], label=labels[k])}: score "
             f"{scores[m, i, k]} is not finite ({len(bad)} such scores in all)"
         )
     if probabilities:
@@ -128,7 +126,7 @@ def require_probabilities(
     if off.size:
         m, i = off[0]
         raise InputError(
-            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: scores sum to {sums[m, i]:g} or are "
+            f"{place_of(model=models[m], item=items[i])}: scores sum to {sums[m, i]:g} or are "
             f"negative ({len(off)} such items in all), and {why}; {way_out}"
         )
 
@@ -141,8 +139,7 @@ def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) 
         way_out = f", and {say('na_values', missing.tolist())} reads labels that are no answers as missing"
         no_answer = way_out if role == "label" and missing.size and not extra.size else ""
         raise InputError(
-            f"the {role}s of {whose} are not the same set: "
-            f"missing {shorten(missing) if missing.size else 'none'}; "
+            f"the {role}s of {whose} are not the same set: missing {shorten(missing) if missing.size else 'none'}; "
             f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s{no_answer}"
         )
     return place
@@ -162,10 +159,9 @@ def full_table(
     if not seen.all():
         m, i, k = np.unravel_index(int(np.flatnonzero(~seen)[0]), array.shape)
         raise InputError(
-            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: no score for label "
-            f"{as_python(known[k])!r} ({int((~seen).sum())} missing in all); "
-            "give every model a score for every item and label; for one row per item leave the column of scores "
-            "out, so that its label is the prediction"
+            f"{place_of(model=models[m], item=items[i])}: no score for label {as_python(known[k])!r} "
+            f"({int((~seen).sum())} missing in all); give every model a score for every item and label; for one row "
+            "per item leave the column of scores out, so that its label is the prediction"
         )
     array.ravel()[cell] = values
     return array

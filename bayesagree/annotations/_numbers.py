@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations._columns import cell_place, float_values, names_array
-from bayesagree.errors import InputError, as_python, require
+from bayesagree.errors import InputError, place_of, require
 
 
 class Numbers(NamedTuple):
@@ -38,8 +38,8 @@ class Numbers(NamedTuple):
             table.shape
         )
         if np.isinf(values).any():
-            item = as_python(known[np.isinf(values).any(axis=1)][0])
-            raise InputError(f"model {model!r}: item {item!r} has an infinite number")
+            item = place_of(item=known[np.isinf(values).any(axis=1)][0])
+            raise InputError(f"model {model!r}: {item} has an infinite number")
         levels = (np.arange(table.shape[1]) + 0.5) / table.shape[1]
         if isinstance(given, pd.DataFrame) and all(isinstance(c, float) and 0 < c < 1 for c in given.columns):
             levels = np.asarray(given.columns, np.float64)
@@ -47,7 +47,7 @@ class Numbers(NamedTuple):
             if (np.diff(values, axis=1) < 0).any():
                 at = int(np.argmax((np.diff(values, axis=1) < 0).any(axis=1)))
                 raise InputError(
-                    f"model {model!r}, item {as_python(known[at])!r}: the quantiles fall where their levels rise"
+                    f"model {model!r}, {place_of(item=known[at])}: the quantiles fall where their levels rise"
                 )
         values = np.sort(values, axis=1)
         values[np.isnan(values).any(axis=1)] = np.nan

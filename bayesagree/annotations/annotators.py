@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree.annotations._columns import Table, column, eager_frame, encode, require_present, values_of
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import NO_ANSWER
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, place_of, shorten
 
 # Group of the annotators of whom a feature is not known.
 UNKNOWN = "unknown"
@@ -125,7 +125,7 @@ def _one_row_each(features: pd.DataFrame, names: NDArray[Any]) -> pd.DataFrame:
         who = int(distinct.index[(distinct > 1).any(axis=1)][0])
         which = distinct.columns[distinct.loc[who] > 1][0]
         raise InputError(
-            f"annotator {as_python(names[who])!r} has several values of {which!r} "
+            f"{place_of(annotator=names[who])} has several values of {which!r} "
             f"({shorten(features.loc[[who], which].unique())}); give every annotator one"
         )
     return pd.DataFrame(features[~features.index.duplicated()])

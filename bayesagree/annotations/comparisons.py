@@ -24,7 +24,7 @@ from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import FIRST, SECOND, SIDES, TIE, WINNERS, outcomes_of, sides_of
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import InputError, place_of
 
 OUTCOMES = np.array(["left", "right", "tie"])
 
@@ -126,7 +126,7 @@ class Comparisons(Displayed):
         if (same := left == right).any():
             row = int(same.argmax())
             raise InputError(
-                f"row {row}: model {as_python(models[left[row]])!r} is compared with itself; a comparison needs two "
+                f"row {row}: {place_of(model=models[left[row]])} is compared with itself; a comparison needs two "
                 "models; correct or drop the row"
             )
         outcome = outcomes_of(table, winner, (left, right), models)

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, place_of, shorten
 
 # True label of each item: a mapping, a series indexed by item, or a DataArray with dim item.
 Gold = Mapping[Any, Any] | pd.Series | xr.DataArray
@@ -42,12 +42,12 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
     if (code < 0).any():
         first = int((code < 0).argmax())
         raise InputError(
-            f"gold item {as_python(known.index[first])!r}: label {as_python(known.iloc[first])!r} is not one of the "
+            f"gold {place_of(item=known.index[first])}: {place_of(label=known.iloc[first])} is not one of the "
             f"labels ({shorten(categories)}); name all possible labels with labels=[...] when reading the data"
         )
     twice = known.index.duplicated()
     if twice.any():
-        raise InputError(f"gold item {as_python(known.index[twice][0])!r} has several labels; keep one")
+        raise InputError(f"gold {place_of(item=known.index[twice][0])} has several labels; keep one")
     codes[place] = code
     return codes
 

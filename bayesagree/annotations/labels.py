@@ -31,7 +31,7 @@ from bayesagree.annotations._container import OrderedCategories, Values, checked
 from bayesagree.annotations._display import names
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.spans import MarkedLabels
-from bayesagree.errors import InputError, SizeError, as_python
+from bayesagree.errors import InputError, SizeError, place_of
 
 # Annotations that may get a row each: a few gigabytes of positions and codes.
 MOST_SINGLE = 100_000_000
@@ -196,7 +196,7 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         if bad.size:
             row, col = bad[0]
             raise InputError(
-                f"item {as_python(items_[row])!r}, label {as_python(labels_[col])!r}: count {counts[row, col]:g} "
+                f"{place_of(item=items_[row], label=labels_[col])}: count {counts[row, col]:g} "
                 "is not a whole number of annotations (0, 1, 2, ...)"
             )
         if not counts.any():

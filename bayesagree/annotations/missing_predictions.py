@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.rankings import Annotations, Rankings
-from bayesagree.errors import InputError, as_python, one_of, say, shorten
+from bayesagree.errors import InputError, one_of, place_of, say, shorten
 
 # What becomes of items that a model predicts nothing for.
 Missing = Literal["error", "wrong", "skip"]
@@ -46,7 +46,7 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
     if missing != "skip" or not may_skip:
         model = int(np.argmax(lacks.any(axis=1)))
         raise InputError(
-            f"model {as_python(predictions.models[model])!r} has no prediction for {lacks[model].sum()} of "
+            f"{place_of(model=predictions.models[model])} has no prediction for {lacks[model].sum()} of "
             f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; "
             f"{say('missing', 'skip')} scores the items that every model predicts, {say('missing', 'wrong')} counts a "
             "missing label, but no missing score, as wrong"

@@ -165,9 +165,8 @@ class Predictions(Categorical, Displayed):
         """
         found = numbers_of(numbers, items)
         models, first = names_array(list(found), "model"), next(iter(found.values()))
-        values = outputs.stacked(
-            models, [one.values for one in found.values()], [[one.items] for one in found.values()]
-        )
+        tables, axes = zip(*((one.values, [one.items]) for one in found.values()))
+        values = outputs.stacked(models, tables, axes)
         return cls(models, first.items, THRESHOLD_LABELS, None, None, values, first.levels)
 
     @classmethod

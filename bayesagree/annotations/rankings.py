@@ -25,7 +25,7 @@ from bayesagree.annotations._display import names
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
-from bayesagree.errors import InputError, as_python, say, shorten
+from bayesagree.errors import InputError, as_python, place_of, say, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +137,11 @@ class Rankings(Categorical, Container):
             raise InputError("there is no case: cases is empty")
         items_, sizes = axis_names(items, len(cases), "item"), [len(case) for case in cases]
         if 0 in sizes:
-            raise InputError(f"item {as_python(items_[sizes.index(0)])!r} has no ranking; drop the item")
+            raise InputError(f"{place_of(item=items_[sizes.index(0)])} has no ranking; drop the item")
         item, number = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([np.arange(size) for size in sizes])
 
         def place(ranking: int) -> str:
-            return f"item {as_python(items_[item[ranking]])!r}, ranking {number[ranking]}"
+            return f"{place_of(item=items_[item[ranking]])}, ranking {number[ranking]}"
 
         rows = [
             (r, b, name)
@@ -239,14 +239,14 @@ class Rankings(Categorical, Container):
         who = ranker[first] if annotators.size else np.full(first.size, -1)
 
         def place(r: int) -> str:
-            named = f", annotator {as_python(annotators[who[r]])!r}" if annotators.size else ""
-            return f"item {as_python(items[item[first[r]]])!r}{named}"
+            named = f", {place_of(annotator=annotators[who[r]])}" if annotators.size else ""
+            return f"{place_of(item=items[item[first[r]]])}{named}"
 
         places = np.sort(ranking.astype(np.int64) * labels.size + label)
         if (twice := places[1:][np.diff(places) == 0]).size:
             r, k = divmod(int(twice[0]), labels.size)
             raise InputError(
-                f"{place(r)}: label {as_python(labels[k])!r} is named twice in one ranking; a label has one place: "
+                f"{place(r)}: {place_of(label=labels[k])} is named twice in one ranking; a label has one place: "
                 "keep its best one"
             )
         offered = None
@@ -341,7 +341,7 @@ def who_competed(rankings: Rankings) -> tuple[str, bool]:
     i = int((odd["max"] - odd["min"]).idxmax())
     least, most = odd.loc[i]
     return (
-        f"{said}; rankings of item {as_python(rankings.items[i])!r} name {least} to {most} labels: if the others "
+        f"{said}; rankings of {place_of(item=rankings.items[i])} name {least} to {most} labels: if the others "
         f"were not on offer, say what was by {say('offered')}"
     ), True
 
@@ -379,10 +379,10 @@ def _require_own(ranker: Codes, item: NDArray[Any], items: NDArray[Any], given: 
     """Refuse rankings of an item by nobody, or by one annotator."""
     if (ranker < 0).any():
         i = int(item[(ranker < 0).argmax()])
-        raise InputError(f"item {as_python(items[i])!r}: an annotator is missing; name every one")
+        raise InputError(f"{place_of(item=items[i])}: an annotator is missing; name every one")
     twice = pd.MultiIndex.from_arrays([item, ranker]).duplicated()
     if twice.any():
         i = int(item[twice.argmax()])
         raise InputError(
-            f"item {as_python(items[i])!r}: an annotator is named twice ({shorten(given[i])}); one ranking each"
+            f"{place_of(item=items[i])}: an annotator is named twice ({shorten(given[i])}); one ranking each"
         )

@@ -21,7 +21,7 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
 from bayesagree.annotations._words import guessed_columns
-from bayesagree.errors import InputError, as_python, say
+from bayesagree.errors import InputError, place_of, say
 
 # Labels of an item by which side of a threshold its mean is on.
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
@@ -143,7 +143,7 @@ class Ratings(Values):
             if bad.any():
                 row = int(np.flatnonzero(bad)[0])
                 raise InputError(
-                    f"item {as_python(items[item[row]])!r}, annotator {as_python(annotators[annotator[row]])!r}: "
+                    f"{place_of(item=items[item[row]], annotator=annotators[annotator[row]])}: "
                     f"rating {rating[row]:g} {rule} ({int(bad.sum())} such ratings in all)"
                 )
 

@@ -1,6 +1,6 @@
 """Layouts of tables of predictions, recognized by the columns that a table has and what stands in them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,25 +63,20 @@ def _hold_labels(cells: Any) -> bool:
     return bool((np.nan_to_num(values) % 1 == 0).all() and (np.nansum(values, axis=1) != 1).any())
 
 
-def _scores_by_row(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
-    return Predictions.from_long(table, **columns._asdict(), labels=labels, probabilities=probabilities)
-
-
-def _labels_by_row(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+def _labels_by_row(table: Any, columns: Columns, labels: Any, *_: Any) -> Predictions:
     """Hard labels; where only some models have them, the others have columns of scores and would count as wrong."""
-    model, item, label, _ = columns
-    if model in table.columns and bool(table[label].isna().to_numpy().any()):
-        labelled = set(table[model][table[label].notna()])
-        without = [name for name in table[model].dropna().tolist() if name not in labelled]
-        if without:
+    model, item, label = columns[:3]
+    if model in table.columns:
+        labelled = table[label].notna().groupby(table[model], sort=False).any()
+        if not labelled.all():
             raise InputError(
-                f"model {without[0]!r} has no label in column {label!r}; hard labels and "
-                "columns of scores are two tables: read each alone"
+                f"model {labelled.idxmin()!r} has no label in column {label!r}; hard labels and columns of scores are "
+                "two tables: read each alone"
             )
     return Predictions.from_long(table, model=model, item=item, label=label, labels=labels)
 
 
-def _labels_by_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+def _labels_by_model(table: pd.DataFrame, columns: Columns, labels: Any, _: bool) -> Predictions:
     models = _by_model(table, columns)
     values = {name: set(cells.dropna()) for name, cells in models.items()}
     for name, own in values.items():
@@ -91,27 +86,20 @@ def _labels_by_model(table: pd.DataFrame, columns: Columns, labels: Any, probabi
                 f"column {name!r} shares no value with {shorten(others)}: drop it if it is no model, or name the "
                 f"column of the models with {say('model')}"
             )
-    return Predictions.from_labels(dict(models.items()), labels=labels)
+    return Predictions.from_labels(models, labels=labels)
 
 
-def _numbers_by_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
-    return Predictions.from_numbers(dict(_by_model(table, columns).items()))
-
-
-def _by_model(table: pd.DataFrame, columns: Columns) -> Any:
+def _by_model(table: pd.DataFrame, columns: Columns) -> dict[Any, Any]:
     """Columns of a table with a row per item, by its items."""
     _require_names(table, columns.item, "item")
-    return table.set_index(columns.item)
+    return dict(table.set_index(columns.item).items())
 
 
-def _numbers(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
+def _numbers(table: pd.DataFrame, columns: Columns, *_: Any) -> Predictions:
     """Numbers, whose columns are levels of quantiles where all of their names are numbers between 0 and 1."""
     tables = _wide_scores(table, columns, None)
-    try:
-        levels = [float(name) for name in next(iter(tables.values())).columns]
-    except ValueError:
-        return Predictions.from_numbers(tables)
-    if all(0 < level < 1 for level in levels):
+    levels: Any = pd.to_numeric(next(iter(tables.values())).columns, errors="coerce")
+    if ((levels > 0) & (levels < 1)).all():
         tables = {model: rows.set_axis(levels, axis=1) for model, rows in tables.items()}
     return Predictions.from_numbers(tables)
 
@@ -120,15 +108,6 @@ def _positive(table: pd.DataFrame, columns: Columns, labels: Any, probabilities:
     of_model = _wide_scores(table, columns, [columns.score])
     given = {name: scores[columns.score] for name, scores in of_model.items()}
     return Predictions.from_scores(given, labels=labels, probabilities=probabilities)
-
-
-def _positive_by_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
-    models = dict(_by_model(table, columns).items())
-    return Predictions.from_scores(models, labels=labels, probabilities=probabilities)
-
-
-def _of_one_model(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
-    return _scores_by_label(table.assign(**{columns.model: "model"}), columns, labels, probabilities)
 
 
 def _scores_by_label(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
@@ -171,15 +150,21 @@ def _require_names(table: pd.DataFrame, name: str, role: str) -> None:
         raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")
 
 
-READERS = {
-    "scores, one a row": _scores_by_row,
+READERS: dict[str, Callable[[pd.DataFrame, Columns, Any, bool], Predictions]] = {
+    "scores, one a row": lambda table, columns, labels, probabilities: Predictions.from_long(
+        table, **columns._asdict(), labels=labels, probabilities=probabilities
+    ),
     "hard labels": _labels_by_row,
     "hard labels, one column a model": _labels_by_model,
     "numbers": _numbers,
-    "numbers, one column a model": _numbers_by_model,
+    "numbers, one column a model": lambda table, columns, *_: Predictions.from_numbers(_by_model(table, columns)),
     "probabilities of the positive label": _positive,
-    "probabilities of the positive label, one column a model": _positive_by_model,
-    "scores of one model, one column a label": _of_one_model,
+    "probabilities of the positive label, one column a model": lambda table, columns, labels, probabilities: (
+        Predictions.from_scores(_by_model(table, columns), labels=labels, probabilities=probabilities)
+    ),
+    "scores of one model, one column a label": lambda table, columns, *how: _scores_by_label(
+        table.assign(**{columns.model: "model"}), columns, *how
+    ),
     "scores, one column a label": _scores_by_label,
 }
 # Layouts of one probability per item, that of the last of two labels.

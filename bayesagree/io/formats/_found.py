@@ -17,7 +17,7 @@ from bayesagree.annotations._columns import Duplicates, objects
 from bayesagree.annotations._words import name_key, one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
-from bayesagree.errors import InputError, as_python, say, shorten
+from bayesagree.errors import InputError, place_of, say, shorten
 from bayesagree.io.formats._guess import Columns
 
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
@@ -176,9 +176,8 @@ class Found:
         if repeated.any() and duplicates in ("error", "keep"):
             what, who = answers.loc[repeated, [item, annotator]].iloc[0]
             raise InputError(
-                f"item {as_python(what)!r}, annotator {as_python(who)!r}: ranked more than once ({repeated.sum()} "
-                "repeated rankings in all); "
-                f"{say('duplicates', 'first')} (or last) takes one of them"
+                f"{place_of(item=what, annotator=who)}: ranked more than once ({repeated.sum()} repeated rankings in "
+                f"all); {say('duplicates', 'first')} (or last) takes one of them"
             )
         self.count_repeats(int(repeated.sum()))
         return frame[~frame["answer"].isin(answers.loc[repeated, "answer"])]

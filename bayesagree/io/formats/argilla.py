@@ -1,5 +1,7 @@
 """Argilla: records of version 2, flat or nested, and of version 1's feedback datasets."""
 
+from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 from bayesagree.io.formats._file import File
@@ -19,9 +21,21 @@ def recognise(file: File) -> bool:
 def read(file: File, question: str | None) -> Found:
     """Read submitted responses; drafts and discarded ones are left out. Suggestions are predictions."""
     found = Found()
-    for row in map(_flat, file.json if file.json is not None else file.lines()):
-        for name in (key.removesuffix(RESPONSES) for key in row if key.endswith(RESPONSES)):
-            _read_question(name, row, found, wanted=question in (None, name))
+    for row in file.json if file.json is not None else file.lines():
+        nested = {"fields", "responses"} <= row.keys()
+        item = (row.get("id") or row.get("external_id")) if nested else row["id"]
+        for name, value, user, status in _nested(row) if nested else _flat(row):
+            if status not in ("submitted", None):  # None: written without a server
+                found.left_out[f"responses with status {status}"] += 1
+            elif isinstance(value, list) and value and isinstance(value[0], dict) and "start" in value[0]:
+                found.spans += [(name, item, user, span["start"], span["end"], span["label"]) for span in value]
+            else:
+                if isinstance(value, int | float):
+                    found.ratings.add(name)
+                found.answers.append((name, item, user, value))
+        for name, value, agent in _suggested(row, nested):
+            if question in (None, name) and isinstance(value, str):
+                found.outputs.append((str(agent or "suggestion"), item, value, None))
     if marked := {name for name, *_ in found.spans}:  # who marked nothing has answered with an empty list
         found.spans += [
             (name, item, who, None, None, None) for name, item, who, _ in found.answers if name in marked
@@ -30,47 +44,35 @@ def read(file: File, question: str | None) -> Found:
     return found
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a record as version 2 writes it flat: parallel lists of values, users and states for each question."""
-    if not {"fields", "responses"} <= row.keys():
-        return row
-    given: list[tuple[str, Any, Any, str | None]] = []
-    if isinstance(row["responses"], dict):  # version 2: lists by question
+def _nested(row: dict[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]:
+    """Question, value, user and state of each response: of version 2 by question, of version 1 by user."""
+    if isinstance(row["responses"], dict):
         for name, responses in row["responses"].items():
-            given += [(name, one["value"], one["user_id"], one.get("status")) for one in responses]
-    else:  # version 1: one response per user, with a value for each question
+            yield from ((name, one["value"], one["user_id"], one.get("status")) for one in responses)
+    else:
         for one in row["responses"] or ():
-            values = one.get("values") or {}
-            given += [(name, value["value"], one["user_id"], one["status"]) for name, value in values.items()]
-    suggested = row.get("suggestions") or {}
-    if not isinstance(suggested, dict):
-        suggested = {one.get("question_name"): one for one in suggested}
-    flat: dict[str, Any] = {"id": row.get("id") or row.get("external_id")}
-    for name, value, user, status in given:
-        for key, part in (("", value), (".users", user), (".status", status)):
-            flat.setdefault(f"{name}{RESPONSES}{key}", []).append(part)
-    for name, one in suggested.items():
-        flat |= {f"{name}.suggestion": one["value"], f"{name}.suggestion.agent": one.get("agent")}
-    return flat
+            for name, value in (one.get("values") or {}).items():
+                yield name, value["value"], one["user_id"], one["status"]
 
 
-def _read_question(name: str, row: dict[str, Any], found: Found, *, wanted: bool) -> None:
-    item, values = row["id"], _list(row.get(name + RESPONSES))
-    users = _list(row.get(f"{name}{RESPONSES}.users"))
-    statuses = _list(row.get(f"{name}{RESPONSES}.status")) or ["submitted"] * len(values)
-    for value, user, status in zip(values, users, statuses, strict=True):
-        if status not in ("submitted", None):  # None: written without a server
-            found.left_out[f"responses with status {status}"] += 1
-            continue
-        if isinstance(value, list) and value and isinstance(value[0], dict) and "start" in value[0]:
-            found.spans += [(name, item, user, span["start"], span["end"], span["label"]) for span in value]
-            continue
-        if isinstance(value, int | float):
-            found.ratings.add(name)
-        found.answers.append((name, item, user, value))
-    suggestion = row.get(f"{name}.suggestion")
-    if wanted and isinstance(suggestion, str):
-        found.outputs.append((str(row.get(f"{name}.suggestion.agent") or "suggestion"), item, suggestion, None))
+def _flat(row: dict[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]:
+    """The same of a table: parallel lists of values, users and states for each question."""
+    for key in row:
+        if key.endswith(RESPONSES) and row[key] is not None:
+            values, users, states = (_list(row.get(key + part)) for part in ("", ".users", ".status"))
+            name = key.removesuffix(RESPONSES)
+            yield from zip(repeat(name, len(values)), values, users, states or [None] * len(values), strict=True)
+
+
+def _suggested(row: dict[str, Any], nested: bool) -> Iterator[tuple[str, Any, Any]]:
+    """Question, value and agent of each suggestion."""
+    if not nested:
+        names = [key.removesuffix(RESPONSES) for key in row if key.endswith(RESPONSES)]
+        yield from ((n, row.get(f"{n}.suggestion"), row.get(f"{n}.suggestion.agent")) for n in names)
+        return
+    given = row.get("suggestions") or {}
+    named = given.items() if isinstance(given, dict) else ((one.get("question_name"), one) for one in given)
+    yield from ((name, one["value"], one.get("agent")) for name, one in named)
 
 
 def _list(value: Any) -> list[Any]:

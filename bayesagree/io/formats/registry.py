@@ -58,13 +58,12 @@ class Format(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+# Roles that users may name in files of Label Studio.
+LABEL_STUDIO = ("item", "annotator")
+
 _BUILT_IN = (
     Format(
-        "label_studio",
-        "Label Studio (JSON or JSON-MIN)",
-        label_studio.recognise,
-        label_studio.read,
-        ("item", "annotator"),
+        "label_studio", "Label Studio (JSON or JSON-MIN)", label_studio.recognise, label_studio.read, LABEL_STUDIO
     ),
     Format("argilla", "Argilla (records)", argilla.recognise, argilla.read),
     Format("prodigy", "Prodigy (JSON Lines)", prodigy.recognise, prodigy.read),
