@@ -85,7 +85,7 @@ def interval_of(
     if defined.size and not np.isnan(estimate):
         lower, upper = min(lower, estimate), max(upper, estimate)
     lost = drawn.size - defined.size
-    note = "; ".join(filter(None, [remark, f"{lost} of {drawn.size} replicates undefined" if lost else ""]))
+    note = together(remark, f"{lost} of {drawn.size} replicates undefined" if lost else "")
     kind = EQUAL_TAILS if equal_tails else SHORTEST
     return {"lower": lower, "upper": upper, "ci_kind": kind, "note": note}
 
@@ -99,10 +99,15 @@ def row_of(sides: Sides, drawn: Floats, ci_prob: float) -> Row:
         estimate = sides[0].estimate() - sum(found.estimate() for found in sides[1:])
     n = int(min(found.weight.sum() for found in sides))
     if drawn.size and n < FEWEST:
-        note = "; ".join(filter(None, [note, f"{n} item{'s' * (n > 1)}: an interval over items needs {FEWEST}"]))
+        note = together(note, f"{n} item{'s' * (n > 1)}: an interval over items needs {FEWEST}")
         drawn = drawn[:0]
     tails = len(sides) == 1 and sides[0].equal_tails
     return {"estimate": estimate} | interval_of(drawn, ci_prob, note, estimate=estimate, equal_tails=tails)
+
+
+def together(*notes: str) -> str:
+    """Return the notes that say something."""
+    return "; ".join(filter(None, notes))
 
 
 def undefined(note: str) -> Coefficient:

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
 from bayesagree.annotations import Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, probability, shorten
+from bayesagree.errors import InputError, probability, shorten
 from bayesagree.io.doors import as_annotations, as_predictions
 
 # Items that two annotators must share: from two the interval of a limit is ten standard deviations wide.
@@ -84,25 +83,25 @@ def limits_of_agreement(
     predictions = as_predictions(predictions, ratings)
     probability(share, "share")
     tail, z = (1 - ci_prob) / 2, float(sp.stats.norm.ppf((1 + share) / 2))
-    rows = []
-    chosen, names_of = _chosen(ratings, annotators), ratings.annotators
+    if ratings.has_repeats:
+        raise InputError("an annotator rated an item more than once: read the ratings with duplicates='first'")
+    matrix = ratings.to_matrix()
+    names = list(matrix) if annotators is None else list(annotators)
+    if strange := [name for name in names if name not in matrix]:
+        raise InputError(f"annotators={strange[0]!r} is not one of {shorten(list(matrix))}")
     if predictions is None:
-        pairs = [(names_of[a], names_of[b], paired(ratings, a, b)[1]) for a, b in combinations(chosen, 2)]
+        pairs = [(a, b, matrix[a] - matrix[b]) for a, b in combinations(names, 2)]
     else:
-        rows_of = {b: np.flatnonzero(ratings.annotator_index == b) for b in chosen}
-        points = predictions.points()[:, positions(ratings.items, predictions.items, "the predictions", "item")]
-        pairs = [
-            (model, names_of[b], own[ratings.item_index[at]] - ratings.rating[at])
-            for model, own in zip(predictions.models, points)
-            for b, at in rows_of.items()
+        points = predictions.points()[
+            :, positions(matrix.index.to_numpy(), predictions.items, "the predictions", "item")
         ]
+        pairs = [(a, b, own - matrix[b]) for a, own in zip(predictions.models, points) for b in names]
+    rows = []
     for first, second, difference in pairs:
-        n = difference.size
+        n, mean, sd = int(difference.count()), float(difference.mean()), float(difference.std())
         if n < FEWEST:
             continue
-        mean, sd = float(difference.mean()), float(difference.std(ddof=1))
-        names = {"annotator": first, "other_annotator": second}
-        row: dict[str, Any] = names | {"n_items": n}
+        row: dict[str, Any] = {"annotator": first, "other_annotator": second, "n_items": n}
         for name, side in (("difference", 0.0), ("low_limit", -z), ("high_limit", z)):
             # The posterior of mu + side sigma is mean + sd T / sqrt(n), T noncentral t at side sqrt(n).
             away = sp.stats.nct.ppf([tail, 1 - tail], n - 1, side * np.sqrt(n)) / np.sqrt(n)
@@ -112,23 +111,3 @@ def limits_of_agreement(
     if not rows:
         raise InputError(f"no two annotators rated {FEWEST} items in common")
     return pd.DataFrame(rows)
-
-
-def paired(ratings: Ratings, first: int, second: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and difference of two annotators' ratings of each item that both rated, in units of the scale."""
-    ours, theirs = (np.flatnonzero(ratings.annotator_index == j) for j in (first, second))
-    _, a, b = np.intersect1d(ratings.item_index[ours], ratings.item_index[theirs], return_indices=True)
-    x, y = ratings.rating[ours[a]], ratings.rating[theirs[b]]
-    return (x + y) / 2, x - y
-
-
-def _chosen(ratings: Ratings, annotators: Sequence[Any] | None) -> NDArray[np.int64]:
-    """Return the numbers of the annotators."""
-    if ratings.has_repeats:
-        raise InputError("an annotator rated an item more than once: read the ratings with duplicates='first'")
-    if annotators is None:
-        return np.unique(ratings.annotator_index).astype(np.int64)
-    names = [as_python(name) for name in ratings.annotators]
-    if strange := [name for name in annotators if as_python(name) not in names]:
-        raise InputError(f"annotators={strange[0]!r} is not one of {shorten(names)}")
-    return np.array([names.index(as_python(name)) for name in annotators], np.int64)

@@ -26,6 +26,7 @@ from bayesagree.agreement._coefficients import (
     coefficients,
     replicated,
     row_of,
+    together,
     weights_for,
     why_undefined,
 )
@@ -33,7 +34,7 @@ from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement._set_distances import Distance, set_coefficient
 from bayesagree.agreement.details import Detail, detail_rows
 from bayesagree.agreement.intraclass import icc_rows
-from bayesagree.agreement.rankings import ranking_table
+from bayesagree.agreement.rankings import ranking_rows
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations.gold import ItemGroup
@@ -162,44 +163,39 @@ def agreement_table(
     probability(ci_prob, "ci_prob")
     if isinstance(annotations, Comparisons):
         annotations = annotations.to_labels()
-    columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
+    rng = np.random.default_rng(seed_sequence(random_seed))
+    if (by is not None or cluster is not None) and not isinstance(annotations, Labels | Ratings):
+        raise InputError(f"by= and cluster= are of labels and ratings, not of {type(annotations).__name__}")
+    if isinstance(annotations, Rankings):
+        rows = ranking_rows(annotations, ci_prob, rng)
+        sizes = annotations.items.size, annotations.annotators.size or pd.NA, annotations.n_annotations
+        return _table(rows, ci_prob, sizes)
+    kind = weights_for(level or annotations.level, weights)
     if by is not None:
-        if not isinstance(annotations, Labels | Ratings) or distance is not None:
-            raise InputError(f"by={by!r} is for labels and ratings, without distance=")
-        kind, rng = (
-            weights_for(level or annotations.level, weights),
-            np.random.default_rng(seed_sequence(random_seed)),
-        )
+        if distance is not None:
+            raise InputError(f"by={by!r} is without distance=")
         table = pd.DataFrame(detail_rows(annotations, by, kind, cluster, ci_prob, rng))
         return table.assign(about=ABOUT, ci_prob=ci_prob)
-    clusters = None
-    if cluster is not None:
-        if not isinstance(annotations, Labels | Ratings):
-            raise InputError(f"cluster= names items of labels or ratings, not of {type(annotations).__name__}")
-        clusters = cluster_codes(cluster, annotations.items)
-    if isinstance(annotations, Rankings):
-        rng = np.random.default_rng(seed_sequence(random_seed))
-        return _Coefficients(ranking_table(annotations, ci_prob, rng).assign(about=ABOUT)[columns])
-    kind = weights_for(level or annotations.level, weights)
-    found = iter(())
-    if distance is None:
-        items = items_of(annotations)
-    else:
+    clusters = None if cluster is None else cluster_codes(cluster, annotations.items)
+    found, items = [], items_of(annotations)
+    if distance is not None:
         name, of_sets, items = set_coefficient(annotations, distance)
-        found = iter([(name, of_sets)])
-    rng = np.random.default_rng(seed_sequence(random_seed))
+        found = [(name, of_sets)]
     drawn = replicated(items, chain(found, coefficients(items, kind)), rng, clusters)
     rows = {name: row_of(sides, of_name, ci_prob) for name, sides, of_name in drawn}
     _add_notes(rows, items, annotations.annotators)
     rows["phi"] = _phi_row(items, ci_prob, rng)
-    if items.rated is not None:
-        limits = "items as independent" if clusters is not None else ""
-        rows["phi"]["note"] = "; ".join(filter(None, [limits, rows["phi"]["note"]]))
+    if items.rated is not None and clusters is not None:
+        rows["phi"]["note"] = together("items as independent", rows["phi"]["note"])
     if isinstance(annotations, Ratings) and clusters is None:  # items of a cluster are not independent
         of_components = icc_rows(annotations, ci_prob, rng)
         rows |= {n: row for n, row in of_components.items() if n not in rows or np.isnan(rows[n]["estimate"])}
-    sizes = items.patterns.n_items, items.n_annotators or pd.NA, items.n_annotations
+    return _table(rows, ci_prob, (items.patterns.n_items, items.n_annotators or pd.NA, items.n_annotations))
+
+
+def _table(rows: dict[str, Row], ci_prob: float, sizes: tuple[Any, ...]) -> _Coefficients:
     common = dict(zip(COMMON, (ABOUT, ci_prob, *sizes)))
+    columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
     return _Coefficients([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
@@ -309,7 +305,7 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
                 often = f"one label has {largest:.0%} of the annotations, so that chance agrees often"
                 notes.append(f"{often}: small beside an agreement of {agreed:.0%}")
         if not np.isnan(row["estimate"]):
-            row["note"] = "; ".join(filter(None, [row["note"], *notes]))
+            row["note"] = together(row["note"], *notes)
 
 
 def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:

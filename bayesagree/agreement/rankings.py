@@ -3,11 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.agreement._coefficients import REPLICATES, interval_of, weight_shape
+from bayesagree.agreement._coefficients import REPLICATES, interval_of, together, weight_shape
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 
@@ -62,13 +61,15 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
             "",
         )
         estimate = np.where(known.any(axis=1), estimate, np.nan)
-    notes = {name: "; ".join(filter(None, [NOTES.get(name, ""), note])) for name in NAMES}
-    return {name: _row(estimate[k], drawn[k], ci_prob, notes[name]) for k, name in enumerate(NAMES)}
+    return {
+        name: _row(estimate[k], drawn[k], ci_prob, together(NOTES.get(name, ""), note))
+        for k, name in enumerate(NAMES)
+    }
 
 
 def _row(estimate: float, drawn: Floats, ci_prob: float, note: str) -> dict[str, Any]:
     if np.isnan(estimate):
-        note = "; ".join(filter(None, [note, "every ranking is one block of ties, without an order to agree on"]))
+        note = together(note, "every ranking is one block of ties, without an order to agree on")
     interval = interval_of(drawn[:0] if np.isnan(estimate) else drawn, ci_prob, note, estimate=estimate)
     return {"estimate": estimate} | interval | {"ci_kind": "weighted bootstrap hdi"}
 
@@ -152,15 +153,3 @@ def _overlap(block: NDArray[Any], before: NDArray[Any]) -> Floats:
         weight *= PERSISTENCE
         left *= PERSISTENCE
     return found + left * agreement
-
-
-def ranking_table(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -> pd.DataFrame:
-    """Rows of `agreement_table` for rankings."""
-    common = {
-        "ci_prob": ci_prob,
-        "n_items": rankings.items.size,
-        "n_annotators": rankings.annotators.size or pd.NA,
-        "n_annotations": rankings.n_annotations,
-    }
-    rows = ranking_rows(rankings, ci_prob, rng)
-    return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()])

@@ -73,5 +73,5 @@ def test_what_is_no_clustering():
     with pytest.raises(InputError, match="cluster= has 3 values for 60 items"):
         agreement_table(labels, cluster=["a", "b", "c"])
     rankings = Rankings.from_blocks([[[["a"], ["b"]]] * 2] * 2, labels=["a", "b"])
-    with pytest.raises(InputError, match="cluster= names items of labels or ratings, not of Rankings"):
+    with pytest.raises(InputError, match="cluster= are of labels and ratings, not of Rankings"):
         agreement_table(rankings, cluster=[1, 2])
