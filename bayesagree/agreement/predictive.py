@@ -21,7 +21,6 @@ from bayesagree.agreement.prior import AgreementPrior, log_beta
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
-from bayesagree.inference.streams import Seed
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -113,9 +112,7 @@ def _beta_ratio(x: Floats, shapes: tuple[float, float]) -> Floats:
     return np.zeros_like(x) if tuple(shapes) == (1, 1) else log_beta(x, shapes)
 
 
-def _item_log_likelihood(
-    ratings: Ratings, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
-) -> Pointwise:
+def _item_log_likelihood(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Pointwise:
     """Integral over the mean of each item by the quadrature of the exact engine, shape (sample, item)."""
     options = _options(ratings, settings)
     mean = {"item_mean": options["item_mean"], "truth_sd": options["truth_sd"]}

@@ -10,7 +10,7 @@ from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import Cells, outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons.prior import DavidsonPrior
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, one_of
 from bayesagree.inference.hamiltonian import Chain
 
 Effect = Literal["common", "annotator"] | None
@@ -72,8 +72,7 @@ def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: b
     there = {"ties": ties > 0, "order": comparisons.order_known, "discrimination": rich and not item_effects}
     effects: dict[str, Any] = {}
     for name, value in requested.items():
-        if value not in ("auto", "common", "annotator", None):
-            raise InputError(f"{name}={value!r} is not one of 'auto', 'common', 'annotator', None")
+        one_of(value, name, ("auto", "common", "annotator", None))
         if value == "annotator" and comparisons.annotators.size == 0:
             raise InputError(
                 f"{name}='annotator', but the annotators are unknown; pass annotator= to Comparisons.from_long, or "

@@ -22,19 +22,14 @@ from bayesagree.io.doors import as_annotations
 Requested = Literal["auto", "common", "annotator"] | None
 
 # Parameters of a result and their dims beside chain and draw.
-AXES = {
+SCALES = ("average_tie", "average_order", "strength_sd", "item_sd", "tie_sd", "order_sd", "discrimination_sd")
+AXES: dict[str, tuple[str, ...]] = {
     "strength": ("model",),
     "tie": ("annotator",),
     "order": ("annotator",),
     "discrimination": ("annotator",),
     "covariate_effect": ("covariate",),
-    "average_tie": (),
-    "average_order": (),
-    "strength_sd": (),
-    "item_sd": (),
-    "tie_sd": (),
-    "order_sd": (),
-    "discrimination_sd": (),
+    **dict.fromkeys(SCALES, ()),
 }
 # Points of the average model, and points for each unit of log odds, as chess and arenas count them.
 ARENA_MEAN, ARENA_POINTS = 1000.0, 400 / np.log(10)
@@ -126,28 +121,22 @@ def davidson(
     prior = prior or DavidsonPrior()
     requested = {"ties": ties, "order": order, "discrimination": discrimination}
     form = form_of(comparisons, requested, item_effects)
-    sizes = {
-        "chain": positive_int(chains, "chains"),
-        "draw": positive_int(draws, "draws"),
-        "model": comparisons.models.size,
-        "other_model": comparisons.models.size,
-    }
-    check_size(sizes, 8, "use fewer draws")
+    sizes = {"chain": positive_int(chains, "chains"), "draw": positive_int(draws, "draws")}
+    n_models = comparisons.models.size
+    check_size(sizes | {"model": n_models, "other_model": n_models}, 8, "use fewer draws")
     _warn_unlinked(comparisons)
-    # A copy: a SeedSequence counts its children, and a second call would get others.
-    root = seed_sequence(random_seed)
-    root = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key)
     density, program = Density(cells_of(comparisons, **form.cells), form, prior), ""
     found: dict[str, Any]
     if engine == "nuts":
-        run: Any = {"draws": draws, "chains": chains, "random_seed": root, "sampler": sampler}
+        run: Any = {"draws": draws, "chains": chains, "random_seed": random_seed, "sampler": sampler}
         sampled = sample_nuts(model_of(density, comparisons), **run)
         found = {str(name): values.values for name, values in sampled["posterior"].data_vars.items()}
         program = sampled.attrs["sampler"]
     else:
         start = density.start()
         density.recentred(start)
-        found = density.variables(density.sample(start, draws, chains, np.random.default_rng(root)))
+        rng = np.random.default_rng(seed_sequence(random_seed))
+        found = density.variables(density.sample(start, draws, chains, rng))
     posterior: dict[str, Any] = {}
     checks: dict[str, Any] = {}
     for name, axes in AXES.items():
@@ -159,34 +148,28 @@ def davidson(
             checks |= {f"{prefix}{key}": (dims, v if dims else v[0]) for key, v in zip(("r_hat", "ess"), values)}
     odds = np.exp(found["average_tie"]) if form.ties else np.zeros((chains, draws))
     win = _win_probability(found["strength"], odds)
-    scores = {"arena": ARENA_MEAN + ARENA_POINTS * found["strength"]}
-    scores["win_rate"] = (win.sum(axis=-1) - 0.5) / (comparisons.models.size - 1)
-    posterior |= {name: (("chain", "draw", "model"), values) for name, values in scores.items()}
-    posterior["win_probability"] = (("chain", "draw", "model", "other_model"), win)
+    of_model = ("chain", "draw", "model")
+    posterior["arena"] = of_model, ARENA_MEAN + ARENA_POINTS * found["strength"]
+    posterior["win_rate"] = of_model, (win.sum(axis=-1) - 0.5) / (n_models - 1)
+    posterior["win_probability"] = (*of_model, "other_model"), win
     slow = ", or leave out discrimination or item_effects" if form.item_effects and form.discrimination else ""
     warn_of_numbers({name: found[name] for name in AXES if name in found}, f"raise draws={draws}{slow}")
-    linked = comparisons.components()
-    groups = {
-        "posterior": posterior,
-        "diagnostics": checks,
-        "components": {name: (("model",), linked[name].to_numpy()) for name in ("component", "comparisons")},
-    }
-    coords = {"model": comparisons.models, "other_model": comparisons.models, "annotator": comparisons.annotators}
+    linked = comparisons.components()[["component", "comparisons"]]
+    parts = {str(name): (("model",), values.to_numpy()) for name, values in linked.items()}
+    coords = {"model": comparisons.models, "other_model": comparisons.models}
+    coords |= {"annotator": comparisons.annotators, "covariate": comparisons.covariates}
     settings = form._asdict() | {"prior": asdict(prior)}
-    coords["covariate"] = comparisons.covariates
     how: Any = {"engine": engine, "sampler": program, "random_seed": random_seed, "settings": settings}
+    groups = {"posterior": posterior, "diagnostics": checks, "components": parts}
     return result_tree(groups, coords, model="davidson", **how)
 
 
 def _win_probability(strength: Floats, odds: Floats) -> Floats:
     """Return the probability that the first of each pair wins in a neutral order, (chain, draw, model, model)."""
-    n = strength.shape[-1]
-    out = np.full((*strength.shape, n), 0.5)
-    for m in range(n):
-        distance = strength[..., m : m + 1] - strength[..., m + 1 :]
-        win, _, tie = outcome_probabilities(distance, odds[..., None])
-        out[..., m, m + 1 :] = win + tie / 2
-        out[..., m + 1 :, m] = 1 - out[..., m, m + 1 :]
+    out = np.empty((*strength.shape, strength.shape[-1]))
+    for m in range(strength.shape[-1]):
+        win, _, tie = outcome_probabilities(strength[..., m : m + 1] - strength, odds[..., None])
+        out[..., m, :] = win + tie / 2
     return out
 
 

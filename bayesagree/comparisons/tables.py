@@ -8,14 +8,12 @@ import xarray as xr
 
 from bayesagree._types import Floats
 from bayesagree.comparisons._cells import outcome_probabilities
-from bayesagree.errors import InputError
+from bayesagree.errors import one_of
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import require_from
 from bayesagree.inference.tiers import rank_probabilities, standing
 
 Scale = Literal["strength", "win_rate", "arena"]
-
-SCALES = ("strength", "win_rate", "arena")
 
 
 def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob: float = 0.95) -> pd.DataFrame:
@@ -51,10 +49,9 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
     >>> found[["model", "rank_lower", "rank_upper", "comparisons"]].values.tolist()
     [['A', 1, 2, 24], ['B', 1, 3, 18], ['C', 1, 3, 18]]
     """
+    require_from("davidson", result, "posterior/strength")
     posterior = result["posterior"].to_dataset()
-    if scale not in SCALES or scale not in posterior:
-        raise InputError(f"scale={scale!r} is not one of {', '.join(SCALES)}, or the result is none of davidson")
-    draws = _flat(posterior[scale])
+    draws = _flat(posterior[one_of(scale, "scale", ("strength", "win_rate", "arena"))])
     lower, upper = column_hdi(draws, ci_prob)
     table = pd.DataFrame(
         {"model": posterior["model"].values, "mean": draws.mean(axis=0), "lower": lower, "upper": upper}

@@ -49,7 +49,7 @@ class PredictiveRecord:
     variables
         (annotations, posterior, settings) -> draws of those variables of `model` on which annotations depend.
     item_log_likelihood
-        (annotations, posterior, settings, draws, seed) -> `Pointwise`, the item's own parameters integrated out.
+        (annotations, posterior, settings) -> `Pointwise`, the item's own parameters integrated out.
     log_prior
         (annotations, posterior, settings) -> log prior densities of the parameters that items share, each (sample,).
     to_scale
@@ -59,7 +59,7 @@ class PredictiveRecord:
     model: Callable[[Any, Settings], "pm.Model"]
     observed: Callable[[Any], Observed]
     variables: Callable[[Any, xr.Dataset, Settings], Draws]
-    item_log_likelihood: Callable[[Any, xr.Dataset, Settings, int, Seed], Pointwise]
+    item_log_likelihood: Callable[[Any, xr.Dataset, Settings], Pointwise]
     log_prior: Callable[[Any, xr.Dataset, Settings], Draws] = lambda annotations, posterior, settings: {}
     to_scale: Callable[[Any, Draws], Draws] = lambda annotations, drawn: drawn
 

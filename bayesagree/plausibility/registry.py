@@ -30,7 +30,6 @@ from bayesagree.plausibility.informed.prior import InformedPrior
 from bayesagree.plausibility.informed_normal.posterior import InformedNormal
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 from bayesagree.plausibility.informed_plackett_luce.posterior import InformedPlackettLuce
-from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 from bayesagree.plausibility.plackett_luce import predictive as plackett_luce_predictive
 from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
@@ -162,7 +161,7 @@ _RECORDS = (
     PosteriorRecord(
         NormalInverseGamma(), "normal-inverse-gamma", Ratings,
         "a normal-inverse-gamma posterior of the item's mean rating", STUTZ,
-        reliabilities=(1.0, 0.3, 3.0), closed_form=True, predictive=normal_predictive.PREDICTIVE,
+        reliabilities=(1.0, 0.3, 3.0), closed_form=True,
     ),
     PosteriorRecord(
         InformedNormal(), "informed normal", Ratings,

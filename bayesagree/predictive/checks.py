@@ -41,41 +41,31 @@ _MODELS = {
 }
 
 
-def with_log_likelihood(
-    result: xr.DataTree,
-    annotations: Annotations,
-    *,
-    draws: int = 250,
-    random_seed: Seed = None,
-) -> xr.DataTree:
+def with_log_likelihood(result: xr.DataTree, annotations: Annotations) -> xr.DataTree:
     """Add the log likelihood of each item, for `arviz.loo`, `arviz.compare` and `arviz.psense`.
 
     Parameters
     ----------
     result
-        Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene` or `common_agreement`.
+        Result of `dirichlet`, `dawid_skene` or `common_agreement`.
     annotations
         What the result was made from.
-    draws
-        Draws per chain (of 4) for Plackett-Luce, whose item likelihood is itself an average over draws.
-    random_seed
-        Its seed.
 
     Returns
     -------
     DataTree
         The result with group ``log_likelihood``: ``annotations`` (chain, draw, item), all annotations of the item, the
-        item's own parameters integrated out. Where items share no parameter (dirichlet, normal_inverse_gamma,
-        plackett_luce) it is the same for every draw: its sum is the log marginal likelihood, leaving an item out tells
-        of the prior alone, and `arviz.loo` refuses it. For common_agreement and dawid_skene also group ``log_prior``,
+        item's own parameters integrated out. Where items share no parameter (dirichlet) it is the same
+        for every draw: its sum is the log marginal likelihood, leaving an item out tells of the prior alone, and
+        `arviz.loo` refuses it. For common_agreement and dawid_skene also group ``log_prior``,
         on scales on which no prior is flat: precision p (exponential), logit m (logistic), t (Lomax); Dirichlet and
         Beta densities; log-normals of the logarithm.
 
     Raises
     ------
     InputError
-        A result without a sampling model (rankings), with a reliability other than 1 (a likelihood to a power predicts
-        nothing: see `reliability_curve`), or without the draws that are needed.
+        A result without a sampling model (of rankings, of `normal_inverse_gamma`), with a reliability other than 1 (a
+        likelihood to a power predicts nothing: see `reliability_curve`), or without the draws that are needed.
     SizeError
         A table too large for memory.
 
@@ -98,7 +88,7 @@ def with_log_likelihood(
         )
     given: Any = annotations
     check_size(sizes | {"item": given.items.size}, 8, "use fewer draws")
-    found = record.item_log_likelihood(given, posterior, settings, draws, random_seed)
+    found = record.item_log_likelihood(given, posterior, settings)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
     groups = {"log_likelihood": _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)}
     log_prior = record.log_prior(given, posterior, settings)
@@ -171,7 +161,7 @@ def prior_predictive(
     annotations
         The (item, annotator) pairs; the annotations themselves are only kept as observed data.
     plausibility
-        ``"dirichlet"``, ``"normal_inverse_gamma"``, ``"plackett_luce"``, ``"dawid_skene"`` or
+        ``"dirichlet"``, ``"dawid_skene"`` or
         ``"common_agreement"``.
     draws
         Number of draws, in one chain.

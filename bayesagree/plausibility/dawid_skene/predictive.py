@@ -24,7 +24,6 @@ from bayesagree.inference.predictive import (
     draws_of,
     prior_density,
 )
-from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS
 from bayesagree.plausibility.dawid_skene.model import Given, dawid_skene_model, labels_model
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -100,9 +99,7 @@ def _log_prior(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
     return prior_density(sampling_model(labels, settings), drawn, names)
 
 
-def _item_log_likelihood(
-    labels: Labels, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
-) -> Pointwise:
+def _item_log_likelihood(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Pointwise:
     """Sum over the true label, or over plausibilities, shape (sample, item)."""
     variant, _ = _variant_and_prior(settings)
     mixed = variant.startswith("mixed")

@@ -22,7 +22,6 @@ from bayesagree.inference.predictive import (
     as_probabilities,
     draws_of,
 )
-from bayesagree.inference.streams import Seed
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.model import dirichlet_model
 
@@ -47,9 +46,7 @@ def _variables(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
     return {"plausibility": as_probabilities(draws_of(posterior, "plausibility")["plausibility"])}
 
 
-def _item_log_likelihood(
-    labels: Labels, posterior: xr.Dataset, settings: Settings, draws: int, random_seed: Seed
-) -> Pointwise:
+def _item_log_likelihood(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Pointwise:
     """Dirichlet-multinomial probability of each item's annotations in their order, shape (1, item)."""
     shape = prior_shape(settings["prior"], labels.categories.size)
     counts = labels.counts()

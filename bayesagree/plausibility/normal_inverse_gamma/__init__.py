@@ -2,5 +2,4 @@
 
 - `posterior`: `normal_inverse_gamma`; `prior`: its prior; `model`: the same posterior in PyMC.
 - `levels`: the same with levels and scatters of annotators, by Gibbs sampling.
-- `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 """
