@@ -14,9 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesagree import annotation_certainty, evaluate, prirn
+from bayesagree import annotation_certainty, evaluate, prirn, score
 from bayesagree.datasets import load
-from bayesagree.metrics import top_k_accuracy
 from studies.systems import noisy_models
 
 
@@ -51,7 +50,7 @@ def ours_dermatology() -> float:
     start = time.perf_counter()
     tree = prirn(rankings, reliability=10, draws=1000, chains=1, random_seed=1, top_labels=1)  # type: ignore[arg-type]
     annotation_certainty(tree)
-    top_k_accuracy(tree, models, k=3)
+    score(tree, models, "top_3_accuracy")
     return time.perf_counter() - start
 
 

@@ -93,9 +93,8 @@ def plackett_luce() -> list[Row]:
 
 
 def prirn() -> list[Row]:
-    from bayesagree import annotation_certainty, prirn
+    from bayesagree import annotation_certainty, prirn, score
     from bayesagree.datasets import load
-    from bayesagree.metrics import top_k_accuracy
     from studies.systems import noisy_models
 
     rankings = load("derm-ddx").annotations
@@ -104,7 +103,7 @@ def prirn() -> list[Row]:
     def ours(draws: int = 1000) -> None:
         tree = prirn(rankings, reliability=10, draws=draws, chains=1, random_seed=1, top_labels=1)
         annotation_certainty(tree)
-        top_k_accuracy(tree, models, k=3)
+        score(tree, models, "top_3_accuracy")
 
     ours(2)
     tree = prirn(rankings, reliability=10, draws=1, chains=1, random_seed=1, top_labels=1)

@@ -38,7 +38,7 @@ def expected_top_k_accuracy(
 
     See Also
     --------
-    top_k_accuracy, label_certainty
+    score, label_certainty
 
     Examples
     --------
@@ -67,7 +67,7 @@ def top_k_in_top_m(
 ) -> xr.DataArray:
     """Mean share of the k most plausible labels that are among the model's m best.
 
-    With k = 1 it is `top_k_accuracy` of m, with k = m ``overlap_k``, and with ``whole`` and k = m ``set_k_accuracy``.
+    With k = 1 it is ``top_m_accuracy``, with k = m ``overlap_k``, and with ``whole`` and k = m ``set_k_accuracy``.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def top_k_in_top_m(
 
     See Also
     --------
-    top_k_accuracy, score
+    score
 
     References
     ----------

@@ -179,7 +179,7 @@ def test_traces_feed_certainty_metrics_and_evaluate(name):
     certainty = ba.annotation_certainty(trace, **threshold)
     assert certainty["item"].values.tolist() == ITEMS
     if not threshold:
-        found = ba.metrics.top_k_accuracy(trace, MODELS)
+        found = ba.score(trace, MODELS, "accuracy")
         assert dict(found.sizes) == {"chain": 1, "draw": 200, "model": 2}
         whole = ba.evaluate(OPENED[name][0], MODELS, plausibility=trace, metrics=("accuracy",))
         assert np.allclose(whole["posterior"]["accuracy"].values[:, :, 0], found.transpose("chain", "draw", "model"))

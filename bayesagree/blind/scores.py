@@ -192,8 +192,7 @@ def blind_posterior(
     Returns
     -------
     DataTree
-        Group ``posterior``: one variable per metric, dims (chain, draw, model), as `compare` and
-        `practical_equivalence` read it.
+        Group ``posterior``: one variable per metric, dims (chain, draw, model), as `compare` and `pairwise` read it.
 
     Warns
     -----

@@ -10,10 +10,9 @@ def demo(seed: _options.Seed = 1) -> _output.Answer:
 
     Example: bayesagree demo --seed 2
     """
-    from bayesagree import compare, evaluate
+    from bayesagree import compare, evaluate, score
     from bayesagree.datasets import simulate
     from bayesagree.inference.results import settings_of
-    from bayesagree.metrics import top_k_accuracy
     from bayesagree.plausibility.dawid_skene._results import choice_notes
     from bayesagree.plausibility.votes import shared_wins
 
@@ -21,7 +20,7 @@ def demo(seed: _options.Seed = 1) -> _output.Answer:
     labels, models = test_set.labels, test_set.predictions
     tree = evaluate(labels, models, random_seed=seed)
     result = compare(tree)
-    vote = top_k_accuracy(shared_wins(labels), models).squeeze(("chain", "draw"), drop=True)
+    vote = score(shared_wins(labels), models, "accuracy").squeeze(("chain", "draw"), drop=True)
     rows = [
         {
             "model": str(model),

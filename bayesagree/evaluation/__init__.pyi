@@ -1,4 +1,3 @@
-from .comparison import practical_equivalence
 from .humans import human_baseline
 
-__all__ = ["human_baseline", "practical_equivalence"]
+__all__ = ["human_baseline"]

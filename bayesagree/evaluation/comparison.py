@@ -77,6 +77,15 @@ class ModelScores(NamedTuple):
                 found[name][a, rest], found[name][rest, a] = values, mirrored
         return found
 
+    def equivalence(self, rope: float) -> dict[str, Floats]:
+        """Return the probability that each pair differs by more than a size, either way, or not."""
+        if not rope >= 0:
+            raise InputError(f"rope={rope!r} must be a difference of at least 0")
+        merit = self.merits[0][np.isfinite(self.merits[0]).all(axis=1)]
+        gap = merit[:, :, None] - merit[:, None, :]
+        better = np.where(np.eye(self.models.size), np.nan, (gap > rope).mean(axis=0))
+        return {"better": better, "equivalent": 1 - better - better.T, "worse": better.T}
+
     def places(self) -> Floats:
         """Return the probability of each place for each model, each on its own, (model, rank)."""
         return np.mean([rank_probabilities(one) for one in self.merits], axis=0)
@@ -131,7 +140,7 @@ def compare(
 
     See Also
     --------
-    pairwise, practical_equivalence, assert_better
+    pairwise, assert_better
 
     Examples
     --------
@@ -166,7 +175,12 @@ def compare(
 
 
 def pairwise(
-    result: Scores, metric: str | None = None, *, reliability: float | None = None, ci_prob: float = 0.95
+    result: Scores,
+    metric: str | None = None,
+    *,
+    rope: float | None = None,
+    reliability: float | None = None,
+    ci_prob: float = 0.95,
 ) -> xr.Dataset:
     """Compare every pair of models of an evaluation, each pair on its own.
 
@@ -176,6 +190,8 @@ def pairwise(
     ----------
     result, metric, reliability, ci_prob
         As in `compare`.
+    rope
+        Differences of at most this size, either way, make no practical difference (region of practical equivalence).
 
     Returns
     -------
@@ -183,85 +199,35 @@ def pairwise(
         ``prob_better`` (model, other_model): probability that the first is better, a tie counting one half.
         ``difference``, ``lower``, ``upper`` (model, other_model): mean difference, first less second, and its HDI. NaN
         on the diagonal; a pair reversed has the probability 1 - p and the interval mirrored. ``rank_probability``
-        (model, rank): probability of each place, equal scores sharing theirs. Models stand best first.
+        (model, rank): probability of each place, equal scores sharing theirs. Models stand best first. With `rope` also
+        ``better``, ``equivalent``, ``worse`` (model, other_model): probabilities that the first is better than the
+        second by more than that, that they are equivalent, that it is worse; they add up to one.
 
     Raises
     ------
     InputError
-        As `compare`.
+        As `compare`; a `rope` below 0.
+
+    References
+    ----------
+    .. [1] A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change", JMLR 18 (2017): `rope`.
 
     Examples
     --------
     >>> from bayesagree import Labels, Predictions, evaluate
     >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
     >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
-    >>> result = pairwise(evaluate(votes, models, random_seed=1))
+    >>> result = pairwise(evaluate(votes, models, random_seed=1), rope=0.1)
     >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.7)
     True
     """
     found = ModelScores.of(result, metric, reliability)
+    pairs = found.pairs(ci_prob) | ({} if rope is None else found.equivalence(rope))
     return xr.Dataset(
-        {name: (PAIR, values) for name, values in found.pairs(ci_prob).items()}
+        {name: (PAIR, values) for name, values in pairs.items()}
         | {"rank_probability": (("model", "rank"), found.places())},
         coords={"model": found.models, "other_model": found.models, "rank": np.arange(1, found.models.size + 1)},
-        attrs=found.attrs | {"ci_kind": "hdi", "ci_prob": ci_prob},
-    )
-
-
-def practical_equivalence(
-    result: Scores,
-    metric: str | None = None,
-    *,
-    rope: float = 0.01,
-    reliability: float | None = None,
-    ci_prob: float = 0.95,
-) -> xr.Dataset:
-    """Compute the posterior probability that a difference exceeds the region of practical equivalence (ROPE).
-
-    Parameters
-    ----------
-    result, metric, reliability
-        As in `compare`; or a result of `blind_posterior`.
-    rope
-        Differences of at most this size, either way, make no practical difference.
-    ci_prob
-        Probability of the highest density intervals of the differences.
-
-    Returns
-    -------
-    Dataset
-        ``better``, ``equivalent``, ``worse`` (model, other_model): probabilities that the first is better than the
-        second by more than `rope`, that they are equivalent, that it is worse; they add up to one, NaN on the diagonal.
-        ``difference``, ``lower``, ``upper`` (model, other_model) as `pairwise` gives them: an
-        interval inside the region says that the models are equivalent.
-
-    References
-    ----------
-    .. [1] A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change", JMLR 18 (2017).
-
-    Examples
-    --------
-    >>> from bayesagree import Labels, Predictions, evaluate
-    >>> votes = Labels.from_counts([[30, 1], [0, 40], [20, 20]])
-    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [0, 1, 0]})
-    >>> result = practical_equivalence(evaluate(votes, models, random_seed=1))
-    >>> float(result["equivalent"].sel(model="A", other_model="B"))
-    1.0
-    """
-    if not rope >= 0:
-        raise InputError(f"rope={rope!r} must be a difference of at least 0")
-    found = ModelScores.of(result, metric, reliability)
-    merit = found.merits[0][np.isfinite(found.merits[0]).all(axis=1)]
-    gap = merit[:, :, None] - merit[:, None, :]
-    better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
-    shares = {"better": better, "equivalent": 1 - better - worse, "worse": worse}
-    for share in shares.values():
-        np.fill_diagonal(share, np.nan)
-    differences = {name: values for name, values in found.pairs(ci_prob).items() if name != "prob_better"}
-    return xr.Dataset(
-        {name: (PAIR, share) for name, share in (shares | differences).items()},
-        coords={"model": found.models, "other_model": found.models},
-        attrs={"metric": found.name, "rope": rope, "ci_kind": "hdi", "ci_prob": ci_prob},
+        attrs=found.attrs | {"ci_kind": "hdi", "ci_prob": ci_prob} | ({} if rope is None else {"rope": rope}),
     )
 
 

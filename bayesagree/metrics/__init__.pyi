@@ -3,7 +3,7 @@ from .hard_labels import hard_label_scores
 from .posterior_auc import auc_posterior
 from .records import UserMetric
 from .sklearn_scorer import make_scorer
-from .uncertainty_adjusted import accuracy_given_risk, per_item, top_k_accuracy
+from .uncertainty_adjusted import accuracy_given_risk, per_item
 
 __all__ = [
     "make_scorer",
@@ -13,5 +13,4 @@ __all__ = [
     "concordance",
     "hard_label_scores",
     "per_item",
-    "top_k_accuracy",
 ]

@@ -104,7 +104,7 @@ def score(
 
     See Also
     --------
-    make_scorer, top_k_accuracy, evaluate
+    make_scorer, per_item, evaluate
 
     References
     ----------

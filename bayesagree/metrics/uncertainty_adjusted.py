@@ -28,52 +28,8 @@ from bayesagree.errors import InputError, one_of, positive_int, warn
 from bayesagree.inference.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import Scorer
-from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.certainty import level_probability
-
-
-def top_k_accuracy(
-    truth: Truth, predictions: Predictions, *, k: int = 1, threshold: float | None = None
-) -> xr.DataArray:
-    """Compute the share of items whose most plausible label is among a model's k best.
-
-    A point estimate gives each of T labels that tie on top 1/T. It is `score` by ``"top_k_accuracy"``.
-
-    Parameters
-    ----------
-    truth
-        A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
-    predictions
-        Models to score, on the same items and labels.
-    k
-        Number of best labels of the model.
-    threshold
-        For ratings: the labels are then "below" and "at_or_above".
-
-    Returns
-    -------
-    DataArray
-        One value per draw, between 0 and 1, dims (chain, draw, model).
-
-    Raises
-    ------
-    InputError
-        Other items or labels than those of the truth, fewer labels than k, ratings without a threshold.
-
-    See Also
-    --------
-    per_item, score, evaluate
-
-    Examples
-    --------
-    >>> from bayesagree import dirichlet, simulate
-    >>> given = simulate.labelled_test_set(random_seed=1)
-    >>> score = top_k_accuracy(dirichlet(given.labels, random_seed=1), given.predictions, k=2)
-    >>> score.mean(("chain", "draw")).values.round(2).tolist()
-    [0.94, 0.94, 0.9]
-    """
-    return score(truth, predictions, f"top_{positive_int(k, 'k')}_accuracy", threshold=threshold)
 
 
 def per_item(
@@ -99,7 +55,7 @@ def per_item(
 
     See Also
     --------
-    top_k_accuracy, annotation_certainty
+    score, annotation_certainty
 
     Examples
     --------
@@ -166,7 +122,7 @@ def accuracy_given_risk(
 
     See Also
     --------
-    top_k_accuracy, risk_certainty
+    score, risk_certainty
 
     Examples
     --------

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from bayesagree import Labels, Predictions, informed_dirichlet
-from bayesagree.metrics import top_k_accuracy
+from bayesagree import Labels, Predictions, informed_dirichlet, score
 from bayesagree.plausibility import InformedPrior
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.family import draw_items
@@ -46,7 +45,7 @@ def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
         tree = informed_dirichlet(labels, models, prior=PRIOR, draws=DRAWS, chains=1, random_seed=stream)
         mean = tree["posterior"]["plausibility"].sel(category=0).mean("item").values.ravel()
         ranks["mean plausibility"].append((mean < truth[:, 0].mean()).sum())
-        accuracy = top_k_accuracy(tree, models).values.ravel()
+        accuracy = score(tree, models, "accuracy").values.ravel()
         right = (truth.argmax(axis=1) == models.hard_labels()[0]).mean()
         ranks["accuracy"].append((accuracy < right).sum() + stream.integers((accuracy == right).sum() + 1))
     for name, found in ranks.items():

@@ -5,7 +5,6 @@ import pytest
 
 from bayesagree import Comparisons, davidson, pairwise
 from bayesagree.comparisons import effect_table, preference_table
-from bayesagree.evaluation.comparison import practical_equivalence
 from bayesagree.inference.tiers import rank_probabilities, rank_sets
 from bayesagree.plots import plot_rank_probability, plot_scores
 from tests.comparisons.test_davidson import crowd, food
@@ -62,7 +61,7 @@ def test_rank_sets_hold_their_probability_and_no_smaller_one_does():
 def test_whatever_reads_scores_reads_strengths(result):
     found = pairwise(result, "strength")
     assert found["model"].values.tolist() == preference_table(result)["model"].tolist()
-    assert float(practical_equivalence(result, metric="win_rate", rope=1.0)["equivalent"].min()) == 1.0
+    assert float(pairwise(result, "win_rate", rope=1.0)["equivalent"].min()) == 1.0
     assert plot_rank_probability(found).get_xlabel() == "place by strength"
     names = [label.get_text() for label in plot_scores(result, metric="arena").get_yticklabels()]
     assert names == preference_table(result)["model"].astype(str).tolist()

@@ -14,7 +14,6 @@ from bayesagree import (
 )
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.tiers import rank_probabilities
-from bayesagree.metrics import top_k_accuracy
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,7 @@ def test_it_is_the_metrics_on_the_same_draws(crowd):
         scores = tree["posterior"].to_dataset().sel(reliability=level)
         overlap = score(kept, crowd.predictions, "average_overlap_3")
         np.testing.assert_allclose(scores["average_overlap_3"], overlap, atol=1e-12)
-        np.testing.assert_allclose(scores["accuracy"], top_k_accuracy(kept, crowd.predictions), atol=1e-12)
+        np.testing.assert_allclose(scores["accuracy"], score(kept, crowd.predictions, "accuracy"), atol=1e-12)
         np.testing.assert_allclose(
             tree["certainty"]["annotation_certainty"].sel(reliability=level), annotation_certainty(kept)
         )

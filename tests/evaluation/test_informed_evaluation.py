@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet
+from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet, score
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.results import settings_of
-from bayesagree.metrics import top_k_accuracy
 
 SHORT = {"draws": 40, "chains": 2, "random_seed": 1}
 
@@ -22,7 +21,7 @@ def test_scores_are_those_of_the_posterior_that_the_models_inform(test_set, left
     truth = informed_dirichlet(test_set.labels, test_set.predictions, top_labels=1, **options)
     found = evaluate(test_set.labels, test_set.predictions, plausibility="informed_dirichlet", **options)
     assert found["posterior"]["model"].values.tolist() == ["A", "B", "C"]
-    np.testing.assert_allclose(found["posterior"]["accuracy"], top_k_accuracy(truth, test_set.predictions))
+    np.testing.assert_allclose(found["posterior"]["accuracy"], score(truth, test_set.predictions, "accuracy"))
 
 
 @pytest.mark.long

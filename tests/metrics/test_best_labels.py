@@ -10,7 +10,7 @@ import xarray as xr
 from metrics._truths import estimate
 
 from bayesagree import InputError, Labels, Predictions, Rankings, compare, dirichlet, score
-from bayesagree.metrics import accuracy_given_risk, top_k_accuracy
+from bayesagree.metrics import accuracy_given_risk
 from bayesagree.plausibility.votes import shared_wins
 from studies.partial_rankings import annotator_overlap, partial_average_overlap
 from studies.top_k import expected_top_k_accuracy
@@ -57,7 +57,7 @@ def test_mean_over_draws_equals_the_sum_of_exact_certainties(crowd):
     labels, predictions = crowd
     tree = dirichlet(labels, draws=4000, random_seed=1, top_labels=1)
     for k in (1, 3, 6):
-        draws = top_k_accuracy(tree, predictions, k=k)
+        draws = score(tree, predictions, f"top_{k}_accuracy")
         exact = expected_top_k_accuracy(tree, predictions, k=k)
         error = draws.std(("chain", "draw")) / np.sqrt(16_000)
         assert (np.abs(draws.mean(("chain", "draw")) - exact) <= 4.5 * error + 1e-12).all()
@@ -69,7 +69,7 @@ def test_tied_top_labels_count_in_shares():
     found = score(vote, predictions, "accuracy", missing="wrong")
     assert found.values.tolist() == [[[0.75, 0.5, 0.25]]]
     with pytest.raises(InputError, match="'C' has no prediction for 1 of 2 items: 1"):
-        top_k_accuracy(vote, predictions)
+        score(vote, predictions, "accuracy")
 
 
 def test_accuracy_given_risk_of_a_known_truth_and_its_comparison():

@@ -18,9 +18,9 @@ from bayesagree import (
     evaluate,
     pairwise,
     plots,
+    score,
 )
 from bayesagree.datasets.simulate import labelled_test_set, ratings
-from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import shared_wins
 from bayesagree.subjective import EvaluationSpecification, crowdtruth, group_performance
 from studies.crowd import plot_annotator_quality, plot_shares
@@ -52,7 +52,7 @@ def drawn(axes):
 
 
 def test_scores_stand_at_their_means_and_another_annotator_is_dashed(tree, given):
-    plug_in = top_k_accuracy(shared_wins(given.labels), given.predictions)
+    plug_in = score(shared_wins(given.labels), given.predictions, "accuracy")
     (panel,) = drawn(plots.plot_scores(tree, metric="accuracy", plug_in=plug_in))
     found = tree["posterior"]["accuracy"].mean(("chain", "draw"))
     for bars in panel.containers:
@@ -66,7 +66,7 @@ def test_scores_stand_at_their_means_and_another_annotator_is_dashed(tree, given
 
 def test_rows_stand_best_first_with_the_plug_in_metric_beside(given):
     tree = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=50, random_seed=1)
-    plug_in = top_k_accuracy(shared_wins(given.labels), given.predictions)
+    plug_in = score(shared_wins(given.labels), given.predictions, "accuracy")
     (panel,) = drawn(plots.plot_scores(tree, metric="accuracy", plug_in=plug_in))
     found = tree["posterior"]["accuracy"].mean(("chain", "draw"))
     names = [label.get_text() for label in panel.get_yticklabels()]

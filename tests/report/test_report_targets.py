@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesagree import Predictions, evaluate
+from bayesagree import Predictions, evaluate, score
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import shared_wins
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render
@@ -57,5 +56,5 @@ def test_items_without_annotations_are_part_of_the_report(few):
         {m: s[:50] for m, s in zip("ABC", few.predictions.scores)},
         items=few.predictions.items[:50].tolist(), labels=few.predictions.categories.tolist(),
     )  # fmt: skip
-    vote = top_k_accuracy(shared_wins(voted), shown).squeeze(("chain", "draw"))
+    vote = score(shared_wins(voted), shown, "accuracy").squeeze(("chain", "draw"))
     np.testing.assert_allclose(found.scores.table["plug_in"].sel(metric=METRIC), vote)

@@ -5,7 +5,6 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, annotation_certainty, dirichlet, score
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.metrics import top_k_accuracy
 from studies.certainty import certainty_by_reliability
 from studies.top_k import top_k_in_top_m
 
@@ -41,7 +40,7 @@ def test_sets_of_different_sizes_equal_a_direct_count(problem):
 
 def test_special_cases_have_names_of_their_own(problem):
     truth, models = problem
-    np.testing.assert_allclose(top_k_in_top_m(truth, models, k=1, m=2), top_k_accuracy(truth, models, k=2))
+    np.testing.assert_allclose(top_k_in_top_m(truth, models, k=1, m=2), score(truth, models, "top_2_accuracy"))
     np.testing.assert_allclose(top_k_in_top_m(truth, models, k=2, m=2), score(truth, models, "overlap_2"))
     np.testing.assert_allclose(
         top_k_in_top_m(truth, models, k=2, m=2, whole=True), score(truth, models, "set_2_accuracy")

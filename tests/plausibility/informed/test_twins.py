@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from _paths import ROOT
 
-from bayesagree import Labels, Predictions, informed_dirichlet
+from bayesagree import Labels, Predictions, informed_dirichlet, score
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.metrics import top_k_accuracy
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
 
@@ -42,5 +41,5 @@ def test_nuts_is_the_same_posterior():
     means = [t["posterior"]["plausibility"].mean(("chain", "draw")).values for t in (nuts, fast)]
     assert np.abs(means[0] - means[1]).max() < 0.06
     assert np.abs(means[0] - means[1]).mean() < 0.015
-    scores = [top_k_accuracy(t, data.predictions) for t in (nuts, fast)]
+    scores = [score(t, data.predictions, "accuracy") for t in (nuts, fast)]
     assert abs(float(scores[0].mean() - scores[1].mean())) < float(scores[0].std())
