@@ -10,7 +10,7 @@ from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
-    from bayesagree.report.data import ReportSource
+    from bayesagree.report.settings import ReportSource
 
 
 def report(
@@ -44,7 +44,7 @@ def report(
     if find_spec("jinja2") is None:
         raise InputError("the report needs the extra report: pip install 'bayesagree[report]'")
     from bayesagree.evaluation.scoring import items_to_score
-    from bayesagree.report import comparisons, panel
+    from bayesagree.report import comparison_views, panel
     from bayesagree.report.data import report_data
     from bayesagree.report.page import write_report
     from bayesagree.report.settings import ReportSettings
@@ -53,7 +53,7 @@ def report(
     if truth.kind == "comparisons":
         games: Any = report_data(truth, source=_origin(source), **vars(sampling))
         write_report(games, output, title=title)
-        said = [*comparisons.answer(games), *comparisons.facts(games), *comparisons.steps(games)]
+        said = [*comparison_views.answer(games), *comparison_views.facts(games), *comparison_views.steps(games)]
         return _answer(output, games, vars(sampling), said)
     if threshold is None and truth.kind == "ratings":
         threshold = sum(truth.scale) / 2
@@ -104,7 +104,7 @@ def _answer(output: Path, data: Any, settings: dict[str, Any], said: list[Any]) 
 
 
 def _origin(source: _options.Source) -> "ReportSource":
-    from bayesagree.report.data import ReportSource
+    from bayesagree.report.settings import ReportSource
 
     if source.data is None:
         name = "annotations" if source.annotations is None else source.annotations.name

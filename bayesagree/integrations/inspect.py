@@ -127,8 +127,9 @@ class ReportBesideLog(Hooks):
 
 
 def _write(log: EvalLog, path: Path, scorer: str, votes: str) -> None:
-    from bayesagree.report.data import ReportSource, report_data
+    from bayesagree.report.data import report_data
     from bayesagree.report.page import write_report
+    from bayesagree.report.settings import ReportSource
 
     samples = log.samples if log.samples is not None else read_eval_log(str(path)).samples or []
     scored = {sample.id: (sample.scores or {}).get(scorer) for sample in samples}

@@ -32,7 +32,7 @@ from bayesagree.report.beside import (
     set_results,
 )
 from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model_scores
-from bayesagree.report.settings import Case, ReportSettings
+from bayesagree.report.settings import Case, ReportSettings, ReportSource
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 
 if TYPE_CHECKING:
@@ -71,17 +71,6 @@ class OpenItem(NamedTuple):
     given: tuple[str, ...]
     candidates: tuple[tuple[str, float], ...]
     predicted: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True)
-class ReportSource:
-    """Where the annotations are from, and what was left out or chosen when they were read, in words."""
-
-    name: str
-    title: str = ""
-    licence: str = ""
-    citation: str = ""
-    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesagree.io.files import atomic_path
-from bayesagree.report import methods, panel, views, wording
+from bayesagree.report import comparison_views, methods, panel, views, wording
 from bayesagree.report.data import ReportData
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ def render(data: "ReportData | ComparisonReport", *, title: str | None = None) -
     >>> "&lt;Trial&gt;" in page, "<Trial>" in page
     (True, False)
     """
-    from bayesagree.report import comparisons
-
     script = _asset("script.js")
     environment = Environment(
         loader=PackageLoader("bayesagree.report"),
@@ -43,7 +41,7 @@ def render(data: "ReportData | ComparisonReport", *, title: str | None = None) -
         lstrip_blocks=True,
     )
     environment.filters["named"] = wording.named
-    context = _context(data) if isinstance(data, ReportData) else comparisons.context(data)
+    context = _context(data) if isinstance(data, ReportData) else comparison_views.context(data)
     return environment.get_template("page.html").render(
         context | ({} if title is None else {"title": title}),
         data=data,

@@ -25,6 +25,17 @@ from bayesagree.report.kinds import AnnotationKind, kind_of
 
 
 @dataclass(frozen=True)
+class ReportSource:
+    """Where the annotations are from, and what was left out or chosen when they were read, in words."""
+
+    name: str
+    title: str = ""
+    licence: str = ""
+    citation: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ReportSettings:
     """Settings of the computation; empty ones are filled in by `fitting`.
 

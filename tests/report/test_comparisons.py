@@ -9,7 +9,7 @@ import pytest
 from bayesagree import Comparisons
 from bayesagree.comparisons import preference_table
 from bayesagree.report import report_data
-from bayesagree.report.comparisons import answer, facts
+from bayesagree.report.comparison_views import answer, facts
 from bayesagree.report.page import render
 from bayesagree.report.wording import percent
 from tests.comparisons.test_davidson import crowd
