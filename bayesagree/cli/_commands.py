@@ -29,20 +29,12 @@ class LazyGroup(TyperGroup):
         """Return name, command and remaining arguments; here the command's module is imported."""
         if args[0] not in self.commands and Path(args[0]).is_file():
             args = ["contents", *args]
-        args = [word for k, given in enumerate(args) for word in _scale_words(given, args[k - 1] if k else "")]
         name, command, rest = super().resolve_command(ctx, args)
         options = [word.partition("=")[0] for word in rest if word.startswith("--")]
         for option in options:
             if options.count(option) > 1:
                 raise InputError(f"{option} is given twice, and the second would replace the first; give it once")
         return name, command and load(str(name)), rest
-
-
-def _scale_words(word: str, before: str) -> list[str]:
-    """Split the value of ``--scale 1,5``, an option of two values, as other lists are written."""
-    if word.startswith("--scale="):
-        return ["--scale", *word.removeprefix("--scale=").split(",")]
-    return word.split(",") if before == "--scale" else [word]
 
 
 def load(name: str) -> Any:

@@ -1,11 +1,10 @@
 """Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
-import shlex
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from typer import Argument, Option, echo
+from typer import Argument, BadParameter, Option, echo
 
 from bayesagree.errors import InputError, one_of
 
@@ -18,38 +17,60 @@ if TYPE_CHECKING:
     from bayesagree.io.exports import Export
 
 
-def _table(path: Path | None) -> Path | None:
-    """Refuse an ending that no table is written with, while nothing is computed yet."""
-    from bayesagree.io.outputs import require_table
-
-    if path is not None:
-        require_table(path)
-    return path
+def words(text: str) -> list[str]:
+    """Split a comma-separated list of names."""
+    return [name.strip() for name in text.split(",")]
 
 
-def _result(path: Path | None) -> Path | None:
-    """Refuse an ending that no result is written with, while nothing is computed yet."""
-    from bayesagree.io.files import require_result
+def numbers(text: str, option: str = "", *, whole: bool = False) -> list[Any]:
+    """Split a comma-separated list of numbers."""
+    try:
+        return [int(part) if whole else float(part) for part in text.split(",")]
+    except ValueError:
+        rule = "a list of whole numbers such as 10,100" if whole else "a list of numbers such as 0.1,1,10"
+        raise BadParameter(f"{option} {text!r} is not {rule}".strip()) from None
 
-    if path is not None:
-        require_result(path)
-    return path
+
+def two(text: str) -> tuple[float, float]:
+    """Read two numbers."""
+    found = numbers(text)
+    if len(found) != 2:
+        raise BadParameter(f"{text!r} must be two numbers, such as 1,5")
+    return found[0], found[1]
+
+
+def _kept(ending: str) -> Any:
+    """Refuse an ending that no table, or no result, is written with, while nothing is computed yet."""
+
+    def check(path: Path | None) -> Path | None:
+        if path is not None:
+            from bayesagree.io import files, outputs
+
+            (files.require_result if ending == ".nc" else outputs.require_table)(path)
+        return path
+
+    return check
 
 
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
 TableFile = Annotated[
-    Path | None,
-    Option("--output", "-o", callback=_table, help="Write the table here (.csv, ...)."),
+    Path | None, Option("--output", "-o", callback=_kept(".csv"), help="Write the table here (.csv, ...).")
 ]
-ResultFile = Annotated[Path | None, Option("--output", "-o", callback=_result, help="Keep the result: a .nc file.")]
+ResultFile = Annotated[
+    Path | None, Option("--output", "-o", callback=_kept(".nc"), help="Keep the result: a .nc file.")
+]
 Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
 PredictionsFile = Annotated[Path | None, Argument(help="Predictions: columns model, item, and label or scores.")]
 PlausibilityName = Annotated[
     str | None, Option(help="Posterior of the truth: its name, or the .nc file of a trace.")
 ]
-Reliabilities = Annotated[str | None, Option(help="Weight of an annotation, one or several: 0.1,1,10.")]
-Metrics = Annotated[str | None, Option("--metrics", "--metric", help="Such as f1_macro,brier or module:function.")]
+Reliabilities = Annotated[
+    Any, Option(parser=numbers, metavar="NUMBERS", help="Weight of an annotation, one or several: 0.1,1,10.")
+]
+Metrics = Annotated[
+    Any, Option("--metrics", "--metric", parser=words, metavar="NAMES", help="f1_macro,brier or module:function.")
+]
 Items = Annotated[
     Literal["fixed", "bootstrap"], Option(help="fixed: this test set; bootstrap: items are a sample.")
 ]
@@ -67,7 +88,7 @@ ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, a
 Tool = Annotated[str | None, Option(help="Write for this tool: label_studio, argilla, prodigy, doccano.")]
 ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
 CiProb = Annotated[float, Option(help="Probability of the intervals.")]
-Scale = Annotated[tuple[float, float] | None, Option(help="Lowest and highest rating, such as 1 5 or 1,5.")]
+Scale = Annotated[Any, Option(parser=two, metavar="LOW,HIGH", help="Lowest and highest rating, such as 1,5.")]
 
 
 @dataclass(frozen=True)
@@ -186,18 +207,6 @@ class Source(Columns):
         }
         return read_export(str(self.annotations), **layout, **columns)
 
-    def as_typed(self) -> str:
-        """Return the file and the options that were given, as they are typed."""
-        given = [shlex.quote(str(self.annotations))]
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name not in ("annotations", "data") and value != field.default:
-                given.append("--unordered" if value is False else f"--{field.name.replace('_', '-')}")
-                if not isinstance(value, bool):
-                    listed = ",".join(f"{end:g}" for end in value) if isinstance(value, tuple) else str(value)
-                    given.append(shlex.quote(listed))
-        return " ".join(given)
-
     def predictions(
         self, path: Path, columns: PredictionColumns | None = None, *, numbers: bool = False, two: Any = None
     ) -> "Predictions":
@@ -311,21 +320,3 @@ def label_names(text: str | None) -> list[Any] | None:
         return None
     names = words(text)
     return [int(name) for name in names] if all(name.lstrip("-").isdigit() for name in names) else names
-
-
-def words(text: str) -> list[str]:
-    """Split a comma-separated list of names."""
-    return [name.strip() for name in text.split(",")]
-
-
-def numbers(text: str, option: str, *, whole: bool = False) -> list[Any]:
-    """Split a comma-separated list of numbers."""
-    try:
-        found = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"{option} {text!r} is not a list of numbers such as 0.1,1,10") from None
-    if not whole:
-        return found
-    if not all(number.is_integer() for number in found):
-        raise InputError(f"{option} {text!r} must be whole numbers")
-    return [int(number) for number in found]

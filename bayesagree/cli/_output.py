@@ -39,12 +39,15 @@ class Table(NamedTuple):
         Heading on the screen.
     most
         Number of rows on the screen, all by default; with none the table is in the document only.
+    hidden
+        Columns that are in the document only.
     """
 
     name: str
     rows: "Records | pd.DataFrame"
     title: str = ""
     most: int | None = None
+    hidden: Sequence[str] = ()
 
 
 class Answer(NamedTuple):
@@ -79,7 +82,11 @@ def show(tables: Sequence[Table], *, json: bool, notes: Sequence[str] = ()) -> N
         return
     shown = [table for table in tables if table.most != 0 and len(table.rows)]
     for k, table in enumerate(shown):
-        _show_table(records(table.rows)[: table.most], ("\n" if k else "") + table.title)
+        rows = [
+            {name: value for name, value in row.items() if name not in table.hidden}
+            for row in records(table.rows)[: table.most]
+        ]
+        _show_table(rows, ("\n" if k else "") + table.title)
     if notes and shown:
         sys.stdout.write("\n")
     sys.stdout.writelines(f"{note}\n" for note in notes)

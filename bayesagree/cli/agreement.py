@@ -25,7 +25,7 @@ def agreement(
 
     With --group also how far annotators of a group agree, and those of two groups. All rows are about these annotators.
 
-    Example: bayesagree agreement ratings.csv --scale 1 5 --step 1
+    Example: bayesagree agreement ratings.csv --scale 1,5 --step 1
     """
     from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
     from bayesagree.agreement.coefficients import agreement_table
@@ -43,13 +43,13 @@ def agreement(
     if given.kind == "rankings":
         title = "Agreement of rankings: W of all annotators, tau-b and overlap of two (intervals: 95 %)"
     if by is not None:
-        shown = table.drop(columns=["ci_kind", "about", "ci_prob"], errors="ignore")
-        return _output.Answer([_output.Table("agreement", shown, f"By {by}")], [], table)
+        shown = _output.Table("agreement", table, f"By {by}", hidden=("ci_kind", "about", "ci_prob"))
+        return _output.Answer([shown], [], table)
     known = table["estimate"].notna()
     missing = table.loc[~known].groupby("note", sort=False)["coefficient"].agg(", ".join)
     tables = [
         _output.Table("agreement", table, most=0),
-        _output.Table("", table.loc[known].drop(columns=["ci_kind", "about"]), title),
+        _output.Table("", table[known], title, hidden=("ci_kind", "about")),
     ]
     if group is not None:
         people = _options.groups_of(given, source.features(annotators), group, 1)

@@ -8,12 +8,11 @@ from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
-    import xarray as xr
-
-    from bayesagree.annotations import Labels, Ratings
+    from bayesagree.annotations import Ratings
 
 # Share of draws with switched labels above which a note says so: one draw in a hundred is no accident.
 _SWITCHED = 0.01
+_PRIOR_ONLY = "Some draws switch labels: only the prior says that this crowd is better than chance; pass --gold."
 # Annotators on the screen: what fits without scrolling back; the document has all.
 _SHOWN = 30
 
@@ -35,10 +34,14 @@ def annotators(
 
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
+    import numpy as np
+    import pandas as pd
+
     from bayesagree.inference.results import settings_of
+    from bayesagree.plausibility.calibration import label_probability
     from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
-    from bayesagree.predictive.annotator_checks import confidence_on_gold
+    from bayesagree.predictive.annotator_checks import annotator_table, confidence_on_gold, crowd_checks
 
     crowd, _ = source.read()
     if crowd.kind == "ratings":
@@ -50,7 +53,7 @@ def annotators(
         raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
     known = source.gold(gold, crowd.items)
     options: Any = {"variant": variant} | vars(sampling)
-    with _output.progress("rating annotators", 4 if known else 2) as advance:
+    with _output.progress("rating annotators", 3 if known else 2) as advance:
         tree = blind = dawid_skene(crowd, **options)
         advance()
         if known:
@@ -58,16 +61,28 @@ def annotators(
             advance()
         if not allow_unmixed:
             require_mixed(tree)
-        tables, notes = _tables(crowd, tree)
-        notes += choice_notes(settings_of(tree))
+        table, checks = annotator_table(tree), crowd_checks(crowd, tree)
         advance()
-        if known:
-            rows = _named("measure", confidence_on_gold(blind, known, random_seed=sampling.random_seed))
-            tables.append(_output.Table("confidence", rows, "Confidence"))
-            advance()
-        else:
-            notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
-    return _output.Answer(tables, notes, tables[0].rows)
+    matched = label_probability(tree).transpose("item", "category").values[crowd.item_index, crowd.label_index]
+    found: Any = (
+        pd.DataFrame({"n": crowd.count, "right": matched * crowd.count}).groupby(crowd.annotator_index).sum()
+    )
+    table.insert(2, "matches_truth", (found["right"] / found["n"]).reindex(range(len(table))))
+    shown: Any = table.iloc[np.argsort([not flags for flags in table["flags"]], kind="stable")]
+    confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
+    title = f"Annotators ({min(_SHOWN, len(shown))} of {len(shown)}, flagged first); intervals are HDI 0.95"
+    tables = [
+        _output.Table("annotators", shown, title, most=_SHOWN),
+        _output.Table("confusion", confusion.to_dataframe().reset_index(), most=0),
+        _output.Table("checks", _named("check", checks), "Checks of the crowd"),
+    ]
+    notes = [_PRIOR_ONLY] if checks["share_of_draws_with_switched_labels"] > _SWITCHED else []
+    if known:
+        rows = _named("measure", confidence_on_gold(blind, known, random_seed=sampling.random_seed))
+        tables.append(_output.Table("confidence", rows, "Confidence"))
+    else:
+        notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
+    return _output.Answer(tables, [*notes, *choice_notes(settings_of(tree))], shown)
 
 
 def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
@@ -91,33 +106,6 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
         _output.Table("annotators", table, title, most=_SHOWN),
         _output.Table("agreement", rows, "Common agreement Phi, HDI 0.95"),
     ]
-
-
-def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], list[str]]:
-    """Return annotators, flagged ones first, their confusion, and the checks of the crowd."""
-    import numpy as np
-
-    from bayesagree.plausibility.calibration import label_probability
-    from bayesagree.predictive.annotator_checks import annotator_table, crowd_checks
-
-    table: Any = annotator_table(tree)
-    matched = label_probability(tree).transpose("item", "category").values
-    weights = matched[crowd.item_index, crowd.label_index] * crowd.count, crowd.count
-    sums = [np.bincount(crowd.annotator_index, of, minlength=crowd.annotators.size) for of in weights]
-    table.insert(2, "matches_truth", sums[0] / np.maximum(sums[1], 1))
-    table = table.iloc[
-        sorted(range(len(table)), key=lambda j: (not table["flags"][j], -table["n_labels_given"][j]))
-    ]
-    confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
-    checks = crowd_checks(crowd, tree)
-    title = f"Annotators ({min(_SHOWN, len(table))} of {len(table)}, flagged first); intervals are HDI 0.95"
-    tables = [
-        _output.Table("annotators", table, title, most=_SHOWN),
-        _output.Table("confusion", confusion.to_dataframe().reset_index(), most=0),
-        _output.Table("checks", _named("check", checks), "Checks of the crowd"),
-    ]
-    prior_only = "Some draws switch labels: only the prior says that this crowd is better than chance; pass --gold."
-    return tables, [prior_only] if checks["share_of_draws_with_switched_labels"] > _SWITCHED else []
 
 
 def _named(key: str, values: dict[str, float]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ def audit(
     annotators: _options.AnnotatorsFile = None,
     gold: _options.GoldFile = None,
     time: Times = None,
+    contents: _options.ContentsFile = None,
     random_seed: _options.Seed = 1,
 ) -> _output.TableAnswer:
     """Look for what is wrong with annotations and predictions: the worst findings first, with what to do.
@@ -30,10 +31,13 @@ def audit(
 
     truth, models = source.read(predictions, columns)
     known = source.gold(gold, truth.items)
-    seconds = None if time is None else read_table(time)
-    table: Any = audit(
-        truth, models, people=source.features(annotators), gold=known, time=seconds, random_seed=random_seed
-    )
+    beside: dict[str, Any] = {"time": None if time is None else read_table(time), "random_seed": random_seed}
+    if contents is not None:
+        shows = read_table(contents).set_index(source.item)
+        beside["texts"] = shows.astype(str).agg(" ".join, axis=1)
+    table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
+    typed = {"LABELS": source.annotations or f"--data {source.data}", "PREDICTIONS": predictions or "PREDICTIONS"}
+    table["what_to_do"] = table["what_to_do"].replace({name: str(file) for name, file in typed.items()}, regex=True)
     spoken = table["severity"].isin(["critical", "warning", "note"])
     shown = [
         _output.Table("", table[spoken][["severity", "finding", "evidence"]], "Findings, the worst first"),

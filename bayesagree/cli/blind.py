@@ -14,9 +14,7 @@ def blind(
     sampling: _options.Sampling,
     crowd: Annotated[Path | None, Option(help="Crowd labels: columns item, annotator and label.")] = None,
     gold: Annotated[Path | None, Option(help="Gold to set beside: columns item and label.")] = None,
-    methods: Annotated[
-        str, Option(help="Such as majority, em, sampling; intervals of the first.")
-    ] = "dawid_skene,majority,sampling",
+    methods: Annotated[str, Option(help="Intervals of the first.")] = "dawid_skene,majority,sampling",
     metrics: Annotated[str, Option(help="Comma separated, such as accuracy,recall,f1.")] = "accuracy",
     positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
     leave_one_out: Annotated[bool, Option("--leave-one-out", help="Judge each system by the others only.")] = False,

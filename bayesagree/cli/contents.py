@@ -1,5 +1,7 @@
 """`bayesagree contents FILE`, or `bayesagree FILE` alone: what a file holds and which commands fit."""
 
+import shlex
+import sys
 from typing import Any
 
 from bayesagree.cli import _options, _output
@@ -19,7 +21,8 @@ def contents(source: _options.Source) -> _output.Answer:
     if export.gold:
         rows.append({"what": "items with a gold label", "value": str(len(export.gold))})
     left_out = export.contents.loc[export.contents["left_out"], ["what", "number"]]
-    commands = [{"command": f"bayesagree {words}"} for words in _fitting(source.as_typed(), export.annotations)]
+    typed = shlex.join(word for word in sys.argv[1:] if word not in ("contents", "--json"))
+    commands = [{"command": f"bayesagree {words}"} for words in _fitting(typed, export.annotations)]
     tables = [
         _output.Table("contents", rows),
         _output.Table("left_out", left_out, "Left out"),

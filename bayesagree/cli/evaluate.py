@@ -55,22 +55,20 @@ def evaluate(
         return _answer(read_result(source.annotations), [])
     truth, models = source.read(predictions, columns, needed=True)
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
-    levels = None if reliability is None else tuple(_options.numbers(reliability, "--reliability"))
-    known = {} if gold is None else {"gold": source.gold(gold, models.items)}
+    levels, known = tuple(reliability or (1.0,)), source.gold(gold, models.items)
+    options |= {} if known is None else {"gold": known}
     chosen = _options.name_or_trace(plausibility)
-    weighted = options | known | ({} if levels in (None, (1.0,)) else {"reliability": levels})
+    weighted = options | ({} if levels == (1.0,) else {"reliability": levels})
     record = record_for(truth, chosen if plausibility else default_posterior(truth, models, weighted).name)
-    posterior = record.specification
+    posterior, names = record.specification, metrics or list(default_metrics(models))
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
-    names = list(default_metrics(models)) if metrics is None else _options.words(metrics)
-    options |= known | vars(sampling)
-    options |= _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
+    options |= vars(sampling) | _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
     options["metrics"] = ["roc_auc" if name == "auc" else name for name in names]
-    options |= {"items": items, "missing": missing, "truth_is": truth_is}
+    options |= {"items": items, "missing": missing, "truth_is": truth_is, "plausibility": chosen}
     options["another_annotator"] = another_annotator or (not known and scores_another_annotator(posterior, names))
-    with _output.progress("scoring", items_to_score(posterior, truth, models, levels or (1.0,))) as advance:
-        tree = run(truth, models, plausibility=chosen, reliability=levels, progress=advance, **options)
+    with _output.progress("scoring", items_to_score(posterior, truth, models, levels)) as advance:
+        tree = run(truth, models, reliability=reliability and levels, progress=advance, **options)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
     said = " ".join(notes)
@@ -79,51 +77,43 @@ def evaluate(
 
 def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
     """Return scores, the comparison of the models, and what the scores are to be read with."""
-    from bayesagree.evaluation.tables import (
-        ITEMS_ARE,
-        OPEN,
-        pair_table,
-        place_table,
-        score_table,
-        sensitivity_table,
-        slice_table,
-    )
+    from bayesagree.evaluation import tables as of
     from bayesagree.inference.results import settings_of
 
-    scores, certainty = score_table(tree), tree["certainty"]["annotation_certainty"]
-    shown = scores.drop(columns=[name for name in scores if name.startswith("difference")])
-    share = (certainty < OPEN).mean("item").where(certainty.notnull().all("item")).rename(f"share_below_{OPEN}")
-    several = "reliability" in share.dims
-    open_items = (share if several else share.expand_dims("")).to_dataframe().dropna().reset_index(drop=not several)
+    scores = of.score_table(tree).rename(columns={"warning": "note"})
     settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": 0.95}
-    of_scores = f"Scores of the models {ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}"
+    title = f"Scores of the models {of.ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}"
+    certainty: Any = tree["certainty"]["annotation_certainty"]
     tables = [
         _output.Table("settings", [settings], most=0),
-        _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
-        _output.Table("scores", scores, most=0),
-        _output.Table("", shown.rename(columns={"warning": "note"}), of_scores),
+        _output.Table(
+            "open_items",
+            _open_items(certainty),
+            "Share of items of low annotation certainty",
+        ),
+        _output.Table("scores", scores, title, hidden=[name for name in scores if name.startswith("difference")]),
     ]
     if "slices" in tree:
-        of_slices = slice_table(tree)
-        tables.append(_output.Table("slices", of_slices, "Scores of each slice, the rest, the difference"))
+        tables.append(
+            _output.Table("slices", of.slice_table(tree), "Scores of each slice, the rest, the difference")
+        )
     title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
     if "gold_items" in tree:
         title = "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
     if {"gold_items", "annotations_only"} & set(tree.children):
-        tables.append(_output.Table("targets", sensitivity_table(tree), title))
+        tables.append(_output.Table("targets", of.sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:
-        title = "Differences with their 95 % HDI, each pair on its own"
-        pairs = pair_table(tree)
-        tables.append(_output.Table("pairs", pairs, most=0))
-        tables.append(_output.Table("", pairs.loc[_ahead(scores, pairs), :], title, 20))
-        tables.append(_output.Table("ranks", place_table(tree), "Probability of each place", 20))
+        pairs = of.pair_table(tree).query("prob_better >= 0.5")
+        tables.append(_output.Table("pairs", pairs, "Differences with their 95 % HDI, each pair on its own", 20))
+        tables.append(_output.Table("ranks", of.place_table(tree), "Probability of each place", 20))
         notes = [*notes, TIERS]
     return _output.Answer(tables, notes, tree)
 
 
-def _ahead(scores: "pd.DataFrame", pairs: "pd.DataFrame") -> "pd.Series":
-    """Return which pairs stand in the order of the models' scores."""
-    at = [name for name in ("metric", "reliability") if name in scores]
-    place = scores.groupby(at, sort=False).cumcount().set_axis(scores.set_index([*at, "model"]).index)
-    first, second = (place[pairs.set_index([*at, name]).index].to_numpy() for name in ("model", "other_model"))
-    return first < second
+def _open_items(certainty: "xr.DataArray") -> "pd.DataFrame":
+    """Return the share of items of low certainty, of each reliability that knows it of every item."""
+    from bayesagree.evaluation.tables import OPEN
+
+    share = (certainty < OPEN).mean("item").where(certainty.notnull().all("item")).rename(f"share_below_{OPEN}")
+    several = "reliability" in share.dims
+    return (share if several else share.expand_dims("")).to_dataframe().dropna().reset_index(drop=not several)

@@ -18,7 +18,7 @@ def plan(
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
     difference: Annotated[float | None, Option(help="True difference of two models that is to be found.")] = None,
     power: Annotated[float | None, Option(help="Probability to find it, such as 0.8.")] = None,
-    cost: Annotated[str | None, Option(help="Cost of an item and of a vote, such as 2,0.5.")] = None,
+    cost: Annotated[Any, Option(parser=_options.two, metavar="ITEM,VOTE", help="Costs, such as 2,0.5.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
     seed: _options.Seed = 1,
 ) -> _output.TableAnswer:
@@ -49,12 +49,9 @@ def plan(
         "items": _options.numbers(items, "--n-items", whole=True),
         "annotators": _options.numbers(each, "--n-annotators", whole=True),
     }
-    prices: Any = None if cost is None else _options.numbers(cost, "--cost")
-    if prices is not None and len(prices) != 2:
-        raise InputError(f"--cost {cost!r} must be two numbers: an item, and a vote")
     agreement = "phi" if source.scale is not None else "fleiss_kappa"
     metric = metric or (agreement if models is None else "accuracy")
-    how: dict[str, Any] = {"metric": metric, "target": target, "cost": prices, "replicates": replicates}
+    how: dict[str, Any] = {"metric": metric, "target": target, "cost": cost, "replicates": replicates}
     how |= grid | {"difference": difference, "power": power, "random_seed": seed}
     with _output.progress("simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates) as advance:
         found = plan_designs(pilot, models, **how, progress=advance)

@@ -37,10 +37,10 @@ def plausibility(
     from bayesagree.plausibility.certainty import annotation_certainty
 
     truth, _ = source.read()
-    levels = [None] if reliability is None else _options.numbers(reliability, "--reliability")
+    levels = reliability or [None]
     drawn = output is not None and output.suffix == ".nc"
     if drawn and len(levels) > 1:
-        raise InputError(f"{output} keeps draws of one reliability: give one, not --reliability {reliability}")
+        raise InputError(f"{output} keeps draws of one reliability: give one, not --reliability {levels}")
     if output is not None and not drawn:
         require_table(output)
     trees = [_posterior(truth, plausibility, level, vars(sampling), None if drawn else k) for level in levels]

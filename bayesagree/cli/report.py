@@ -25,7 +25,7 @@ def report(
     specification: _options.SpecificationFile = None,
     title: Annotated[str | None, Option(help="Title of the page.")] = None,
     plausibility: _options.PlausibilityName = None,
-    reliability: Annotated[str | None, Option(help="Weights of an annotation; the first leads.")] = None,
+    reliability: _options.Reliabilities = None,
     metrics: _options.Metrics = None,
     items: _options.Items = "fixed",
     least_certain: Annotated[int, Option(min=1, help="How many of the least certain items to list.")] = 50,
@@ -65,10 +65,7 @@ def report(
     given |= {"least_certain": least_certain, "allow_unmixed": allow_unmixed} | vars(sampling)
     if plausibility is not None:
         given["plausibility"] = _options.name_or_trace(plausibility)
-    if reliability is not None:
-        given["reliability"] = tuple(_options.numbers(reliability, "--reliability"))
-    if metrics is not None:
-        given["metrics"] = tuple(_options.words(metrics))
+    given |= {"reliability": tuple(reliability or ()), "metrics": tuple(metrics or ())}
     settings = ReportSettings(**given).fitting(truth, models)
     beside: dict[str, Any] = {
         "annotators": people,

@@ -183,18 +183,21 @@ def test_annotators(document, folder, votes):
     assert {row["measure"] for row in found["confidence"]} >= {"gold_items"}
 
 
-def test_judge(document, folder, tmp_path, votes):
-    words = ("verdicts.csv", "--people", "labels.csv", "--system", "system", "--positive", "b", "--inclusion", "chance")
-    found = document("judge", *words, *OPTIONS, "--epsilon", 0.1, "-o", tmp_path / "rates.csv")
+def test_judge_of_columns_of_other_names(document, folder, tmp_path, votes):
     table = pd.read_csv(folder / "verdicts.csv")
+    table.rename(columns={"item": "question", "label": "answer"}).to_csv(tmp_path / "verdicts.csv", index=False)
+    words = ("--people", "labels.csv", "--system", "system", "--positive", "b", "--inclusion", "chance")
+    how = ("--draws", 20, "--chains", 2, "--seed", 3, "--epsilon", 0.1)
+    found = document("judge", tmp_path / "verdicts.csv", *words, *how, "-o", tmp_path / "rates.csv")
+    small = SHORT | {"draws": 20}
     verdicts = ba.Labels.from_long(table, annotator="judge", labels=[*"abc"], duplicates="keep")
     of = {name: table.drop_duplicates("item").set_index("item")[name] for name in ("system", "chance")}
-    how = {"system": of["system"], "inclusion": of["chance"], "positive": "b", **SHORT}
+    how = {"system": of["system"], "inclusion": of["chance"], "positive": "b", **small}
     rates = [ba.judges.judge_table(ba.corrected_rate(verdicts, votes, target=t, **how)) for t in ("share", "truth")]
     same(found["rates"], pd.concat(rates, ignore_index=True))
     assert len(pd.read_csv(tmp_path / "rates.csv")) == len(found["rates"])
     given = ba.judges.verdict_predictions(verdicts, votes)
-    test = ba.alternative_annotator_test(votes, given, epsilon=0.1, **SHORT)
+    test = ba.alternative_annotator_test(votes, given, epsilon=0.1, **small)
     for row in found["judges"]:
         assert row["prob_passes"] == test["prob_passes"].sel(model=row["judge"]).item()
 
@@ -214,7 +217,7 @@ def test_judge_beside_ratings_and_rankings(document, tmp_path, kind):
     judge, people = (table[(table["annotator"] == "gpt") == by] for by in (True, False))
     judge.rename(columns={"annotator": "judge"}).to_csv(tmp_path / "judge.csv", index=False)
     people.to_csv(tmp_path / "people.csv", index=False)
-    scale = () if kind == "rankings" else ("--scale", 0, 2)
+    scale = () if kind == "rankings" else ("--scale", "0,2")
     [row] = document("judge", tmp_path / "judge.csv", "--people", tmp_path / "people.csv", *scale)["judges"]
     if kind == "rankings":
         given = ba.Rankings.from_long(people)
@@ -293,7 +296,7 @@ def test_preferences(document, folder):
 
 
 def test_demo(document):
-    found = document("demo", "--seed", 2)
+    found = document("demo", "--seed", 2, "--draws", 30)
     assert all(row["lower"] <= row["uncertainty_adjusted_accuracy"] <= row["upper"] for row in found["models"])
 
 

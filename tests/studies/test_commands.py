@@ -18,10 +18,10 @@ ARGUMENTS = {
     "auc": "--cases good --labels-per-item 5 --labels-per-annotator 5 --runs 1 --label-level",
     "blind": "--systems models.csv --gold gold.csv --draws 20",
     "certainty": "labels.csv --reliability 1 --draws 50",
-    "crowd": "ratings.csv --scale 1 5 --step 1",
+    "crowd": "ratings.csv --scale 1,5 --step 1",
     "paradoxes": "--cases 7c",
     "rankings": "cases.csv --prirn 2 --plackett-luce 1 --draws 50",
-    "sizes": "ratings.csv --scale 1 5 --step 1 --shares 0.5 --repeats 1",
+    "sizes": "ratings.csv --scale 1,5 --step 1 --shares 0.5 --repeats 1",
     "toy": "--reliability 1",
 }
 
