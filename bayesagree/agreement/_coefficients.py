@@ -379,9 +379,7 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
     def compute(weight: Floats) -> Floats:
         return formula.conger((member @ weight.T).T, C, A, table @ weight.T, *of_use)
 
-    unit = np.full(pattern_of_item.size, -1, np.int64)
-    unit[rated] = np.arange(rated.size)
-    return _defined(Coefficient(compute, items.one_each, unit, use.size), items)
+    return _defined(Coefficient(compute, *items.each(), use.size), items)
 
 
 def _two_way(items: Items, words: str) -> Iterator[tuple[str, Coefficient]]:
@@ -392,9 +390,7 @@ def _two_way(items: Items, words: str) -> Iterator[tuple[str, Coefficient]]:
             yield name, undefined(note if matrix is None else "needs two or more items")
             continue
         compute = partial(formula.icc_two_way, X=matrix, absolute=absolute)
-        unit = np.full(items.patterns.pattern_of_item.size, -1, np.int64)
-        unit[np.unique(items.item)] = np.arange(len(matrix))
-        yield name, _of_one_value(Coefficient(compute, items.one_each, unit, 1))
+        yield name, _of_one_value(Coefficient(compute, *items.each(), 1))
 
 
 def why_undefined(items: Items) -> str:

@@ -93,10 +93,11 @@ class Items:
             return None
         return (self.values[self.code] - self.values.mean()).reshape(n_items, self.n_annotators)
 
-    @property
-    def one_each(self) -> Floats:
-        """Weights of units that are the items with an annotation: 1, and 0 for pseudo-items."""
-        return (np.unique(self.item) < self.n_named).astype(float)
+    def each(self) -> tuple[Floats, NDArray[np.int64]]:
+        """Return items with an annotation as units: their weight, 0 of pseudo-items, and the unit of each item."""
+        rated, unit = np.unique(self.item), np.full(self.patterns.pattern_of_item.size, -1, np.int64)
+        unit[rated] = np.arange(rated.size)
+        return (rated < self.n_named).astype(float), unit
 
 
 def items_of(annotations: AgreementData) -> Items:

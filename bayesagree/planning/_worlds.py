@@ -178,15 +178,20 @@ def _two_stage(squared: Floats, votes: NDArray[np.int64]) -> Floats:
     return terms @ coefficient
 
 
+def _of_votes(studies: Studies, width: Floats, votes: NDArray[np.int64]) -> Iterator[tuple[int, Floats, Floats]]:
+    """Yield column, covariance of the scores, and how much wider each design is than the one simulated, (items,)."""
+    for v, number in enumerate(votes):
+        design = np.flatnonzero(studies.annotators == number)[-1]
+        typical = np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean())
+        yield v, studies.covariance[design], width[:, v] / typical
+
+
 def sd_of_difference(studies: Studies, width: Floats, votes: NDArray[np.int64]) -> Floats:
     """Standard deviation of the difference of the two best models in each design, (items, annotators)."""
     first, second = np.argsort(-studies.truth.mean(axis=0))[:2]
     sd = np.empty(width.shape)
-    for v, number in enumerate(votes):
-        design = np.flatnonzero(studies.annotators == number)[-1]
-        of = studies.covariance[design]
-        ratio = width[:, v] / np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean())
-        sd[:, v] = ratio * np.sqrt(of[first, first] + of[second, second] - 2 * of[first, second])
+    for v, of, wider in _of_votes(studies, width, votes):
+        sd[:, v] = wider * np.sqrt(of[first, first] + of[second, second] - 2 * of[first, second])
     return sd
 
 
@@ -197,13 +202,10 @@ def right_choices(studies: Studies, width: Floats, votes: NDArray[np.int64], rng
     if n_models < 2:
         return right
     noise, best = rng.standard_normal((RANKINGS, n_models)), studies.truth.max(axis=1, keepdims=True)
-    for v, number in enumerate(votes):
-        design = np.flatnonzero(studies.annotators == number)[-1]
-        value, vector = np.linalg.eigh(studies.covariance[design])
+    for v, covariance, wider in _of_votes(studies, width, votes):
+        value, vector = np.linalg.eigh(covariance)
         error = noise @ (vector * np.sqrt(np.maximum(value, 0))).T
-        for s, of_design in enumerate(
-            width[:, v] / np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean())
-        ):
+        for s, of_design in enumerate(wider):
             seen = studies.truth[:, None, :] + of_design * error
             chosen = np.take_along_axis(studies.truth, seen.argmax(axis=2), axis=1)
             right[s, v] = (chosen == best).mean(axis=1)

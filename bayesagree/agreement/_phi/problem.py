@@ -12,7 +12,7 @@ from bayesagree.agreement._phi.likelihood import Kind, Likelihood
 from bayesagree.agreement._phi.likelihood import likelihood as build_likelihood
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, as_python, positive, shorten
+from bayesagree.errors import InputError, as_python, one_of, positive, shorten
 
 ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
 
@@ -68,16 +68,19 @@ def prepare(
 
 def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None, likelihood: Kind) -> MeanPrior:
     """Return the prior of the item means, after a check of all options against the ratings."""
-    _check_likelihood(likelihood, ratings.step)
+    one_of(likelihood, "likelihood", get_args(Kind))
     if ratings.has_repeats:
         raise InputError(
             "an annotator rated an item more than once; common_agreement takes one rating each: "
             "read the ratings with duplicates='first' or 'last'"
         )
     if likelihood == "density":
-        _refuse_ends(ratings)
+        _refuse_levels_and_ends(ratings)
     if isinstance(item_mean, str):
-        return _prior_by_name(item_mean, truth_sd)
+        one_of(item_mean, "item_mean", ("hierarchical", "flat"))
+        if truth_sd is not None:
+            raise InputError("truth_sd goes with known truths: pass item_mean={item: truth, ...}")
+        return MeanPrior(item_mean == "hierarchical")
     low, high = ratings.scale
     sd = DEFAULT_TRUTH_SD if truth_sd is None else positive(truth_sd, "truth_sd") / (high - low)
     if sd < SMALLEST_TRUTH_SD:
@@ -101,27 +104,13 @@ def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None,
     return MeanPrior(False, truth, sd, of_item)
 
 
-def _prior_by_name(item_mean: str, truth_sd: float | None) -> MeanPrior:
-    if item_mean not in ("hierarchical", "flat"):
-        raise InputError(f"item_mean={item_mean!r} is not 'hierarchical', 'flat' or a mapping item -> truth")
-    if truth_sd is not None:
-        raise InputError("truth_sd goes with known truths: pass item_mean={item: truth, ...}")
-    return MeanPrior(item_mean == "hierarchical")
-
-
-def _check_likelihood(likelihood: str, step: float | None) -> None:
-    kinds = get_args(Kind)
-    if likelihood not in kinds:
-        raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, kinds))}")
-    if likelihood == "density" and step is not None:
-        raise InputError(f"likelihood='density' is for continuous ratings, these have step={step:g}; use 'binned'")
-
-
-def _refuse_ends(ratings: Ratings) -> None:
+def _refuse_levels_and_ends(ratings: Ratings) -> None:
+    if ratings.step is not None:
+        raise InputError(
+            f"likelihood='density' is for continuous ratings, these have step={ratings.step:g}; use 'binned'"
+        )
     unit = ratings.unit()
-    on_end = np.flatnonzero((unit <= 0) | (unit >= 1))
-    if on_end.size:
-        row = on_end[0]
+    for row in np.flatnonzero((unit <= 0) | (unit >= 1)):
         item, annotator = ratings.items[ratings.item_index[row]], ratings.annotators[ratings.annotator_index[row]]
         raise InputError(
             f"item {as_python(item)!r}, annotator {as_python(annotator)!r}: rating {ratings.rating[row]:g} sits on an "
