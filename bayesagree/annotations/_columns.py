@@ -32,6 +32,13 @@ def eager_frame(frame: Any) -> Table:
     return table
 
 
+def pandas_frame(frame: Any) -> pd.DataFrame:
+    """Return any table as one of pandas."""
+    table = eager_frame(frame)
+    native = table.to_native()
+    return native if isinstance(native, pd.DataFrame) else pd.DataFrame(table.to_dict(as_series=False))
+
+
 def _frame(native: Any) -> Table | None:
     import narwhals as nw
 

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
-from bayesagree.annotations._columns import cell_place, eager_frame, float_values, names_array, objects, wide_table
+from bayesagree.annotations._columns import cell_place, float_values, names_array, objects, pandas_frame, wide_table
 from bayesagree.errors import InputError, as_python, place_of, say, shorten
 
 
@@ -36,8 +36,7 @@ def named_scores(
 
 def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
     """Return a table with its items as index: its column `item`, the index it has, else the names in `items`."""
-    eager = eager_frame(table).to_native()
-    frame = eager if isinstance(eager, pd.DataFrame) else pd.DataFrame(eager_frame(eager).to_dict(as_series=False))
+    frame = pandas_frame(table)
     if "item" in frame.columns:
         return frame.set_index("item")
     if items is None or not isinstance(frame.index, pd.RangeIndex):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Codes
@@ -146,31 +147,31 @@ NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}
 
 def outcomes_of(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
     """Return who wins each row."""
-    values = [v if isinstance(v, Hashable) else repr(v) for v in column(table, name, "winner").to_list()]
+    given = column(table, name, "winner").to_list()
+    values: Any = pd.Series([v if isinstance(v, Hashable) else repr(v) for v in given], dtype=object)
+    if values.isna().any():
+        row = int(values.isna().argmax())
+        raise InputError(f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row")
     known = dict(zip(models.tolist(), range(models.size)))
-    letters = {} if known.keys() & LETTERS.keys() else LETTERS
-    words: dict[Any, int] = WORDS | letters | NUMBERS
-    if models.dtype.kind in "iuf" and any(value not in words and value == value for value in values):
-        words = WORDS | letters  # these are names of models
-    ambiguous = [word for word in words if word in known and word in values]
-    if ambiguous:
+    words: dict[Any, int] = WORDS | ({} if known.keys() & LETTERS.keys() else LETTERS)
+    if models.dtype.kind not in "iuf" or values.isin([*words, *NUMBERS]).all():  # others are names of models
+        words |= NUMBERS
+    if (ambiguous := values.isin(known.keys() & words.keys())).any():
+        row = int(ambiguous.argmax())
         raise InputError(
-            f"row {values.index(ambiguous[0])}, column {name!r}: {ambiguous[0]!r} is the name of a model and a word "
-            "for the winner; rename the model"
+            f"row {row}, column {name!r}: {values[row]!r} is the name of a model and a word for the winner; rename the "
+            "model"
         )
-    outcome = np.empty(len(values), np.int32)
-    for row, value in enumerate(values):
-        left, right = sides[0][row], sides[1][row]
-        if value is None or value != value:
-            raise InputError(f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row")
-        at = known.get(value, -1)
-        found = FIRST if at == left else SECOND if at == right else words.get(value)
-        if found is None:
-            first, second = (as_python(models[side]) for side in (left, right))
-            raise InputError(
-                f"row {row}: winner {value!r} is neither of the models compared ({first!r}, {second!r}), nor a word "
-                "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 'A', 'B', 'draw'; 1, 0, "
-                "0.5); correct the row"
-            )
-        outcome[row] = found
-    return outcome
+    at = values.map(known).to_numpy(float)
+    outcome = np.select(
+        [at == sides[0], at == sides[1]], [FIRST, SECOND], values.map(words).fillna(-1).to_numpy(int)
+    )
+    if (outcome < 0).any():
+        row = int((outcome < 0).argmax())
+        first, second = (as_python(models[side[row]]) for side in sides)
+        raise InputError(
+            f"row {row}: winner {values[row]!r} is neither of the models compared ({first!r}, {second!r}), nor a word "
+            "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 'A', 'B', 'draw'; 1, 0, "
+            "0.5); correct the row"
+        )
+    return outcome.astype(np.int32)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree.annotations._columns import Table, column, eager_frame, encode, require_present, values_of
+from bayesagree.annotations._columns import column, eager_frame, encode, pandas_frame, require_present, values_of
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import NO_ANSWER
 from bayesagree.errors import InputError, as_python, place_of, shorten
@@ -63,7 +63,7 @@ class Annotators(Displayed):
         table = eager_frame(frame)
         codes, names = encode(values_of(column(table, annotator, "annotator")), "annotator")
         require_present(codes, "annotator")
-        features = _without_refusals(_pandas(table).drop(columns=annotator)).set_axis(codes, axis=0)
+        features = _without_refusals(pandas_frame(table).drop(columns=annotator)).set_axis(codes, axis=0)
         once = features if len(names) == len(codes) else _one_row_each(features, names)
         return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))
 
@@ -94,11 +94,6 @@ class Annotators(Displayed):
         if isinstance(values.dtype, pd.CategoricalDtype):
             return [str(v) for v in values.cat.categories]
         return [str(as_python(v)) for v in sorted(set(values.dropna().tolist()))]
-
-
-def _pandas(table: Table) -> pd.DataFrame:
-    native = table.to_native()
-    return native if isinstance(native, pd.DataFrame) else table.to_pandas()
 
 
 def _in_quarters(values: Any) -> pd.Series:

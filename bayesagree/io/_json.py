@@ -13,9 +13,6 @@ from typing import Any
 
 from bayesagree.errors import InputError, require_file
 
-# Bytes that a result or a member of a ZIP archive may unpack to; more would not fit the memory of most machines.
-MOST_UNPACKED = 4 * 2**30
-
 
 @contextmanager
 def guarded(path: Path) -> Iterator[None]:

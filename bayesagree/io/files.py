@@ -18,13 +18,15 @@ import xarray as xr
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, SizeError, opening, require_file
 from bayesagree.io import _prediction_tables
-from bayesagree.io._json import MOST_UNPACKED
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import read_table
+
+# Bytes of a result that are loaded; more would not fit the memory of most machines.
+MOST_UNPACKED = 4 * 2**30
 
 
 def read_predictions(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree.annotations._columns import pandas_frame
 from bayesagree.errors import InputError, one_of, say, shorten, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
@@ -228,10 +229,7 @@ def _items(items: Any) -> pd.DataFrame:
 
 def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
     """Rows of the contents in the order of the items, the name of the item first."""
-    convert = getattr(contents, "to_pandas", None)
-    table = contents if isinstance(contents, pd.DataFrame) else convert() if convert else None
-    if not isinstance(table, pd.DataFrame):
-        raise InputError(f"contents must be a table, got {type(contents).__name__}")
+    table = pandas_frame(contents)
     if item not in table.columns:
         raise InputError(
             f"contents has no column {item!r}; it has {shorten(table.columns)}: name it with {say('item')}"
