@@ -28,8 +28,6 @@ from bayesagree.report.beside import (
     GroupResults,
     further_votes,
     group_results,
-    replacement_results,
-    set_results,
 )
 from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model_scores
 from bayesagree.report.settings import Case, ReportSettings, ReportSource
@@ -95,10 +93,6 @@ class ReportData:
         None without models.
     groups, specification
         None where they were not requested.
-    sets
-        Prediction sets; None without models, or where these give no probabilities.
-    replacement
-        Whether each model may replace an annotator; None unless some named annotators share enough items.
     gold
         Scores against gold; None without gold or models.
     further_votes
@@ -122,8 +116,6 @@ class ReportData:
     groups: GroupResults | None
     specification: SpecificationReport | None
     gold: GoldScores | None = None
-    sets: pd.DataFrame | None = None
-    replacement: pd.DataFrame | None = None
     further_votes: FurtherVotes | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
     choice: tuple[str, ...] = ()
@@ -215,8 +207,6 @@ def report_data(
             groups=group_results(case, groups),
             specification=_specification(case, annotators, specification),
             gold=gold_scores(case, gold),
-            sets=set_results(case),
-            replacement=replacement_results(case),
             further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),
             choice=tuple(choice_notes(settings_of(tree) | {"choice": case.settings.choice})),

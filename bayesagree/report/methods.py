@@ -6,14 +6,11 @@ from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
 from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.inference.posterior import OF_ANNOTATIONS
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
-from bayesagree.report.beside import COVERAGE, EPSILON, MIN_ITEMS
 from bayesagree.report.data import ReportData
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import (
-    AMBIGUOUS,
     BALAYN,
-    CALDERON,
     CHECCO,
     HOLM,
     KRIPPENDORFF,
@@ -52,17 +49,6 @@ def _beside(data: ReportData) -> Iterator[str]:
             f"Scores against gold rest on the {count(data.gold.n_gold)} items that have it; the truth of the others "
             "was learnt from annotations, predictions and gold together."
         )
-    if data.sets is not None:
-        yield (
-            f"Prediction sets were calibrated by conformal prediction on the vote shares ({AMBIGUOUS.key}), in the "
-            f"form that samples no labels, for a coverage of {COVERAGE:g}; each random half of the items was tested "
-            "with the sets that the other half calibrated."
-        )
-    if data.replacement is not None:
-        yield (
-            f"Each model was compared with each annotator of {MIN_ITEMS} shared items or more by the alternative "
-            f"annotator test ({CALDERON.key}; epsilon {EPSILON:g}, annotators' false discovery rate .05)."
-        )
     if data.further_votes is not None:
         yield (
             "The value of further votes for the choice between the two best models follows from a normal "
@@ -73,7 +59,7 @@ def _beside(data: ReportData) -> Iterator[str]:
 def references(data: ReportData) -> list[Reference]:
     """List the papers that the paragraph cites."""
     text = methods_paragraph(data)
-    known = {AMBIGUOUS, BALAYN, CALDERON, CHECCO, HOLM, KRIPPENDORFF, RUBIN, STUTZ}
+    known = {BALAYN, CHECCO, HOLM, KRIPPENDORFF, RUBIN, STUTZ}
     known |= {record.reference for record in POSTERIORS.values() if record.reference is not None}
     return sorted(reference for reference in known if reference.key in text)
 

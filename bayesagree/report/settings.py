@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import xarray as xr
 
-from bayesagree.annotations import Annotations, Labels, Rankings
+from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -175,8 +175,3 @@ class Case:
         """Whether predictions inform the truth of labels: the evaluation of the models then draws it."""
         record = self.settings.record
         return self.models is not None and record.takes_predictions and not record.asks_threshold
-
-    @property
-    def scored_labels(self) -> bool:
-        """Whether there are labels, and models that give a score to each of them."""
-        return isinstance(self.annotations, Labels) and self.models is not None and self.models.scores is not None

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 from markupsafe import Markup
 
-from bayesagree.report.beside import COVERAGE, EPSILON
 from bayesagree.report.data import OPEN, OpenItem, ReportData
 from bayesagree.report.figures import curve, shade, with_bars
 from bayesagree.report.kinds import kind_of
@@ -26,7 +24,6 @@ from bayesagree.report.wording import (
     named,
     number,
     percent,
-    percents,
     probability,
 )
 
@@ -193,25 +190,6 @@ def groups(data: ReportData) -> Iterator[Section]:
     )
 
 
-def sets(data: ReportData) -> Iterator[Section]:
-    """Show what the prediction sets of each model cover, and how large they are."""
-    if data.sets is None:
-        return
-    rows = []
-    for model, part in data.sets.groupby("model", sort=False):
-        of = part.set_index("quantity")
-        share = [
-            _rows(of.loc[[name]], value=percent, ends=percents)[0] for name in ("coverage", "majority_coverage")
-        ]
-        size = _rows(of.loc[["size"]], value=number, ends=interval)[0]
-        rows.append((str(model), *(f"{value} ({ends})" for value, ends in (*share, size))))
-    columns = ("Model", "Contains an annotator's label", "Contains the vote winner", "Labels in a set")
-    words = "A prediction set contains the labels that a model cannot rule out. Sets are calibrated to contain an "
-    words += f"annotator's label in {percent(COVERAGE)} of the cases, each half of the items on the other half."
-    shown = Table("set-coverage", "Coverage and size of the sets", columns, rows)
-    yield Section("sets", "How many labels must a model name?", (words, shown))
-
-
 def certainty(data: ReportData) -> Iterator[Section]:
     """Show the certainty of the items at every reliability, and the least certain items."""
     words = (
@@ -267,25 +245,6 @@ def agreement(data: Any) -> Iterator[Section]:
 def _coefficient(name: str) -> str:
     """Write the name of a coefficient: gwet_ac1 is Gwet AC1."""
     return name.replace("_", " ").capitalize().replace("Icc", "ICC").replace(" ac", " AC")
-
-
-def replacement(data: ReportData) -> Iterator[Section]:
-    """Show which models may replace an annotator."""
-    if (found := data.replacement) is None:
-        return
-    table = found.assign(passes=np.where(found["passes"], "yes", "no"))
-    shares: dict[str, Any] = {"advantage": percent, "ends": percents, "winning_rate": percent, "passes": str}
-    rows = _rows(table, model=str, **shares, prob_passes=probability, prob_new_annotator=probability)
-    people = count(int(found["n_annotators"].iloc[0]))
-    words = f"Who agrees more often with the other annotators: the model, or one of {people} annotators? The model "
-    words += (
-        f"can stand in for an annotator if it does at most {percent(EPSILON)} of the items worse. It passes if "
-    )
-    words += "it can stand in for at least half of them."
-    columns = ("Model", "At least as good on", "95 % interval", "Annotators it may replace", "Passes")
-    columns += ("Probability that it passes", "Probability for a new annotator")
-    shown = Table("replacement-table", "Models against annotators", columns, rows)
-    yield Section("replacement", "May a model replace an annotator?", (words, shown))
 
 
 def specification(data: ReportData) -> Iterator[Section]:
@@ -372,4 +331,4 @@ def as_records(tables: dict[str, pd.DataFrame]) -> dict[str, list[dict[str, Any]
     return {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
 
 
-SECTIONS = (models, gold, groups, sets, certainty, agreement, replacement, specification, checks)
+SECTIONS = (models, gold, groups, certainty, agreement, specification, checks)

@@ -101,20 +101,10 @@ def listed(names: list[Any]) -> str:
 
 
 # Papers that reports cite, beside those of the posteriors.
-AMBIGUOUS = Reference(
-    "Stutz et al., TMLR 2023",
-    "D. Stutz, A. G. Roy, T. Matejovicova, P. Strachan, A. T. Cemgil, A. Doucet. Conformal prediction under "
-    "ambiguous ground truth. TMLR, 2023. arXiv:2307.09302.",
-)
 BALAYN = Reference(
     "Balayn and Bozzon, 2019",
     "A. Balayn, A. Bozzon. Designing evaluations of machine learning models for subjective inference: the case of"
     " sentence toxicity. arXiv:1911.02471, 2019.",
-)
-CALDERON = Reference(
-    "Calderon et al., ACL 2025",
-    "N. Calderon, R. Reichart, R. Dror. The alternative annotator test for LLM-as-a-judge: how to statistically "
-    "justify replacing human annotators with LLMs. ACL, 2025. arXiv:2501.10970.",
 )
 CHECCO = Reference(
     "Checco et al., 2017",

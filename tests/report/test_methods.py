@@ -19,8 +19,6 @@ CHAPTERS = {
     'id="group-scores"': "hierarchical beta-binomial posterior",
     '<section id="specification"': "declared specification",
     '<section id="gold"': "Scores against gold rest on the 20 items",
-    '<section id="sets"': "Prediction sets were calibrated",
-    '<section id="replacement"': "alternative annotator test",
     "more votes would": "The value of further votes",
     "Another annotator</span></th>": "Another annotator gives a label",
     "reliability 4<": "results also shown at 4",
