@@ -66,9 +66,7 @@ def independence_check(
     systems = Systems.of(predictions, None, None, random_seed)
     root = seed_sequence(random_seed)
     run: Any = {"draws": positive_int(draws, "draws"), "thin": 5, "chains": chains, "random_seed": root}
-    tree = dawid_skene(as_labels(systems), variant="full", prior=WEAK_PRIOR, **run, top_labels=1)[
-        "posterior"
-    ].to_dataset()
+    tree: Any = dawid_skene(as_labels(systems), variant="full", prior=WEAK_PRIOR, **run, top_labels=1)["posterior"]
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
     confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])
     confusion /= confusion.sum(axis=-1, keepdims=True)
@@ -81,17 +79,15 @@ def independence_check(
         labels = _simulated(rng, pi, theta, systems.predicted >= 0)
         simulated[draw] = agreements(labels, systems.n_labels)[1]
         uneven[draw] = unevenness(labels, systems.n_labels)
-    observed = np.divide(agreed, common, out=np.full(common.shape, np.nan), where=common > 0)
+    observed = np.where(common > 0, agreed / np.maximum(common, 1), np.nan)
     excess = observed - shares.mean(axis=0)
     np.fill_diagonal(excess, np.nan)
     names = systems.models
     p_pairs = (_discrepancies(simulated, common, shares) >= _discrepancies(agreed, common, shares)).mean()
     p_items = (uneven >= spread).mean()
-    p_values = {"p_value": min(1.0, 2 * p_pairs, 2 * p_items), "p_pairs": p_pairs, "p_items": p_items}
-    result = xr.Dataset(
-        p_values | {"excess": (("model", "other_model"), excess)},
-        coords={"model": names, "other_model": names},
-    )
+    p_values: Any = {"p_value": min(1.0, 2 * p_pairs, 2 * p_items), "p_pairs": p_pairs, "p_items": p_items}
+    p_values["excess"] = ("model", "other_model"), excess
+    result = xr.Dataset(p_values, {"model": names, "other_model": names})
     return result.sel(model=predictions.models, other_model=predictions.models)
 
 

@@ -137,8 +137,13 @@ def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, random_see
     n_patterns = np.unique(systems.predicted, axis=1).shape[1]
     if systems.n_labels == 2 or systems.n_labels * n_patterns <= MOST_CELLS:
         truths, spread = truths_behind(systems.predicted, systems.n_labels, draws, chains, random_seed)
-        if systems.models.size > 3:  # three systems or fewer say nothing of it
-            _warn_of_shared_errors(spread)
+        share = float((spread > LARGE_SPREAD).mean())
+        if systems.models.size > 3 and share > WARNING_PROBABILITY:  # three systems or fewer say nothing of it
+            warn(
+                f"systems err on the same items: with probability {share:.2f} difficulty varies as much as one "
+                "standard deviation of log odds; blind scores then rest on the form of the model, and errors that "
+                "nearly all systems share count as right: find the truth of some items"
+            )
         return _known(systems, truths[:sets])
     warn(
         f"{systems.n_labels} labels in {n_patterns:,} patterns are more than {MOST_CELLS:,} cells: errors are taken as "
@@ -150,16 +155,6 @@ def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, random_see
     tree = dawid_skene(as_labels(systems), variant="full", **run, top_labels=1, confusion=False)
     top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
     return _known(systems, top.reshape(-1, systems.items.size)[:sets])
-
-
-def _warn_of_shared_errors(spread: NDArray[np.float64]) -> None:
-    if (share := float((spread > LARGE_SPREAD).mean())) > WARNING_PROBABILITY:
-        message = (
-            f"systems err on the same items: with probability {share:.2f} difficulty varies as much as one standard "
-            "deviation of log odds; blind scores then rest on the form of the model, and errors that nearly all "
-            "systems share count as right: find the truth of some items"
-        )
-        warn(message)
 
 
 def as_labels(systems: Systems) -> Labels:

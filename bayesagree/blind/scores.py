@@ -52,8 +52,8 @@ CalibrateFor = Metric | Literal["each"]
 BLIND = ("majority", "em", "round_robin", "sampling", "dawid_skene")
 WITH_CROWD = ("calibrated_majority", "naive_bayes", "svm", "glm", "adaboost", "direct")
 METHODS = BLIND + WITH_CROWD
-# Weights of items that a block of draws holds at once, 8 MB; of more items than these one draw's.
-ITEMS_AT_ONCE = 2**20
+# Weights of items that a block of draws holds at once, 1 MB; of more items than these one draw's.
+ITEMS_AT_ONCE = 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +144,14 @@ def blind_scores(
     [0.75, 0.625, 0.625]
     """
     systems = Systems.of(predictions, crowd, positive, random_seed)
-    options = {"leave_one_out": leave_one_out, "sets": sets, "threshold": threshold, "random_seed": random_seed}
-    gold = make_pseudo_gold(systems, method, calibrate_for=_objective(calibrate_for, metric), **options)
+    options: Any = {
+        "leave_one_out": leave_one_out,
+        "sets": sets,
+        "threshold": threshold,
+        "random_seed": random_seed,
+    }
+    objective = metric if calibrate_for == "each" else calibrate_for
+    gold = make_pseudo_gold(systems, method, calibrate_for=objective, **options)
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
     warn_undefined(scores, metric, systems.models)
     return xr.DataArray(scores, {"model": systems.models}, name=metric).sel(model=predictions.models)
@@ -212,18 +218,13 @@ def blind_posterior(
     """
     systems = Systems.of(predictions, crowd, positive, random_seed)
     n = positive_int(draws, "draws") * positive_int(chains, "chains")
-    options = {
-        "leave_one_out": leave_one_out,
-        "sets": n,
-        "chains": chains,
-        "threshold": threshold,
-        "random_seed": random_seed,
-    }
+    options: Any = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "threshold": threshold}
     drawn: dict[str, NDArray[np.float64]] = {}
     counts = None
     for metric in metrics:
         if counts is None or (method == "calibrated_majority" and calibrate_for == "each"):
-            gold = make_pseudo_gold(systems, method, calibrate_for=_objective(calibrate_for, metric), **options)
+            objective = metric if calibrate_for == "each" else calibrate_for
+            gold = make_pseudo_gold(systems, method, calibrate_for=objective, random_seed=random_seed, **options)
             counts = counts_per_draw(gold, systems, n, items, random_seed)
         drawn[metric] = mean_scores(counts, metric, systems.positive)
     order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
@@ -288,29 +289,26 @@ def counts_per_draw(
     the axis set is then their number; or, where they are many draws from known shares, these shares as one soft set.
     """
     one_of(items, "items", ("fixed", "bootstrap"))
-    n_items = systems.items.size
-    blocks = item_blocks(draws)
-    # Another stream than the one that draws gold sets: items are resampled independently of them.
-    branch = stream_apart(random_seed, "resampled systems")
+    n_items, known = systems.items.size, (systems.predicted, systems.n_labels)
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
-    at_once = max(1, ITEMS_AT_ONCE // n_items)
 
     def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
         drawn, rng = np.arange(job[0].start, job[0].stop), job[1]
-        return np.concatenate([some(drawn[part], rng) for part in item_blocks(drawn.size, at_once)])
-
-    def some(drawn: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
         weights = np.ones((drawn.size, n_items))
         if items == "bootstrap":
             place = rng.integers(n_items, size=weights.shape) + n_items * np.arange(drawn.size)[:, None]
             weights = np.bincount(place.ravel(), minlength=weights.size).reshape(weights.shape).astype(float)
         if gold.shares is not None:
             return np.stack([(given @ (gold.shares * weight[:, None])).swapaxes(1, 2)[None] for weight in weights])
-        known = systems.predicted, systems.n_labels
         if gold.is_sample:
             return confusion_counts(gold.sets[drawn % gold.sets.shape[0]], *known, weights)[:, None]
         return np.stack([confusion_counts(gold.sets, *known, weight) for weight in weights])
 
+    # Another stream than the one that draws gold sets: items are resampled independently of them.
+    blocks, branch = (
+        item_blocks(draws, max(1, ITEMS_AT_ONCE // n_items)),
+        stream_apart(random_seed, "resampled systems"),
+    )
     return np.concatenate(list(map_blocks(count, list(zip(blocks, block_generators(branch, len(blocks)))))))
 
 
@@ -320,7 +318,3 @@ def mean_scores(counts: NDArray[np.float64], metric: str, positive: int | None) 
     defined = np.isfinite(scores)
     n = defined.sum(axis=1)
     return np.divide(np.where(defined, scores, 0).sum(axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
-
-
-def _objective(calibrate_for: str, metric: str) -> str:
-    return metric if calibrate_for == "each" else calibrate_for
