@@ -46,8 +46,8 @@ from .plausibility.certainty import annotation_certainty
 from .plausibility.dawid_skene.posterior import dawid_skene
 from .plausibility.dirichlet.posterior import dirichlet
 from .plausibility.group_dirichlet.posterior import group_dirichlet
-from .plausibility.informed import informed_dirichlet
-from .plausibility.informed_normal import informed_normal
+from .plausibility.informed.posterior import informed_dirichlet
+from .plausibility.informed_normal.posterior import informed_normal
 from .plausibility.informed_plackett_luce.posterior import informed_plackett_luce
 from .plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from .plausibility.plackett_luce.posterior import plackett_luce

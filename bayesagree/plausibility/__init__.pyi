@@ -4,8 +4,10 @@ from .dawid_skene.prior import DawidSkenePrior
 from .dirichlet.posterior import Dirichlet
 from .group_dirichlet.posterior import GroupDirichlet
 from .group_dirichlet.prior import GroupDirichletPrior
-from .informed import InformedDirichlet, InformedPrior
-from .informed_normal import InformedNormal, InformedNormalPrior
+from .informed.posterior import InformedDirichlet
+from .informed.prior import InformedPrior
+from .informed_normal.posterior import InformedNormal
+from .informed_normal.prior import InformedNormalPrior
 from .informed_plackett_luce.posterior import InformedPlackettLuce
 from .normal_inverse_gamma.posterior import NormalInverseGamma
 from .normal_inverse_gamma.prior import NormalInverseGammaPrior

@@ -10,7 +10,3 @@
 - `gold`: the true label of items, learnt from items whose label is known.
 - `model`: the same posterior in PyMC.
 """
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

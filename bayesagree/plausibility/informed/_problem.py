@@ -16,8 +16,8 @@ from bayesagree.inference.posterior import Drawer, Drawn, Request, label_dtype
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
-from bayesagree.plausibility.informed.family import Items, draw_items, prior_means
-from bayesagree.plausibility.informed.fit import Fit, Learner
+from bayesagree.plausibility.informed.family import Items, draw_items, kinds, prior_means
+from bayesagree.plausibility.informed.fit import ENOUGH_TO_BEGIN, Fit, Learner
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
 # A new set of parameters costs a hundred passes over all items, more than its draws of these.
@@ -49,7 +49,7 @@ class InformedProblem:
     """Labels and predictions on the same items, and what follows from them before any item is drawn."""
 
     labels: Labels
-    predictions: Predictions
+    predictions: Any  # Predictions, or None where the labels alone tell of annotators
     exclude: Excluded = None
     prior: InformedPrior | None = None
     _drawn: dict[Any, Floats] = field(default_factory=dict, init=False, repr=False)
@@ -66,16 +66,35 @@ class InformedProblem:
     @cached_property
     def covariates(self) -> Covariates:
         """The covariates of all items."""
+        if self.predictions is None:
+            shape = self.labels.items.size, 0, self.labels.categories.size
+            return Covariates(np.zeros(shape, np.float32), np.zeros(shape[:2], np.int32), ())
         return Covariates.of(self.predictions, self.exclude)
 
     @cached_property
     def weighed(self) -> tuple[Floats, Items]:
         """The weight of each annotator, and covariates and votes of all items, those that are about them."""
-        items = Items.of(self.covariates, self.labels.counts().astype(np.int64))
         with one_blas_thread():
-            weight, counts = weights(self.labels, self.layout, items)
+            weight, counts = weights(self)
         warn_of_careless(self.labels, weight)
-        return weight, items if (weight == 1).all() else items.with_counts(counts)
+        return weight, self.every.with_counts(counts)
+
+    def learn(self, counts: NDArray[np.int64]) -> Floats:
+        """Return the parameters under which votes (item, label) are most probable, roughly."""
+        odds = float(self.layout.mean[-1])
+        return np.append(
+            Learner(self.layout, self.every.with_counts(counts)).mode(odds, ENOUGH_TO_BEGIN).mode, odds
+        )
+
+    def log_votes(self, mode: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+        """Return the log probability of votes (row, label) of items (row,) in one order."""
+        rows = Items(np.ascontiguousarray(self.every.columns[:, item]), counts)
+        return kinds(mode[None], self.layout, rows).log_likelihoods(mode[-1])[0][:, 0]
+
+    @cached_property
+    def every(self) -> Items:
+        """Covariates of all items, and the votes of all annotators."""
+        return Items.of(self.covariates, self.labels.counts().astype(np.int64))
 
     @property
     def weights(self) -> Floats:

@@ -9,7 +9,7 @@ their votes, however their items divide them.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,6 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import shorten, warn
 from bayesagree.inference.streams import one_blas_thread
-from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.family import Items, kinds
-from bayesagree.plausibility.informed.fit import ENOUGH_TO_BEGIN, Learner
-from bayesagree.plausibility.informed.prior import Layout
 
 # Fewest answers that tell anything of an annotator; gain of log likelihood from which a weight is below one; prior of
 # 1 - w as answers (for, against); rounds of learning the prior, and of EM within each.
@@ -30,23 +26,39 @@ FEWEST, ASKED, PRIOR, ROUNDS, STEPS = 15, 4.0, (0.0, 3.0), 5, 50
 NAMED = 0.3
 
 
-def weights(labels: Labels, layout: Layout, items: Items) -> tuple[Floats, NDArray[np.int64]]:
+class Learnt(Protocol):
+    """A problem whose parameters are learnt from votes."""
+
+    @property
+    def labels(self) -> Labels:
+        """The labels of all annotators."""
+        ...
+
+    def learn(self, counts: NDArray[np.int64]) -> Floats:
+        """Return the parameters under which votes (item, label) are most probable, roughly."""
+        ...
+
+    def log_votes(self, mode: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+        """Return the log probability of votes (row, label) of items (row,) in one order."""
+        ...
+
+
+def weights(problem: Learnt) -> tuple[Floats, NDArray[np.int64]]:
     """Return the weight of each annotator, and the votes (item, label) that are about their items."""
+    labels = problem.labels
     rows = np.repeat(np.arange(labels.count.size), np.where(labels.annotator_index < 0, 0, labels.count))
     item, who, label = (part[rows] for part in (labels.item_index, labels.annotator_index, labels.label_index))
-    size, n_labels = np.bincount(who, minlength=labels.annotators.size), items.counts.shape[1]
-    weight, counts = np.ones(size.size), items.counts
+    size, counts = np.bincount(who, minlength=labels.annotators.size), labels.counts().astype(np.int64)
+    weight, every, kept = np.ones(size.size), counts, np.ones(item.size, bool)
     if (size >= FEWEST).sum() < 2:
         return weight, counts
-    kept, rng, odds = np.ones(item.size, bool), np.random.default_rng(0), layout.mean[-1]
-    given = np.full((size.size, n_labels), 0.5)
+    rng, given = np.random.default_rng(0), np.full((size.size, counts.shape[1]), 0.5)
     np.add.at(given, (who, label), 1)
     chance = (given / given.sum(axis=1, keepdims=True))[who, label]
     for _ in range(ROUNDS):
-        mode = np.append(Learner(layout, items.with_counts(counts)).mode(odds, ENOUGH_TO_BEGIN).mode, odds)
         others = counts[item]
         others[np.arange(item.size), label] -= kept
-        about = _leaning(_answers(others, item, mode, layout, items), who, label, given)
+        about = _leaning(_answers(problem, others, item, counts), who, label, given)
         is_about, new = np.ones(item.size), np.full(size.size, 0.9)
         for _ in range(STEPS):
             is_about = new[who] * about / (new[who] * about + (1 - new[who]) * chance)
@@ -54,22 +66,19 @@ def weights(labels: Labels, layout: Layout, items: Items) -> tuple[Floats, NDArr
         gain = np.bincount(who, np.log(new[who] + (1 - new[who]) * chance / about), size.size)
         new = np.where((gain > ASKED) & (size >= FEWEST), new, 1.0)
         kept = (new[who] == 1) | (rng.random(item.size) < is_about)
-        moved, weight, counts = np.abs(new - weight).max(), new, items.counts.copy()
+        moved, weight, counts = np.abs(new - weight).max(), new, every.copy()
         np.subtract.at(counts, (item[~kept], label[~kept]), 1)
         if moved < 0.05:
             break
     return weight, counts
 
 
-def _answers(others: NDArray[np.int64], item: NDArray[Any], mode: Floats, layout: Layout, items: Items) -> Floats:
+def _answers(problem: Learnt, others: NDArray[np.int64], item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
-    rows, counts, odds = items.rows(item[first]), key[:, 1:], layout.mean[-1]
-    logs = [
-        kinds(mode[None], layout, rows.with_counts(counts + one)).log_likelihoods(odds)[0][:, 0]
-        for one in np.eye(counts.shape[1], dtype=np.int64)
-    ]
-    p = np.exp(np.stack(logs, axis=1) - np.max(logs, axis=0)[:, None])
+    mode, every = problem.learn(counts), np.eye(counts.shape[1], dtype=np.int64)
+    logs = np.stack([problem.log_votes(mode, item[first], key[:, 1:] + one) for one in every], axis=1)
+    p = np.exp(logs - logs.max(axis=1, keepdims=True))
     return (p / p.sum(axis=1, keepdims=True))[row.ravel()]
 
 
@@ -90,13 +99,11 @@ def _leaning(p: Floats, who: NDArray[Any], label: NDArray[Any], given: Floats) -
     return q[at, label] / q.sum(axis=1)
 
 
-def careful(labels: Labels) -> Labels:
-    """Leave out annotators few of whose answers are about the items, as the other answers alone tell."""
-    n_items, n_labels = labels.items.size, labels.categories.size
-    nothing = Covariates(np.zeros((n_items, 0, n_labels), np.float32), np.zeros((n_items, 0), np.int32), ())
+def careful(problem: Learnt) -> Labels:
+    """Return the labels without those of annotators few of whose answers are about the items."""
+    labels = problem.labels
     with one_blas_thread():
-        weight, _ = weights(labels, Layout(()), Items.of(nothing, labels.counts().astype(np.int64)))
-    low = np.append(weight < NAMED, False)  # the last place is that of unknown annotators, -1
+        low = np.append(weights(problem)[0] < NAMED, False)  # the last place is that of unknown annotators, -1
     kept = ~low[labels.annotator_index]  # items stay, also where they lose all votes
     rows = {name: getattr(labels, name)[kept] for name in ("item_index", "annotator_index", *labels.value_fields)}
     return replace(labels, **rows) if low.any() else labels

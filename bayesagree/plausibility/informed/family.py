@@ -115,15 +115,10 @@ class Items:
         all votes.
     counts
         Votes, shape (item, label).
-    table, row, entry
-        The probabilities of being best, the row of each item's votes there and the entry of each label's.
     """
 
     columns: Floats
     counts: NDArray[np.int64]
-    table: BestTable
-    row: NDArray[np.intp]
-    entry: NDArray[np.intp]
 
     @classmethod
     def of(cls, covariates: Covariates, counts: NDArray[np.int64]) -> Self:
@@ -133,20 +128,29 @@ class Items:
         total = counts.sum(axis=0) + 1.0
         share = np.broadcast_to(np.log(total / total.sum())[:, None, None], (n_labels, len(counts), 1))
         columns = np.concatenate([np.moveaxis(covariates.dense, 2, 0), hits, share], axis=2).astype(np.float64)
-        return cls(columns, counts, *BestTable.of_items(counts))
+        return cls(columns, counts)
 
     def with_counts(self, counts: NDArray[np.int64]) -> "Items":
         """Return the same items with other votes."""
-        return Items(self.columns, counts, *BestTable.of_items(counts))
+        return Items(self.columns, counts)
 
     def rows(self, items: Any) -> "Items":
         """Return some of the items."""
-        rows, row = np.unique(self.row[items], return_inverse=True)
-        entries, entry = np.unique(self.entry[items], return_inverse=True)
-        table = BestTable(self.table.numbers, self.table.times[rows], self.table.log_best[entries])
-        counts = self.counts[items]
-        columns = np.ascontiguousarray(self.columns[:, items])
-        return Items(columns, counts, table, row, entry.reshape(counts.shape))
+        table, row, entry = self.best
+        rows, row = np.unique(row[items], return_inverse=True)
+        entries, at = np.unique(entry[items], return_inverse=True)
+        some = Items(np.ascontiguousarray(self.columns[:, items]), self.counts[items])
+        table = BestTable(table.numbers, table.times[rows], table.log_best[entries])
+        return some._with_best(table, row, at.reshape(some.counts.shape))
+
+    def single(self) -> "Items":
+        """Return the same items in single precision."""
+        columns: Any = self.columns.astype(np.float32)
+        return Items(columns, self.counts)._with_best(*self.best)
+
+    def _with_best(self, *best: Any) -> "Items":
+        self.__dict__["best"] = best
+        return self
 
     def alike(self) -> "tuple[Items, NDArray[np.int64]]":
         """Return one of each of the annotated items that have the same votes and covariates, and how many they are."""
@@ -157,6 +161,11 @@ class Items:
         return self.rows(voted[first[order]]), number[order]
 
     @cached_property
+    def best(self) -> tuple[BestTable, NDArray[np.intp], NDArray[np.intp]]:
+        """Probabilities of being best, the row of each item's votes there and the entry of each label's."""
+        return BestTable.of_items(self.counts)
+
+    @cached_property
     def votes(self) -> "Votes":
         """The votes, sparse."""
         return Votes.of(self.counts)
@@ -165,15 +174,14 @@ class Items:
 class Votes(NamedTuple):
     """The labels that got votes: item and `place` (label * items + item) of each such entry, its number of votes.
 
-    `voted`, the items with votes, and the `start` of each among the entries; `totals` (item,), the numbers of votes
-    that items have, of which an item's is `totals[which]`.
+    `nth` lists the items with that many entries and the places of these, in the order of the items; `totals` are the
+    numbers of votes that items have, of which an item's is `totals[which]`.
     """
 
     item: NDArray[np.intp]
     place: NDArray[np.intp]
     number: NDArray[np.int64]
-    voted: NDArray[np.intp]
-    start: NDArray[np.intp]
+    nth: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
     totals: NDArray[np.int64]
     which: NDArray[np.intp]
 
@@ -181,18 +189,16 @@ class Votes(NamedTuple):
     def of(cls, counts: NDArray[np.int64]) -> Self:
         """List the votes of counts (item, label)."""
         item, label = np.nonzero(counts)
-        voted, start = np.unique(item, return_index=True)
-        place = label * len(counts) + item
+        voted, start, size = np.unique(item, return_index=True, return_counts=True)
+        nth = [(voted[size > n], start[size > n] + n) for n in range(size.max(initial=0))]
         totals = np.unique(counts.sum(axis=1), return_inverse=True)
-        return cls(item, place, counts[item, label], voted, start, *totals)
+        return cls(item, label * len(counts) + item, counts[item, label], nth, *totals)
 
     def by_item(self, values: Floats, by: Any = np.add) -> Floats:
-        """Sum values (entry, vector) of each item, or take the largest."""
-        found = by.reduceat(values, self.start, axis=0) if self.start.size else values
-        if self.voted.size == self.which.size:
-            return found
+        """Sum values (entry, vector) of each item, or take the largest, at least 0."""
         out = np.zeros((self.which.size, values.shape[1]), values.dtype)
-        out[self.voted] = found
+        for items, entries in self.nth:
+            out[items] = by(out[items], values[entries])
         return out
 
 
@@ -300,19 +306,20 @@ def kinds(theta: Floats, layout: Layout, items: Items) -> Kinds:
     top = votes.by_item(log_own, np.maximum)
     factor = np.repeat(np.exp(-top)[None], n_labels, axis=0)
     factor.reshape(-1, mean.shape[2])[votes.place] = np.exp(log_own - top[votes.item])
+    total = (mean * factor).sum(axis=0)
+    factor /= total
     clear = mean * factor
-    total = clear.sum(axis=0)
-    clear /= total
     all_clear, d_clear = rising(np.broadcast_to(large, (votes.totals.size, large.size)).copy(), votes.totals)
     cleared = odds + votes.by_item(log_other) - all_clear[votes.which] + top + np.log(total)
 
     sharper = softmax(sharp * said, 0)
     pointed = (1 - FLOOR) * sharper + FLOOR / n_labels
-    of_best, d_best = (one.astype(number)[items.entry.T] for one in items.table.at(log_a))
+    table, row, entry = items.best
+    of_best, d_best = (one.astype(number)[entry.T] for one in table.at(log_a))
     best = pointed * of_best
     total = best.sum(axis=0)
     best /= total
-    base, d_base = (one.astype(number)[items.row] for one in items.table.base(log_a))
+    base, d_base = (one.astype(number)[row] for one in table.base(log_a))
     known = base + np.log(n_labels * total)
 
     clearly = expit(odds)
@@ -324,7 +331,7 @@ def kinds(theta: Floats, layout: Layout, items: Items) -> Kinds:
         by_odds = by_clear - by.sum(axis=0) * clearly
         by_s = by_open * (votes.by_item(d_alpha * alpha) - d_whole * s)
         by_h = by_odds * odds_slope + by_s * s_slope
-        by_mean = by_clear * clear / mean - (scale * by_h) * (log_mean + 1)
+        by_mean = by_clear * factor - (scale * by_h) * (log_mean + 1)
         mine = clear.reshape(-1, clear.shape[2])[votes.place]
         by_other, by_own = (1 - mine) * d_other, mine * d_own
         by_mean.reshape(-1, mean.shape[2])[votes.place] += (by_open * s)[votes.item] * d_alpha + (

@@ -1,7 +1,6 @@
 """Fit of the informed prior: the parameters that make the votes most probable, and draws of them given the votes."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +105,7 @@ class Learner:
             kept, number = np.unique(some, return_counts=True)
             self.items = self.items.rows(kept)
         self.number = number.astype(float)
-        self.rough = replace(self.items, columns=self.items.columns.astype(np.float32))
+        self.rough = self.items.single()
 
     def likelihoods(self, theta: Floats) -> Floats:
         """Log likelihood of the votes of each item at parameters (vector, parameter), shape (item, vector)."""
@@ -149,7 +148,8 @@ class Learner:
                 part = weight / part
                 first = first + part
                 second = second + one * part
-            by = np.stack([opened * (first - second), known * second, clear * first]) * number[:, None]
+            first, second = first * number[:, None], second * number[:, None]
+            by = np.stack([opened * (first - second), known * second, clear * first])
             return np.concatenate([total[None], by_odds, there.gradient(by).T])
 
         out = by_cells(found, theta, self.rough)

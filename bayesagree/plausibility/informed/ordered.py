@@ -13,6 +13,7 @@ Source: Agresti, Analysis of Ordinal Categorical Data (2010), section 4.1 (adjac
 effect and overdispersion of each item.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,13 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.posterior import Drawer, Drawn, Request
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.informed.covariates import Covariates, excluded_names
+from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import pick, rising, shares, softmax
-from bayesagree.plausibility.informed.fit import MOST_CELLS, Fit, chains_of, climb
+from bayesagree.plausibility.informed.fit import ENOUGH, ENOUGH_TO_BEGIN, MOST_CELLS, Fit, chains_of, climb
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 GRID = np.linspace(-6.0, 6.0, 25)
 # Means and standard deviations; with all votes of five public sets log S is 2.3 to 4.4.
 LEVEL, STEP, CONCENTRATION = (0.0, 1.5), (0.0, 1.0), (3.5, 1.0)
+
+
+class Voted(NamedTuple):
+    """Annotated items: positions (item, model), votes (item, label), and how many items are like each."""
+
+    x: Floats
+    counts: NDArray[np.int64]
+    number: Floats
 
 
 class OrderedLayout(NamedTuple):
@@ -53,51 +61,54 @@ class OrderedProblem(InformedProblem):
     @cached_property
     def x(self) -> Floats:
         """Positions of the models that are not excluded, shape (item, model)."""
-        return np.ascontiguousarray(places_on_scale(self.predictions)[:, self.used])
-
-    @property
-    def used(self) -> NDArray[np.bool_]:
-        """Whether a model is not excluded, shape (model,)."""
-        return ~np.isin(self.predictions.models.astype(str), excluded_names(self.exclude))
+        return places_on_scale(self.covariates, self.labels.categories.size)
 
     @cached_property
     def layout(self) -> Any:
         """Parameters: slopes, levels, log step, log concentration."""
-        models, labels = self.predictions.models[self.used], self.labels.categories
-        names = [
-            *(f"position:{m}" for m in models),
-            *(f"level:{c}" for c in labels),
-            "log_step",
-            "log_concentration",
-        ]
-        priors = np.array([(0.0, 1.0)] * models.size + [LEVEL] * labels.size + [STEP, CONCENTRATION])
+        labels, models = self.labels.categories, self.covariates.names
+        names = [name.replace("top_label", "position", 1) for name in models if name.startswith("top_label:")]
+        names += [*(f"level:{c}" for c in labels), "log_step", "log_concentration"]
+        priors = np.array([(0.0, 1.0)] * self.x.shape[1] + [LEVEL] * labels.size + [STEP, CONCENTRATION])
         return OrderedLayout(np.array(names), *np.ascontiguousarray(priors.T))
 
     @property
-    def weights(self) -> Floats:
-        """One of each annotator: all votes count."""
-        return np.ones(self.labels.annotators.size)
-
-    @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """Votes, shape (item, label)."""
-        return self.labels.counts().astype(np.int64)
+        """Votes that are about their items, shape (item, label)."""
+        return self.items.counts
 
     @cached_property
-    def learnt(self) -> tuple[Floats, NDArray[np.int64], Floats]:
-        """Positions and votes of the annotated items, of equal ones one, and how many they are."""
-        both: Any = np.concatenate([self.x, self.counts], axis=1)[self.counts.any(axis=1)]
+    def learnt(self) -> "Voted":
+        """The annotated items."""
+        return self.voted(self.counts)
+
+    def voted(self, counts: NDArray[np.int64]) -> "Voted":
+        """Return positions and votes of the annotated items, of equal ones one, and how many they are."""
+        both: Any = np.concatenate([self.x, counts], axis=1)[counts.any(axis=1)]
         rows, number = np.unique(both, axis=0, return_counts=True)
         first = self.x.shape[1]
-        return rows[:, :first], rows[:, first:].astype(np.int64), number.astype(float)
+        return Voted(rows[:, :first], rows[:, first:].astype(np.int64), number.astype(float))
 
-    def values(self, theta: Floats) -> Floats:
-        """Log likelihood of the votes of each item at parameters (vector, parameter), shape (item, vector)."""
-        x, counts, _ = self.learnt
-        step = max(1, MOST_CELLS // max(len(x) * GRID.size, 1))
-        parts = [np.logaddexp.reduce(place_weights(theta[at : at + step], x, counts)[0], axis=1)
-                 for at in range(0, len(theta), step)]  # fmt: skip
-        return np.concatenate(parts, axis=-1)
+    def climbed(self, voted: "Voted", enough: float) -> Fit:
+        """Climb to the mode of the parameters, and take the information of the items about them there."""
+
+        def values(theta: Floats) -> Floats:
+            return by_places(lambda some: log_votes(some, voted.x, voted.counts), theta, len(voted.x))
+
+        return climb(values, self.layout.mean, self.layout.sd, voted.number, enough)
+
+    def learn(self, counts: NDArray[np.int64]) -> Floats:
+        """Return the parameters under which votes (item, label) are most probable, roughly."""
+        return self.climbed(self.voted(counts), ENOUGH_TO_BEGIN).mode
+
+    def log_votes(self, mode: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+        """Return the log probability of votes (row, label) of items (row,) in one order."""
+        return log_votes(mode[None], self.x[item], counts)[:, 0]
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The mode of the parameters, and the information of the items about them there."""
+        return self.climbed(self.learnt, ENOUGH)
 
     def density(self, theta: Floats) -> tuple[Floats, Floats]:
         """Log posterior density (vector,) of parameters (vector, parameter), and its gradient (vector, parameter)."""
@@ -118,14 +129,8 @@ class OrderedProblem(InformedProblem):
             by_size = (by_shape * shape).sum(axis=(0, 1))
             return np.concatenate([[number @ height], by_slope, by_mean.sum(axis=0), [by_step, by_size]])
 
-        step = max(1, MOST_CELLS // max(len(x) * GRID.size, 1))
-        out = np.concatenate([found(theta[at : at + step]) for at in range(0, len(theta), step)], axis=1)
+        out = by_places(found, theta, len(x))
         return out[0] - 0.5 * np.square(away).sum(axis=1), out[1:].T - away / self.layout.sd
-
-    @cached_property
-    def fit(self) -> Fit:
-        """The mode of the parameters, and the information of the items about them there."""
-        return climb(self.values, self.layout.mean, self.layout.sd, self.learnt[2])
 
     def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter)."""
@@ -148,6 +153,17 @@ class OrderedProblem(InformedProblem):
             return Drawn(items, {"plausibility": draw_ordered(rng, theta, self.x[items], self.counts[items], each)})
 
         return draw
+
+
+def by_places(function: Callable[[Floats], Floats], theta: Floats, n_items: int) -> Floats:
+    """Apply a function to parameters (vector, parameter), a few vectors at a time; vectors are its last axis."""
+    step = max(1, MOST_CELLS // max(n_items * GRID.size, 1))
+    return np.concatenate([function(theta[at : at + step]) for at in range(0, len(theta), step)], axis=-1)
+
+
+def log_votes(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> Floats:
+    """Return the log probability of the votes of each item in one order, shape (item, vector)."""
+    return np.logaddexp.reduce(place_weights(theta, x, counts)[0], axis=1)
 
 
 def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -190,7 +206,7 @@ def log_places(theta: Floats, x: Floats) -> Floats:
 
 def scale_of(n_labels: int) -> Floats:
     """Return the places of labels, one apart, around zero."""
-    return np.arange(n_labels) - (n_labels - 1) / 2
+    return np.arange(float(n_labels)) - (n_labels - 1) / 2
 
 
 def draw_ordered(rng: Rng, theta: Floats, x: Floats, counts: NDArray[np.int64], each: int) -> Floats:
@@ -203,16 +219,14 @@ def draw_ordered(rng: Rng, theta: Floats, x: Floats, counts: NDArray[np.int64], 
     return drawn.reshape(len(x), -1, counts.shape[1])
 
 
-def places_on_scale(predictions: Predictions) -> Floats:
+def places_on_scale(covariates: Covariates, n_labels: int) -> Floats:
     """Return where on the scale each model puts each item, standardised, shape (item, model).
 
     That is the mean label under its probabilities, else its label; an item without a prediction is in the middle.
     """
-    covariates = Covariates.of(predictions)
-    codes = np.arange(predictions.categories.size)
     place = np.where(covariates.hit < 0, np.nan, covariates.hit)
     if covariates.dense.shape[1]:
-        place = covariates.dense[:, 1::2].astype(float) @ codes
+        place = covariates.dense[:, 1::2].astype(float) @ np.arange(n_labels)
     centred = np.nan_to_num(place - np.nanmean(place, axis=0))
     sd = centred.std(axis=0)
     return centred / np.where(sd > 0, sd, 1.0)
@@ -236,6 +250,6 @@ def ordered_model(problem: OrderedProblem) -> "pm.Model":
         drawn: Any = pm.Dirichlet("plausibility", flat, dims=("item", "category"))
         log_density = pt.log(drawn) @ (shape - 1).T - pt.gammaln(shape).sum(axis=1) + pt.gammaln(shape.sum(axis=1))
         pm.Potential("prior", pt.logsumexp(at + log_density, axis=1).sum())
-        counts: Any = pm.Data("observed_votes", labels.counts(), dims=("item", "category"))
+        counts: Any = pm.Data("observed_votes", problem.counts, dims=("item", "category"))
         pm.Multinomial("votes", n=counts.sum(axis=1), p=drawn, observed=counts, dims=("item", "category"))
     return model

@@ -80,7 +80,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
 
     def telling(self, annotations: Any) -> Any:
         """Return the labels of annotators who answer about the items."""
-        return careful(annotations)
+        return careful(self.kind(annotations)(annotations, None))
 
     def truths(
         self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
@@ -100,8 +100,11 @@ class InformedDirichlet(Guarded, ItemPosterior):
 
     def problem(self, annotations: Labels) -> InformedProblem:
         """Return votes and covariates on the items of the predictions."""
-        kind = OrderedProblem if self.form_of(annotations) == "ordered" else InformedProblem
-        return kind.of(annotations, self.given, self.exclude, self.prior)
+        return self.kind(annotations).of(annotations, self.given, self.exclude, self.prior)
+
+    def kind(self, annotations: Labels) -> type[InformedProblem]:
+        """Return the problem of the form."""
+        return OrderedProblem if self.form_of(annotations) == "ordered" else InformedProblem
 
     def settings(self, annotations: Labels) -> dict[str, Any]:
         """Return the arguments of the model."""
@@ -144,7 +147,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
                 "sd": (("parameter",), problem.drawn(request).std(axis=(0, 1))),
             },
             "diagnostics": self.diagnostics(problem, request)
-            | {"dependence_z": (("model",), independence(careful(labels), problem.predictions).z)},
+            | {"dependence_z": (("model",), independence(self.telling(labels), problem.predictions).z)},
             "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
         }
 
@@ -206,7 +209,7 @@ def informed_dirichlet(
         .4 to .55, and both come out too large, by up to .006 and .013. The votes do not show it.
     form
         ``"nominal"``, or ``"ordered"``: neighbouring labels are likely together, and a model has one parameter (module
-        `ordered`; the votes of all annotators count). By default ordered where three labels or more are stated to have
+        `ordered`). By default ordered where three labels or more are stated to have
         an order and no prior is given. Where an item's labels are nearly equally frequent, it makes the mean absolute
         error of ordered labels too small: its intervals then hold the truth in .75 to .88 (seven classes of jokes).
     draws, chains

@@ -9,6 +9,7 @@ import pytest
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.annotators import careful
+from bayesagree.plausibility.informed.ordered import OrderedProblem
 
 ITEMS = 300
 
@@ -42,10 +43,30 @@ def test_answers_at_random_are_found_and_do_not_count():
         assert (found.weights[chance] < 0.3).all()
     assert (found.weights[~chance] == 1).all()
     counts, left = labels.counts(), found.items.counts
-    assert careful(labels).annotator_index.min() == 3
-    assert (careful(labels).items == labels.items).all()
+    without = careful(InformedProblem.of(labels, models, exclude="A"))
+    assert without.annotator_index.min() == 3
+    assert (without.items == labels.items).all()
     assert (left <= counts).all()
     assert left.sum() < counts.sum() - 0.5 * (matrix[:, chance] >= 0).sum()
+
+
+def test_ordered_labels_are_learnt_without_answers_at_random():
+    """Of five annotators of whom two answer at random: they lose their votes, whoever errs by one place keeps them."""
+    rng = np.random.default_rng(3)
+    place = rng.normal(size=ITEMS)
+    said = np.searchsorted([-1.0, -0.3, 0.3, 1.0], place[:, None] + 0.3 * rng.normal(size=(ITEMS, 6)))
+    said[:, 0] = np.minimum(said[:, 0] + 1, 4)  # lenient
+    said[:, 4:] = rng.integers(0, 5, (ITEMS, 2))
+    labels = Labels.from_matrix(said, labels=range(5), ordered=True)
+    models = Predictions.from_labels({"A": np.clip(np.rint(place * 1.2 + 2), 0, 4).astype(int)}, labels=range(5))
+    found = OrderedProblem.of(labels, models)
+    with pytest.warns(UserWarning, match="annotators 4, 5 are about the items"):
+        np.testing.assert_array_equal(found.weights < 0.3, [False] * 4 + [True] * 2)
+    assert (found.weights[:4] == 1).all()
+    alone = OrderedProblem.of(Labels.from_matrix(said[:, :4], labels=range(5), ordered=True), models)
+    mixed = OrderedProblem.of(Labels.from_counts(labels.counts(), labels=range(5), ordered=True), models)
+    step = [one.fit.mode[-2] for one in (found, alone, mixed)]
+    assert abs(step[0] - step[1]) < abs(step[2] - step[1]) / 2
 
 
 def test_split_items_and_strict_annotators_cost_nobody_a_vote():
