@@ -117,9 +117,7 @@ PEOPLE = ba.Annotators.from_table(pd.DataFrame({"annotator": range(6), "camp": l
 def alphas(n: int, true: NDArray[Any], rng: np.random.Generator) -> Held:
     """`group_agreement`: within both camps and between them."""
     found = ba.subjective.group_agreement(camps(n, rng), PEOPLE, ["camp"], random_seed=rng)
-    ends = (found[name].values[[0, 0, 1], [0, 1, 1]] for name in ("lower", "upper"))
-    lower, upper = ends
-    return list(zip(lower.tolist(), true[[0, 0, 1], [0, 1, 1]].tolist(), upper.tolist()))
+    return list(zip(found["lower"].tolist(), true.tolist(), found["upper"].tolist()))
 
 
 COEFFICIENTS = ["percent_agreement", "fleiss_kappa", "alpha_nominal"]
@@ -183,7 +181,7 @@ def strengths(n: int, rng: np.random.Generator) -> Held:
 def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.random.Generator], Held]]]:
     """Yield function, world and how a data set is made and read."""
     log_score = float(ba.predictive.reliability_curve(votes(40_000, rng), [1.0], random_seed=rng)["log_score"][0])
-    alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], random_seed=rng)["alpha"].values
+    alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], random_seed=rng)["alpha"].to_numpy()
     change = np.asarray(rounds(40_000, True, rng)["estimate"])
     for n in (100, 300):
         yield "evaluation.compare", f"{n} items", lambda r, n=n: difference_of_models(n, r)

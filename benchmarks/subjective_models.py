@@ -25,13 +25,13 @@ from bayesagree.annotations import Annotators, Groups, Labels, Ratings
 from bayesagree.datasets import load
 from bayesagree.subjective import (
     disagreement_rate,
+    group_agreement,
     group_performance,
     group_summary,
     recode,
 )
 from bayesagree.subjective.disagreement import without_items
 from bayesagree.subjective.performance import dispersion_draws, left_out
-from bayesagree.subjective.tables import group_agreement_table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of the studies
 from studies.groups import dispersion_null
@@ -166,7 +166,7 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
 
 def report_agreement(ratings: Ratings, groups: Groups) -> None:
     """Print alpha within every group and between every two."""
-    for row in group_agreement_table(ratings, groups).itertuples():
+    for row in group_agreement(ratings, groups).itertuples():
         print(f"      {row.group} and {row.other_group}: alpha {row.alpha:.3f} [{row.lower:.3f}, {row.upper:.3f}]")
 
 

@@ -29,7 +29,7 @@ def agreement(
     """
     from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
     from bayesagree.agreement.coefficients import agreement_table
-    from bayesagree.subjective.tables import group_agreement_table
+    from bayesagree.subjective import group_agreement
 
     if annotators is not None and group is None:
         raise InputError("--annotators holds features of the annotators: name those to group by, --group FEATURES")
@@ -53,7 +53,7 @@ def agreement(
     ]
     if group is not None:
         people = _options.groups_of(given, source.features(annotators), group, 1)
-        by_group = group_agreement_table(given, people)
+        by_group = group_agreement(given, people)
         tables.append(
             _output.Table("groups", by_group, f"Alpha within and between groups by {people.by}, 95 % HDI")
         )

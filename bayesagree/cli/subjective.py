@@ -64,8 +64,7 @@ def _performance(
     given: Any, scored: Any, models: Any, groups: "Groups", metric: Any, **how: int
 ) -> list[_output.Table]:
     """Return the tables of the performance by group."""
-    from bayesagree.subjective import tables
-    from bayesagree.subjective.performance import group_performance
+    from bayesagree.subjective import group_agreement, group_performance, tables
 
     result = group_performance(scored, models, groups, metric=metric)
     sampled = tables.performance_draws(scored, models, groups, result, **how)
@@ -79,7 +78,7 @@ def _performance(
         _output.Table(
             "models", tables.dispersion_table(result, sampled), "Over groups: dispersion = 1 - sd, 95 % HDI"
         ),
-        _output.Table("agreement", tables.group_agreement_table(given, groups), of_agreement),
+        _output.Table("agreement", group_agreement(given, groups), of_agreement),
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
-import xarray as xr
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
@@ -27,7 +27,7 @@ def group_agreement(
     *,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
-) -> xr.Dataset:
+) -> pd.DataFrame:
     """Compute Krippendorff's alpha within every group and between every two groups.
 
     alpha = 1 - (mean distance of two annotators of one item) / (mean distance of any two annotations), over pairs with
@@ -49,14 +49,11 @@ def group_agreement(
 
     Returns
     -------
-    Dataset
-        alpha : (group, other_group)
-            1 where all say the same thing, 0 as by chance; NaN without common items or where all annotations are equal.
-        lower, upper : (group, other_group)
-            Over the weights of a Dirichlet process over items with two pseudo-items, as in `agreement_table`: HDI, of
-            labels equal tails; all pairs of groups have the same weights.
-        n_pairs : (group, other_group)
-            Pairs of annotations of one item.
+    DataFrame
+        One row per group and per pair of groups: group, other_group, pairs (of annotations of one item); alpha, 1 where
+        all say the same thing, 0 as by chance, NaN without common items or where all annotations are equal; lower,
+        upper, over the weights of a Dirichlet process over items with two pseudo-items, as in `agreement_table` (HDI,
+        of labels equal tails; all pairs of groups have the same weights). ``attrs`` have ci_kind and ci_prob.
 
     Raises
     ------
@@ -72,8 +69,8 @@ def group_agreement(
     >>> import pandas as pd
     >>> votes = Labels.from_matrix([["a", "a", "b", "b"], ["b", "b", "a", "a"]], annotators=list("wxyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("wxyz"), "camp": [1, 1, 2, 2]}))
-    >>> group_agreement(votes, people, ["camp"])["alpha"].round(2).values.tolist()
-    [[1.0, -1.0], [-1.0, 1.0]]
+    >>> group_agreement(votes, people, ["camp"])[["group", "other_group", "alpha"]].values.tolist()
+    [['1', '1', 1.0], ['1', '2', -1.0], ['2', '2', 1.0]]
 
     References
     ----------
@@ -101,19 +98,16 @@ def group_agreement(
         np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(random_seed))
     )
     sums = np.split(weighted, len(pairs), axis=1)
-    table, unordered = np.full((3, size, size), np.nan), annotations.kind == "labels" or len(moments) == 2
-    n_pairs = np.zeros((size, size), np.int64)
+    unordered, rows = annotations.kind == "labels" or len(moments) == 2, []
     for (g, h), part, total in zip(pairs, parts, sums):
-        n_pairs[g, h] = n_pairs[h, g] = round(part[:, 0].sum() / (2 if g == h else 1))
         alpha = _alpha(total, same=g == h)
-        found = interval_of(
-            alpha[1:] if np.isfinite(alpha[0]) else alpha[:0], ci_prob, estimate=alpha[0], equal_tails=unordered
-        )
-        table[:, g, h] = table[:, h, g] = (alpha[0], found["lower"], found["upper"])
-    dims = ("group", "other_group")
-    variables = dict(zip(("alpha", "lower", "upper", "n_pairs"), ((dims, values) for values in (*table, n_pairs))))
-    attrs = {"ci_kind": EQUAL_TAILS if unordered else SHORTEST, "ci_prob": ci_prob}
-    return xr.Dataset(variables, dict.fromkeys(dims, groups.names), attrs)
+        drawn = alpha[1:] if np.isfinite(alpha[0]) else alpha[:0]
+        found = interval_of(drawn, ci_prob, estimate=alpha[0], equal_tails=unordered)
+        n = round(part[:, 0].sum() / (2 if g == h else 1))
+        rows.append((groups.names[g], groups.names[h], n, alpha[0], found["lower"], found["upper"]))
+    table = pd.DataFrame(rows, columns=["group", "other_group", "pairs", "alpha", "lower", "upper"])
+    table.attrs |= {"ci_kind": EQUAL_TAILS if unordered else SHORTEST, "ci_prob": ci_prob}
+    return table
 
 
 def _coded_moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats]:

@@ -239,10 +239,11 @@ def _group_gaps(s: EvaluationSpecification, annotations: Any, groups: Groups, si
     cells = group.astype(np.int64) * n_items + annotations.item_index
     few = np.bincount(cells[group >= 0], minlength=groups.names.size * n_items) < least
     empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < s.smallest_group)]
-    gaps = {
-        f"{few.sum()} of {few.size} cells (group, item) have fewer than {least} labels": few.any(),
-        f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}": len(empty)
-        and len(s.protected) > 1,
-        f"{len(small)} groups have fewer than {s.smallest_group} annotators: {shorten(small)}": len(small),
-    }
-    return [gap for gap, there in gaps.items() if there]
+    gaps = []
+    if few.any():
+        gaps.append(f"{few.sum()} of {few.size} cells (group, item) have fewer than {least} labels")
+    if len(empty) and len(s.protected) > 1:
+        gaps.append(f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}")
+    if len(small):
+        gaps.append(f"{len(small)} groups have fewer than {s.smallest_group} annotators: {shorten(small)}")
+    return gaps

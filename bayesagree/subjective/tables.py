@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import cast
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -14,7 +13,6 @@ from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed
 from bayesagree.io.files import read_predictions, read_table
-from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.disagreement import recode
 from bayesagree.subjective.group_model import group_posterior
 from bayesagree.subjective.performance import ModelPredictions, dispersion_draws
@@ -104,21 +102,6 @@ def dispersion_table(performance: xr.Dataset, drawn: xr.Dataset) -> pd.DataFrame
     names = {"model": "model", "mean_performance": "mean", "dispersion": "raw_dispersion"}
     table = pd.DataFrame({new: performance[old].values for old, new in names.items()})
     return table.assign(dispersion=draws.mean(axis=0), lower=lower, upper=upper)
-
-
-def group_agreement_table(annotations: Labels | Ratings, groups: Groups) -> pd.DataFrame:
-    """Krippendorff's alpha within every group and between every two: group, other_group, pairs, alpha, lower, upper.
-
-    Parameters
-    ----------
-    annotations, groups
-        As in `group_agreement`.
-    """
-    known = group_agreement(annotations, groups)
-    first, second = np.triu_indices(groups.names.size)
-    names = {"pairs": "n_pairs", "alpha": "alpha", "lower": "lower", "upper": "upper"}
-    values = {new: known[old].values[first, second] for new, old in names.items()}
-    return pd.DataFrame({"group": groups.names[first], "other_group": groups.names[second]} | values)
 
 
 def read_model_predictions(
