@@ -78,7 +78,9 @@ def collapse_codes(
     first, number = found.first[order], np.argsort(order)[found.number]
     pattern_of_item = np.full(n_items, -1, np.int64)
     pattern_of_item[rated] = number
-    counts = _counts(codes, start, first, values.size)
+    shape = rated.size, values.size
+    counts = sp.sparse.csr_array((np.ones(codes.size), codes, start), shape=shape)[first]
+    counts.sum_duplicates()
     return RatingCounts(values, counts, np.bincount(number).astype(float), pattern_of_item, group[first])
 
 
@@ -89,12 +91,3 @@ def _codes(ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
         values, codes = np.unique(ratings.unit(), return_inverse=True)
         return codes, values
     return ratings.levels().astype(np.int64), np.arange(n_levels) / (n_levels - 1)
-
-
-def _counts(codes: NDArray[np.int64], bounds: NDArray[np.int64], items: NDArray[np.int64], n_values: int) -> Any:
-    """Return the counts of values of a few items, whose ratings lie between their bounds."""
-    start = np.append(0, np.cumsum(bounds[items + 1] - bounds[items]))
-    place = np.arange(start[-1]) + np.repeat(bounds[items] - start[:-1], np.diff(start))
-    counts = sp.sparse.csr_array((np.ones(place.size), codes[place], start), shape=(items.size, n_values))
-    counts.sum_duplicates()
-    return counts

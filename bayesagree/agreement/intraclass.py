@@ -213,11 +213,7 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
     k, rows = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2), {}
     for row in _rows(ratings, KINDS, k, ci_prob, random_seed, fixed=True)[0]:
         name = NAMES[row.pop("kind")[0]] + "_mean" * (row["k"] > 1)
-        note = (
-            f"mean of {row.pop('k')} ratings; components of variance"
-            if "_mean" in name
-            else "components of variance"
-        )
+        note = f"mean of {row['k']} ratings; " * (row["k"] > 1) + "components of variance"
         rows[name] = {key: row[key] for key in ("estimate", "lower", "upper")} | {"ci_kind": "hdi", "note": note}
     return rows
 
@@ -249,14 +245,10 @@ def _rows(
 
 def _complete(ratings: Ratings) -> Floats | None:
     """Return the (item, annotator) matrix if every cell is filled once."""
-    (item, rows), (who, columns) = (
-        np.unique(code, return_inverse=True) for code in (ratings.item_index, ratings.annotator_index)
-    )
-    if ratings.rating.size != item.size * who.size or ratings.has_repeats:
+    n = np.unique(ratings.item_index).size * np.unique(ratings.annotator_index).size
+    if ratings.rating.size != n or ratings.has_repeats:
         return None
-    matrix = np.empty((item.size, who.size))
-    matrix[rows, columns] = ratings.rating
-    return matrix
+    return ratings.to_matrix().dropna(how="all").dropna(axis=1, how="all").to_numpy()
 
 
 def _of_variance_analysis(X: Floats, *, two_way: bool) -> Floats:

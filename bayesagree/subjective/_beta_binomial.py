@@ -71,7 +71,7 @@ class BetaBinomialPosterior:
                 mass = np.cumsum(self.prior[hyper[rows]] * likelihood, axis=1)
                 requested = rng.random(rows.size) * mass[:, -1]
                 found = (mass < requested[:, None]).sum(axis=1)
-                performance[rows, g] = self._inside_cell(found, location[rows], between[rows], rng)
+                performance[rows, g] = _inside(self.edges, found, rng)
         order = rng.permutation(n_samples)
         draws = {
             "performance": performance,
@@ -80,22 +80,6 @@ class BetaBinomialPosterior:
             "between_spread": _inside(self.shared.between, between, rng),
         }
         return {name: values[order] for name, values in draws.items()}
-
-    def _inside_cell(
-        self,
-        cell: NDArray[np.int64],
-        location: NDArray[np.int64],
-        between: NDArray[np.int64],
-        rng: np.random.Generator,
-    ) -> Floats:
-        """Draw from the prior within the given cells of mu: near 0 and 1 it is far from even."""
-        m, b = _middle(self.shared.location)[location], _middle(self.shared.between)[between]
-        kappa = b**-2 - 1
-        first, second = m * kappa, (1 - m) * kappa
-        low = sp.special.betainc(first, second, self.edges[cell])
-        high = sp.special.betainc(first, second, self.edges[cell + 1])
-        drawn = sp.special.betaincinv(first, second, low + rng.random(cell.size) * (high - low))
-        return np.clip(drawn, self.edges[cell], self.edges[cell + 1])
 
 
 def beta_binomial_posterior(
