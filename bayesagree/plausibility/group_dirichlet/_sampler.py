@@ -20,7 +20,7 @@ from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import block_generator, seed_sequence, stream_apart
-from bayesagree.plausibility._side_by_side import choose, slice_step
+from bayesagree.plausibility._side_by_side import Counts, choose, slice_step
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 
 # Sweeps before the first state, and from one state to the next.
@@ -133,38 +133,27 @@ class Chains:
         computed once, so that to take it out or in is a sum.
         """
         votes, rng, (n_chains, n_labels) = self.votes, self.rng, self.log_shape.shape
-        shape, sizes = np.exp(self.log_shape), votes.sum(axis=0)
-        whole, most, label = shape.sum(axis=1), int(sizes.sum(axis=0).max()), np.arange(n_labels)[:, None, None]
-        rising, of_all = _log_rising(shape.T, most), _log_rising(whole, most)
-        # Log probability of a group's votes by themselves.
-        alone = sum(np.take(one, n, axis=1) for one, n in zip(rising, votes)) - np.take(of_all, sizes, axis=1)
+        shape, sizes = np.exp(self.log_shape).T, votes.sum(axis=0)
+        whole, most, chain = shape.sum(axis=0), int(sizes.sum(axis=0).max()), np.arange(n_chains)
+        rising, of_all = _log_rising(shape, most), _log_rising(whole, most)
+        # Log probability of a group's votes by themselves, (chain, group, item).
+        alone = sum(one[:, n] for one, n in zip(rising, votes)) - of_all[:, sizes]
         # Chance that a typical label of the own view is not k, over that before any vote.
-        other = np.maximum(whole - shape.T, 1e-300)
-        rarer = _log_ratio(other, most)
-        rarer = np.stack([np.take(one, n, axis=1) for one, n in zip(rarer, sizes - votes)])
-        rarer -= np.take(_log_ratio(whole, most), sizes, axis=1)
+        grows = np.log1p(np.arange(most + 1) / np.maximum(whole - shape, 1e-300)[..., None])
+        rarer = np.stack([one[:, n] for one, n in zip(grows, sizes - votes)])
+        rarer -= np.log1p(np.arange(most + 1) / whole[:, None])[:, sizes]
 
         def density(pooled: NDArray[np.int64], weight: Floats, own: Floats) -> Floats:
             """Log density of the state of each item: pooled votes, log weights of typical labels, own views."""
             size = pooled.sum(axis=0)
-            both = np.exp(weight) * (shape.T[..., None] + pooled)
-            value = (
-                own + np.log(both.sum(axis=0) / (whole[:, None] + size)) - np.take_along_axis(of_all, size, axis=1)
-            )
-            for one, n in zip(rising, pooled):
-                value += np.take_along_axis(one, n, axis=1)
-            return value
+            both = (np.exp(weight) * (shape[..., None] + pooled)).sum(axis=0)
+            value = own + np.log(both / (whole[:, None] + size)) - of_all[chain[:, None], size]
+            return value + sum(one[chain[:, None], n] for one, n in zip(rising, pooled))
 
         def state(apart: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats, Floats]:
             """Add up the groups that are apart, and those that are not."""
-            pooled, weight = (
-                np.zeros((n_labels, *apart[:, 0].shape), np.int64),
-                np.zeros((n_labels, *apart[:, 0].shape)),
-            )
-            for g in range(apart.shape[1]):
-                pooled += votes[:, None, g] * ~apart[:, g]
-                weight += rarer[:, :, g] * apart[:, g]
-            return pooled, weight, (alone * apart).sum(axis=1)
+            pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(np.int64))
+            return pooled, np.einsum("kcgi,cgi->kci", rarer, apart), (alone * apart).sum(axis=1)
 
         apart, free = self.apart, self.share[0] > 0
         (pooled, weight, own), odds = state(apart), sp.special.logit(self.share[:, free])
@@ -192,19 +181,19 @@ class Chains:
         taken = (-rng.standard_exponential(gain.size) < gain)[:, None] & some
         self.apart = apart = np.where(taken[:, None], swapped, apart)
         pooled, weight = (np.where(taken, one, other) for one, other in zip(found, (pooled, weight)))
-        typical = choose(rng, np.exp(weight) * (shape.T[..., None] + pooled))
+        typical = choose(rng, np.exp(weight) * (shape[..., None] + pooled))
         self.typical = np.where(apart.any(axis=1), typical, -1)
         c, g, i = np.nonzero(apart)
-        chance = shape.T[:, c] + votes[:, g, i]
+        chance = shape[:, c] + votes[:, g, i]
         chance[self.typical[c, i], np.arange(c.size)] = 0.0
         self.own = np.full(apart.shape, -1)
         self.own[c, g, i] = choose(rng, chance)
         n_own = apart.sum(axis=2)
         drawn = rng.beta(1 + n_own, self.prior.divided + n_items - n_own)[:, self.problem.free]
         self.share[:, self.problem.free] = np.clip(drawn, 1e-12, 1 - 1e-12)
-        of_common = pooled + (self.typical == label)
-        of_own = votes[:, g, i] + (self.own[c, g, i] == label[:, 0])
-        owner = np.append(np.repeat(np.arange(n_chains), n_items), c)
+        label, owner = np.arange(n_labels)[:, None], np.append(np.repeat(chain, n_items), c)
+        of_common = pooled + (self.typical == label[..., None])
+        of_own = votes[:, g, i] + (self.own[c, g, i] == label)
         counts = np.concatenate([of_common.reshape(n_labels, -1), of_own], axis=1)
         self._draw_shapes(owner, counts, self.typical[c, i])
 
@@ -214,17 +203,17 @@ class Chains:
         `parted` are the typical labels from which views of their own are apart; they belong to the last rows.
         """
         (n_chains, n_labels), centre = self.log_shape.shape, -np.log(self.log_shape.shape[1])
-        number, of_all = (_above(owner, counts, n_chains) for counts in (rows, rows.sum(axis=0)[None]))
+        chain, label = np.arange(n_chains), np.arange(n_labels)[:, None]
+        given = Counts.of(owner * n_labels + label, rows, n_chains * n_labels)
+        of_all, group = Counts.of(owner, rows.sum(axis=0), n_chains), np.repeat(chain, n_labels)
         code = owner[owner.size - parted.size :] * n_labels + parted
         apart = np.bincount(code, minlength=n_chains * n_labels).reshape(n_chains, n_labels)
-        steps, all_steps = np.arange(number.shape[2]), np.arange(of_all.shape[2])
 
         def density(log_shape: Floats) -> Floats:
             a = np.exp(log_shape)
-            whole = a.sum(axis=1, keepdims=True)
-            value = (number * np.log(a[..., None] + steps)).sum(axis=(1, 2))
-            value -= (of_all[:, 0] * np.log(whole + all_steps)).sum(axis=1)
-            value -= (apart * np.log(np.maximum(1 - a / whole, 1e-300))).sum(axis=1)
+            whole = a.sum(axis=1)
+            value = given.log_density(a, group) - of_all.log_density(whole, chain)
+            value -= (apart * np.log(np.maximum(1 - a / whole[:, None], 1e-300))).sum(axis=1)
             value -= 0.5 * (((log_shape - centre) / self.prior.shape_sd) ** 2).sum(axis=1)
             return np.where((np.abs(log_shape) < FARTHEST).all(axis=1), value, -np.inf)
 
@@ -241,19 +230,6 @@ def _log_rising(shape: Floats, most: int) -> Floats:
     """Return log of shape (shape + 1) ... (shape + n - 1) for n up to the most, (..., n)."""
     steps = np.log(shape[..., None] + np.arange(most))
     return np.concatenate([np.zeros_like(steps[..., :1]), np.cumsum(steps, axis=-1)], axis=-1)
-
-
-def _log_ratio(shape: Floats, most: int) -> Floats:
-    """Return the log of (shape + n) / shape for n up to the most, (..., n)."""
-    return np.log1p(np.arange(most + 1) / shape[..., None])
-
-
-def _above(owner: NDArray[Any], counts: NDArray[Any], n_owners: int) -> NDArray[np.int64]:
-    """Count how many rows of counts (category, row) have more than n of a category, by owner, (owner, category, n)."""
-    width, n_labels = int(counts.max(initial=0)) + 1, len(counts)
-    cell = (owner * n_labels + np.arange(n_labels)[:, None]) * width + counts
-    found = np.bincount(cell.ravel(), minlength=n_owners * n_labels * width).reshape(n_owners, n_labels, width)
-    return np.cumsum(found[..., ::-1], axis=-1)[..., -2::-1]
 
 
 def _dirichlets(rng: Rng, shape: Floats) -> Floats:
@@ -305,11 +281,9 @@ class States:
 
         Shape (group, chain, state, item).
         """
-        own = self.own[..., items]
-        view = np.where(own < 0, self.typical[:, :, None, items], own)[..., None] == np.arange(
-            self.log_shape.shape[2]
-        )
-        others = view.sum(axis=2, keepdims=True) - view
+        own, labels = self.own[..., items], np.arange(self.log_shape.shape[2])
+        view = np.where(own < 0, self.typical[:, :, None, items], own)[..., None] == labels
+        others = view.sum(axis=2, keepdims=True, dtype=np.int16) - view
         return np.moveaxis((others * view).sum(axis=-1) < others.max(axis=-1) * view.any(axis=-1), 2, 0)
 
     def draw(self, items: slice, rng: Rng, groups: Iterable[int]) -> Iterator[Floats]:
@@ -317,11 +291,7 @@ class States:
 
         Draws of different groups are those of one joint draw, whichever groups are drawn.
         """
-        votes, labels, sample = (
-            self.problem.votes[:, items],
-            np.arange(self.log_shape.shape[2]),
-            np.arange(self.shared),
-        )
+        votes, labels = self.problem.votes[:, items], np.arange(self.log_shape.shape[2])
         own, typical = (of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items]))
         shape = np.exp(self.log_shape.reshape(-1, 1, labels.size))
         root = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)
@@ -332,5 +302,5 @@ class States:
             state, item = np.nonzero(own[:, g] >= 0)
             alone = shape[state] + (votes[g, item] + (own[state, g, item, None] == labels))[:, None]
             drawn = _dirichlets(stream, np.repeat(alone, self.shared, axis=1))
-            values[item[:, None], state[:, None] * self.shared + sample] = drawn
+            values[item[:, None], state[:, None] * self.shared + np.arange(self.shared)] = drawn
             yield values

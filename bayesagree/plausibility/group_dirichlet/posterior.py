@@ -109,14 +109,10 @@ class GroupDirichlet(Posterior):
         """Stream the draws of one group of `truths`, those of `group_dirichlet` with the same seed."""
         if self.group is None:
             raise InputError("group_dirichlet has a truth for each group; evaluate() and score() take it")
-        depth, states, groups = (
-            check_depth(request.top_labels or 1, annotations.categories.size),
-            self.states,
-            [self.group],
-        )
+        depth = check_depth(request.top_labels or 1, annotations.categories.size)
 
         def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
-            (values,) = states.draw(items, rng, groups)
+            (values,) = self.states.draw(items, rng, [self.group])
             return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
 
         return Stream(schedule.draw(draw, annotations.items.size, request.random_seed))
@@ -128,22 +124,15 @@ class GroupDirichlet(Posterior):
         last, dtype = {"category": n_labels}, np.dtype(np.float64)
         if request.top_labels is not None:
             last, dtype = {"rank": check_depth(request.top_labels, n_labels)}, np.dtype(label_dtype(n_labels))
-        shape = {
-            "chain": request.chains,
-            "draw": request.draws,
-            "group": problem.names.size,
-            "item": n_items,
-            **last,
-        }
+        n_groups = problem.names.size
+        shape = {"chain": request.chains, "draw": request.draws, "group": n_groups, "item": n_items} | last
         check_size(shape, dtype.itemsize, "pass top_labels=1, or call evaluate(), which streams")
         states = States.sample(problem, self.prior, request)
         kept, root = np.empty(tuple(shape.values()), dtype), seed_sequence(request.random_seed)
 
         def block(job: tuple[int, slice]) -> NDArray[np.bool_]:
             number, items = job
-            for g, values in enumerate(
-                states.draw(items, block_generator(root, number), range(problem.names.size))
-            ):
+            for g, values in enumerate(states.draw(items, block_generator(root, number), range(n_groups))):
                 some = values if request.top_labels is None else best_labels(values, request.top_labels)
                 kept[:, :, g, items] = by_chain(some, request.chains)
             return states.different(items)
@@ -155,14 +144,14 @@ class GroupDirichlet(Posterior):
         for name, values in {"apart": states.alone, "divided": np.moveaxis(different.mean(axis=-1), 0, 2)}.items():
             found[name] = ("chain", "draw", "group"), np.repeat(values, states.shared, axis=1)
         r_hat, ess = diagnostics(np.concatenate([states.alone, states.log_shape], axis=2))
-        of_label = ("category",), problem.votes.sum(axis=(0, 1))
+        by_group, by_label = problem.votes.sum(axis=2), problem.votes.sum(axis=(0, 1))
         groups = {
             "posterior": found,
             "derived": {"prob_different": (("group", "item"), prob_different)},
             "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
             "constant_data": {
-                "n_votes": (("group", "item"), problem.votes.sum(axis=2)),
-                "n_votes_of_label": of_label,
+                "n_votes": (("group", "item"), by_group),
+                "n_votes_of_label": (("category",), by_label),
             },
         }
         names = [f"apart[{g}]" for g in problem.names] + [f"shape[{as_python(k)}]" for k in annotations.categories]
@@ -173,9 +162,8 @@ class GroupDirichlet(Posterior):
         coords |= {"rank": np.arange(1, kept.shape[-1] + 1), "parameter": names}
         prior = asdict(self.prior or GroupDirichletPrior())
         settings = {"target": TARGET, "prior": prior, "draws_per_state": states.shared}
-        return result_tree(
-            groups, coords, settings=settings, model=self.name, engine="gibbs", random_seed=request.random_seed
-        )
+        how = {"model": self.name, "engine": self.engine, "random_seed": request.random_seed}
+        return result_tree(groups, coords, settings=settings, **how)
 
 
 def group_dirichlet(
