@@ -4,6 +4,7 @@ The extra ``bayesagree[mlflow]`` installs what it needs.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Predictions
 from bayesagree.annotations._columns import Duplicates
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, one_of, shorten
 from bayesagree.evaluation.tables import score_table
 from bayesagree.io.formats._found import Found, Wanted
 
@@ -84,44 +85,37 @@ def read_assessments(
     >>> found.annotations.n_annotations, found.judges.annotators.tolist()
     (3, ['gpt'])
     """
-    by_source, gold = {kind: Found() for kind in ("HUMAN", "LLM_JUDGE", "CODE")}, Found()
-    left_out: dict[str, int] = {}
+    rows, left_out = [], Counter[str]()
     for item, found in _assessments(traces):
-        reason = _unusable(found)
-        if reason:
-            left_out[reason] = left_out.get(reason, 0) + 1
+        if reason := _unusable(found):
+            left_out[reason] += 1
         elif "expectation" in found:
-            gold.answers.append((found["assessment_name"], item, "", found["expectation"]["value"]))
+            rows.append(("GOLD", found["assessment_name"], item, "", found["expectation"]["value"]))
         else:
-            who = by_source[found["source"]["source_type"].replace("AI_JUDGE", "LLM_JUDGE")]
-            answer = found["feedback"]["value"]
-            who.answers.append((found["assessment_name"], item, found["source"]["source_id"], answer))
-    people = by_source["HUMAN"]
-    if not people.answers:
+            source = found["source"]
+            kind = source["source_type"].replace("AI_JUDGE", "LLM_JUDGE")
+            rows.append((kind, found["assessment_name"], item, source["source_id"], found["feedback"]["value"]))
+    asked = sorted({question for kind, question, *_ in rows if kind == "HUMAN"})
+    if not asked:
         raise InputError("no trace has feedback whose source is HUMAN; people's assessments are needed")
-    questions = sorted({question for question, *_ in people.answers})
-    if name is None and len(questions) > 1:
-        raise InputError(f"people assessed {shorten(questions)}; choose one with name=")
-    chosen = name or questions[0]
+    if name is None and len(asked) > 1:
+        raise InputError(f"people assessed {shorten(asked)}; choose one with name=")
+    chosen = one_of(asked[0] if name is None else name, "name", asked)
+    people, judges, programs, gold = (
+        [row[1:] for row in rows if row[:2] == (kind, chosen)] for kind in ("HUMAN", "LLM_JUDGE", "CODE", "GOLD")
+    )
     if scale is None and labels is None:
-        rows = [row for found in by_source.values() for row in found.answers if row[0] == chosen]
-        labels = sorted(
-            {value for *_, value in rows if value is not None}, key=lambda value: (str(type(value)), value)
-        )
+        values = {value for *_, value in (*people, *judges, *programs)} - {None}
+        labels = sorted(values, key=lambda value: (str(type(value)), value))
     wanted = Wanted(chosen, "labels" if scale is None else "ratings", scale, step, labels, duplicates)
-    annotations: Any = people.annotations(wanted, "the traces")
+    found = Found(answers=people)
+    annotations: Any = found.annotations(wanted, "the traces")
     if annotations is None:
         raise InputError(f"people's feedback on {chosen!r} has no values")
-    of = {
-        kind: [(q, *rest) for q, *rest in by_source[kind].answers if q == chosen] for kind in ("LLM_JUDGE", "CODE")
-    }
-    judges: Any = Found(answers=of["LLM_JUDGE"]).annotations(
-        wanted._replace(kind="labels", scale=None), "the traces"
-    )
-    programs = Found(outputs=[(who, item, value, None) for _, item, who, value in of["CODE"]])
-    known = {item: value for question, item, _, value in gold.answers if question == chosen}
-    left_out |= people.left_out
-    return Assessments(annotations, judges, programs.predictions(labels), known, left_out)
+    of_judges: Any = Found(answers=judges).annotations(wanted._replace(kind="labels", scale=None), "the traces")
+    outputs = Found(outputs=[(who, item, value, None) for _, item, who, value in programs]).predictions(labels)
+    known = {item: value for _, item, _, value in gold}
+    return Assessments(annotations, of_judges, outputs, known, dict(left_out + found.left_out))
 
 
 def log_result(result: xr.DataTree, *, report: str | Path | None = None, prefix: str = "") -> None:
