@@ -31,7 +31,7 @@ def read(file: File, question: str | None) -> Found:
     """Read tasks; cancelled and empty annotations are left out, ground-truth annotations are gold."""
     if _is_minimal(file):
         return _read_minimal(file, question)
-    found, (of_item, of_person) = Found(), _named(file)
+    found, readers, (of_item, of_person) = Found(), {}, _named(file)
     for task in file.json:
         item = _item(task, of_item)
         for annotation in task.get("annotations", ()):
@@ -39,6 +39,7 @@ def read(file: File, question: str | None) -> Found:
                 found.left_out["cancelled annotations"] += 1
                 continue
             who = _name(annotation.get("completed_by"), of_person)
+            readers[item, who] = None
             answers, spans = _answers(annotation, found)
             if spans:
                 found.spans += [(name, item, who, *span) for name, *span in spans]
@@ -56,12 +57,6 @@ def read(file: File, question: str | None) -> Found:
                     found.outputs.append((model, item, value[0], None))
     if found.spans:
         del found.left_out[NOTHING]  # they marked nothing
-        readers = {
-            (_item(task, of_item), _name(one.get("completed_by"), of_person)): None
-            for task in file.json
-            for one in task.get("annotations", ())
-            if not one.get("was_cancelled")
-        }
         marked = {row[1:3] for row in found.spans}
         found.spans += [("", *who, None, None, None) for who in readers if who not in marked]
     compared = bool(found.answers) and all(value in PAIRWISE for *_, value in found.answers)

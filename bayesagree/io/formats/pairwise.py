@@ -52,14 +52,12 @@ def read(file: File, question: str | None) -> Found:
     if "item" in rows and "turn" in names:
         rows["item"] = [f"{item}, turn {turn}" for item, turn in zip(rows["item"], table["turn"])]
     if winner == "g1_winner":
-        other = rows.assign(left=rows["right"], right=rows["left"], winner=table["g2_winner"])
-        rows = pd.concat([rows, other], ignore_index=True)
-        places = {"model_1": [first, second], "model_2": [second, first]}
-        n = len(table)
-        rows["winner"] = [
-            w if w not in places else ("left" if (w == "model_1") == (row < n) else "right")
-            for row, w in enumerate(rows["winner"])
-        ]
+        first_game, second_game = (
+            table[game].mask(table[game] == "model_1", table[first]).mask(table[game] == "model_2", table[second])
+            for game in ("g1_winner", "g2_winner")
+        )
+        other = rows.assign(left=rows["right"], right=rows["left"], winner=second_game)
+        rows = pd.concat([rows.assign(winner=first_game), other], ignore_index=True)
     weighted = winner == "preference" and is_number(table[[winner]])
     order_known = not weighted or ORDERS in names
     if weighted:
