@@ -1,8 +1,10 @@
 """Comparisons as counts per cell, and the probabilities of outcomes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations.comparisons import Comparisons
@@ -47,14 +49,16 @@ def cells_of(comparisons: Comparisons, *, oriented: bool, by_item: bool, by_anno
         values = np.where(turned[:, None], -values, values) + 0.0
         outcome = np.where(turned & (outcome < 2), 1 - outcome, outcome)
     who = np.maximum(c.annotator_index, 0) if by_annotator else np.zeros_like(first)
-    rows = np.lexsort((*values.T, second, first, who))
-    codes, values = np.stack([first, second, who]).astype(np.int64)[:, rows], values[rows]
-    new = np.append(True, (codes[:, 1:] != codes[:, :-1]).any(axis=0) | (values[1:] != values[:-1]).any(axis=1))
-    cell, size = np.cumsum(new) - 1, int(new.sum())
-    counts = np.bincount(outcome[rows] * size + cell, minlength=3 * size).reshape(3, size).astype(float)
+    table: Any = pd.DataFrame(values).assign(who=who, first=first, second=second, outcome=outcome)
+    keys = ["who", "first", "second", *range(values.shape[1])]
+    cells: Any = (
+        table.groupby([*keys, "outcome"]).size().unstack(fill_value=0).reindex(columns=range(3), fill_value=0)
+    )
+    of = cells.index.to_frame(index=False)
     n_annotators = max(c.annotators.size, 1) if by_annotator else 1
-    first, second, who = codes[:, new]
-    return Cells(first, second, who, n_annotators, values[new].T, counts, entry_model)
+    first, second, who = (of[name].to_numpy() for name in ("first", "second", "who"))
+    covariates = of[keys[3:]].to_numpy(float).T
+    return Cells(first, second, who, n_annotators, covariates, cells.to_numpy(float).T, entry_model)
 
 
 def outcome_probabilities(distance: Floats, odds: Floats) -> tuple[Floats, Floats, Floats]:
