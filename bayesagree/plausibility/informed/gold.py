@@ -32,11 +32,11 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import label_dtype
-from bayesagree.inference.hamiltonian import Chain
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
-from bayesagree.inference.streams import Seed, block_generators, one_blas_thread, stream_apart
+from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.informed.fit import Fit, chains_of
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 SLOPE_SD, CONFUSION_SD, HIT_SD = 1.0, 1.5, 4.0
 # Labels up to which each pair has a confusion of its own; of more, votes would say too little about a pair.
 MOST_CONFUSED = 16
-WARM_UP, SHORTEST, LONGEST = 40, 1.0, 4.0
 # Most consecutive draws of a chain that share their parameters, and the fewest sets of these: an interval from 4 x 5
 # sets holds adult2's score in .80 to .85, from 4 x 50 in .90.
 SHARED, FEWEST_SETS = 10, 100
@@ -82,15 +81,15 @@ class GoldRegression:
         sd = np.repeat((SLOPE_SD, HIT_SD, CONFUSION_SD), sizes)
         return np.eye(1, sd.size)[0], sd
 
-    def density(self, theta: Floats) -> tuple[float, Floats]:
-        """Log posterior density of the slopes and its gradient."""
+    def density(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Log posterior density (vector,) of slopes (vector, slope), and its gradient (vector, slope)."""
         (mean, sd), (rows, truth) = self.prior, self.known
-        eta = rows @ theta
-        log_p = eta - sp.special.logsumexp(eta, axis=1, keepdims=True)
+        log_p = sp.special.log_softmax(rows @ theta.T, axis=1)
         at, away = np.arange(truth.size), (theta - mean) / sd
         residual = -np.exp(log_p)
         residual[at, truth] += 1
-        return float(log_p[at, truth].sum() - away @ away / 2), np.tensordot(residual, rows, 2) - away / sd
+        slope = np.tensordot(residual, rows, ((0, 1), (0, 1)))
+        return log_p[at, truth].sum(axis=0) - np.square(away).sum(axis=1) / 2, slope - away / sd
 
     @cached_property
     def known(self) -> tuple[Floats, NDArray[np.int64]]:
@@ -99,37 +98,24 @@ class GoldRegression:
         return self.columns(at), self.gold[at]
 
     @cached_property
-    def mode(self) -> tuple[Floats, Floats]:
-        """The most probable slopes, by Newton's method, and a root of the inverse information there."""
-        mean, sd = self.prior
-        theta, (rows, _) = mean.copy(), self.known
-        height, slope = self.density(theta)
-        while True:
-            p = sp.special.softmax(rows @ theta, axis=1)
-            spread = np.sqrt(p)[..., None] * (rows - (p[..., None] * rows).sum(axis=1, keepdims=True))
-            flat = spread.reshape(-1, theta.size)
-            triangle = sp.linalg.cholesky(flat.T @ flat + np.diag(sd**-2), lower=True)
-            step = sp.linalg.cho_solve((triangle, True), slope)
-            root = sp.linalg.solve_triangular(triangle, np.eye(theta.size), lower=True).T
-            gain = float(step @ slope)
-            if gain < 1e-6:
-                return theta, np.ascontiguousarray(root)
-            size = 1.0
-            while (found := self.density(theta + size * step))[0] < height and size > 1e-3:
-                size /= 2
-            theta, (height, slope) = theta + size * step, found
+    def fit(self) -> Fit:
+        """The most probable slopes, and a root of the inverse information there."""
+        (mean, sd), (rows, _) = self.prior, self.known
+
+        def cost(theta: Floats) -> tuple[float, Floats]:
+            height, slope = self.density(theta[None])
+            return -float(height[0]), -slope[0]
+
+        mode = sp.optimize.minimize(cost, mean, jac=True, method="L-BFGS-B", options={"ftol": 1e-14}).x
+        p = sp.special.softmax(rows @ mode, axis=1)[..., None]
+        flat = (np.sqrt(p) * (rows - (p * rows).sum(axis=1, keepdims=True))).reshape(-1, mode.size)
+        return Fit(mode, np.linalg.cholesky(np.linalg.inv(flat.T @ flat + np.diag(sd**-2))))
 
     def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the slopes, shape (chain, draw, slope)."""
-        mode, root = self.mode
-        out = np.empty((chains, draws, mode.size))
+        rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
         with one_blas_thread():
-            for c, rng in enumerate(block_generators(stream_apart(random_seed, "parameters"), chains)):
-                start = mode + root @ rng.standard_normal(mode.size)
-                chain = Chain(self.density, start, root, rng, shortest=SHORTEST, longest=LONGEST)
-                chain.adapt(WARM_UP)
-                out[c] = chain.run(draws)
-        return out
+            return chains_of(self.density, [self.fit], draws, chains, rng)
 
 
 @dataclass(frozen=True)

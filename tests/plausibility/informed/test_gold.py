@@ -29,11 +29,10 @@ def problem(case) -> GoldRegression:
 
 
 def test_mode_has_no_slope_and_its_root_is_that_of_the_curvature(problem):
-    mode, root = problem.mode
-    assert np.abs(problem.density(mode)[1]).max() < 1e-2
-    curvature = np.array([
-        (problem.density(mode + 1e-4 * e)[1] - problem.density(mode - 1e-4 * e)[1]) / 2e-4 for e in np.eye(mode.size)
-    ])  # fmt: skip
+    mode, root = problem.fit
+    assert np.abs(problem.density(mode[None])[1][0]).max() < 1e-2
+    ways = 1e-4 * np.eye(mode.size)
+    curvature = (problem.density(mode + ways)[1] - problem.density(mode - ways)[1]) / 2e-4
     np.testing.assert_allclose(root @ root.T, np.linalg.inv(-curvature), rtol=1e-3, atol=1e-4)
 
 
@@ -41,15 +40,15 @@ def test_density_is_that_of_the_pymc_model(case, problem):
     votes, predictions, gold = case
     log_density = GoldTruth(predictions, gold).model(votes).compile_logp()
     points = np.random.default_rng(3).normal(size=(4, problem.prior[0].size))
-    apart = [problem.density(point)[0] - float(log_density({"slopes": point})) for point in points]
+    apart = [problem.density(point[None])[0][0] - float(log_density({"slopes": point})) for point in points]
     np.testing.assert_allclose(apart, apart[0], atol=1e-8)
 
 
 def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
-    mode, root = problem.mode
+    mode, root = problem.fit
     proposal = sp.stats.multivariate_t(mode, 1.3 * root @ root.T, df=8, seed=4)
     points = proposal.rvs(5_000)
-    log_weight = np.array([problem.density(p)[0] for p in points]) - proposal.logpdf(points)
+    log_weight = problem.density(points)[0] - proposal.logpdf(points)
     weight = sp.special.softmax(log_weight)
     size = 1 / np.square(weight).sum()
     assert size > 150
