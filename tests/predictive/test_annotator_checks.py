@@ -27,14 +27,14 @@ def drawn(labels_per_item, confusion, ambiguity, n_items=300):
 
 @pytest.mark.long
 def test_a_liar_is_flagged_and_careful_annotators_are_not():
-    tree = dawid_skene(crowd().labels, draws=150, random_seed=1)
+    tree = dawid_skene(crowd().labels, draws=600, random_seed=1)  # concentrations: some hundred effective draws
     table = annotator_table(tree).set_index("annotator")
     assert table.loc[7, "flags"] == ["worse_than_chance"]
     assert table.loc[range(7), "flags"].map(len).sum() == 0
     assert (table["lower"] < table["accuracy"]).all()
     assert (table["upper"] > table["accuracy"]).all()
     assert table["n_labels_given"].sum() == 1200
-    assert label_switching(tree) == 0.0
+    assert label_switching(tree) < 0.01
 
 
 def result_of_full(found: float, labels_given: int, **settings: float) -> xr.DataTree:
