@@ -47,9 +47,10 @@ from numpy.typing import NDArray
 
 from bayesagree import Labels, corrected_rate, datasets
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.judges import prediction_powered_mean, rogan_gladen
+from bayesagree.judges import prediction_powered_mean
 from bayesagree.judges._win_rates import win_draws
 from bayesagree.judges.annotator_test import ENOUGH, Wins, benjamini_yekutieli, wins_p_values
+from bayesagree.judges.estimators import rogan_gladen
 
 RESULTS = Path(__file__).parent / "results"
 N_ITEMS, N_SYSTEMS, N_JUDGES = 2000, 5, 3

@@ -33,8 +33,6 @@ def of_percents():
     return xr.DataTree.from_dict({"/posterior": xr.Dataset({"plausibility": percents}, coords)})
 
 
-RATE = {"specificity": 0.9, "sensitivity": 0.8, "n_items": 20, "n_negative": 9, "n_positive": 9}
-
 REFUSED = {
     "draws: sampler of the exact engine": (lambda: ba.dirichlet(VOTES, sampler={"tune": 5}), "sampler= holds arguments of PyMC"),
     "draws: client of nuts": (lambda: ba.dirichlet(VOTES, engine="nuts", client=1), "is for the fast engines"),
@@ -44,17 +42,14 @@ REFUSED = {
     "conformal: unknown method": (lambda: ba.conformalize(VOTES, SOFT, method="no"), "method='no' is not one of"),
     "conformal: posterior of ratings": (lambda: ba.conformalize(ba.normal_inverse_gamma(RATED, draws=5, random_seed=1), SOFT), "draw the posterior of labels or rankings"),
     "conformal: hard labels": (lambda: ba.conformalize(VOTES, HARD), "score|hard"),
-    "judges: raw rate of no share": (lambda: ba.judges.rogan_gladen(raw_rate=1.5, **RATE), r"raw_rate=1\.5 is not between 0 and 1"),
-    "judges: sensitivity of no share": (lambda: ba.judges.rogan_gladen(raw_rate=0.5, **RATE | {"sensitivity": 1.5}), r"sensitivity=1\.5 is not between"),
     "judges: unequal lengths": (lambda: ba.judges.prediction_powered_mean([1, 0], [1], [0, 1]), "give one verdict for each"),
-    "judges: verdicts of nobody": (lambda: ba.judges.verdict_predictions(NOBODY, VOTES), "the judges are unknown"),
+    "judges: verdicts of nobody": (lambda: ba.alternative_annotator_test(VOTES, NOBODY), "the judges are unknown"),
     "judges: people twice": (lambda: ba.alternative_annotator_test(TWICE, HARD), "labelled an item twice"),
     "agreement: clusters in an array of pairs": (lambda: ba.agreement_table(VOTES, cluster=np.ones((2, 2))), "cluster"),
     "evaluate: groups of items in an array of pairs": (lambda: ba.evaluate(VOTES, SOFT, by=np.array([["a", "b"]]), draws=5), "by"),
     "blind: a positive label that is an array": (lambda: ba.blind_scores(HARD, positive=np.array([0.2, 0.8])), "positive=array.* is not one of the labels"),
     "blind: metrics in an array of pairs": (lambda: ba.blind.blind_posterior(HARD, metrics=np.array([["a", "b"]]), draws=5), "is not one of"),
     "subjective: items in an array of pairs": (lambda: ba.subjective.disagreement_rate(VOTES, items=np.ones((2, 2))), "names no item"),
-    "judges: rates that are words": (lambda: ba.judges.estimators.saving_bound(np.array(["a"]), 0.8, 0.8), r"lie in \[0, 1\]"),
     "auc: scores of no model": (lambda: ba.metrics.concordance(np.empty((0, 2)), [0, 1]), r"scores have shape \(0, 2\)"),
     "auc: no such method": (lambda: ba.auc(VOTES, SOFT, method="no"), "method='no' is not one of"),
     "auc: counts have no annotators": (lambda: ba.auc(NOBODY, SOFT, method="sgt"), "needs to know who gave each label"),
@@ -111,7 +106,7 @@ def test_is_refused(name):
 
 OF_OTHERS = {
     "davidson": [ba.comparisons.effect_table],
-    "corrected_rate": [ba.judges.judge_table, ba.judges.warnings_of],
+    "corrected_rate": [ba.judges.judge_table],
     "group_posterior": [ba.subjective.group_summary],
 }
 

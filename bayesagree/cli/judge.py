@@ -33,7 +33,7 @@ def judge(
     """
     import pandas as pd
 
-    from bayesagree.judges import judge_table, warnings_of
+    from bayesagree.judges import judge_table
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
 
@@ -49,7 +49,8 @@ def judge(
         }
         how: dict[str, Any] = {"positive": counted} | by_item | vars(sampling)
         tree = corrected_rate(given, human, **how)
-        settings["positive"], rates, notes = counted, judge_table(tree), warnings_of(tree)
+        settings["positive"], rates = counted, judge_table(tree)
+        notes = rates.attrs["warnings"]
         votes = human.counts().sum(axis=1)
         if (votes > 1).sum() >= (votes > 0).sum() / 2:  # people's accuracy is learnt from their disagreement
             rates = pd.concat([rates, judge_table(corrected_rate(given, human, target="truth", **how))])
@@ -103,11 +104,10 @@ def _positive(requested: str | None, labels: Any) -> Any:
 
 def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
     """Test every judge against people; no rows, and a note, where they cannot be compared."""
-    from bayesagree.judges import verdict_predictions
     from bayesagree.judges.annotator_test import alternative_annotator_test
 
     try:
-        found = alternative_annotator_test(people, verdict_predictions(verdicts, people), **how)
+        found = alternative_annotator_test(people, verdicts, **how)
     except InputError as error:
         return [], [f"the alternative annotator test is not possible: {error}"]
     names = ["winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator"]

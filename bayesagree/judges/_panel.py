@@ -1,7 +1,7 @@
 """Verdicts as numbers, and the regression that they make of people's votes."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,10 +51,6 @@ class Panel:
     def seen(self) -> NDArray[np.bool_]:
         """Items with at least one vote."""
         return self.votes > 0
-
-    def without_judges(self) -> "Panel":
-        """Return the same items and people, with no judge."""
-        return replace(self, judges=self.judges[:0], verdict=self.verdict[:, :0])
 
 
 class Cells(NamedTuple):

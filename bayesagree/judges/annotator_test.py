@@ -21,18 +21,20 @@ https://doi.org/10.2307/2090408. The posterior is ours.
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
+from bayesagree.judges._panel import verdict_codes
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.
@@ -52,7 +54,7 @@ class Wins(NamedTuple):
 
 def alternative_annotator_test(
     labels: Labels | Ratings | Rankings,
-    judges: Predictions,
+    judges: Predictions | Labels | Ratings | Rankings,
     *,
     epsilon: float = 0.2,
     min_items: int = 30,
@@ -69,9 +71,10 @@ def alternative_annotator_test(
         Labels, ratings or rankings by people, who must be known by name; only items with at least two of them count. In
         rankings the labels that somebody does not name are tied behind those named.
     judges
-        One hard label an item and judge, or scores, whose best label counts; for ratings numbers, or labels that are
-        numbers. For rankings scores rank all labels, and a hard label is ahead of all others. Items without a label of
-        a judge do not count for that judge.
+        Annotations by the judges, who are the annotators: of labels the first of an item counts, of ratings the mean.
+        Or predictions: one hard label an item and judge, or scores, whose best label counts; for ratings numbers, or
+        labels that are numbers. For rankings scores rank all labels, and a hard label is ahead of all others. Items
+        without a label of a judge do not count for that judge.
     epsilon
         By how much the judge may be worse and still save effort: .2 against experts, .15 against skilled people, .1
         against crowd workers (Calderon et al.).
@@ -129,7 +132,11 @@ def alternative_annotator_test(
     (1.0, True)
     """
     labels = as_annotations(labels, name="labels")
-    judges = as_predictions(judges, labels, "judges")
+    judges = (
+        _answers(judges, labels)
+        if isinstance(judges, Labels | Ratings | Rankings)
+        else as_predictions(judges, labels, "judges")
+    )
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
     wins = _wins(labels, judges)
@@ -206,6 +213,41 @@ def _posterior(
     found = {"prob_passes": (below.mean(axis=1) >= ENOUGH).mean(), "advantage": advantage.mean(), "lower": lower[0]}
     found |= {"upper": upper[0], "prob_new_annotator": (of_new[:, 2] - of_new[:, 1] < epsilon).mean()}
     return {name: float(value) for name, value in found.items()} | {"prob_replaces": below.mean(axis=0)}
+
+
+def _answers(verdicts: Annotations, people: Annotations) -> Predictions:
+    """Return what each judge, an annotator of the verdicts, answered on the items of people.
+
+    Of labels the first of an item counts, of ratings the mean; labels that a judge did not rank come last.
+    """
+    if not verdicts.annotators_known:
+        raise InputError("the judges are unknown, and each is a model here; give their names")
+    items = people.items.tolist()
+    if isinstance(verdicts, Rankings):
+        ranked = verdicts.to_long().groupby("annotator")
+        scores: dict[str, Any] = {str(judge): _rank_scores(part, people, judge) for judge, part in ranked}
+        return Predictions.from_scores(scores)
+    if isinstance(verdicts, Ratings):
+        means: Any = (
+            verdicts.to_long().pivot_table(index="item", columns="annotator", values="rating").reindex(items)
+        )
+        return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})
+    rows = pd.Index(verdicts.items).get_indexer(pd.Index(people.items))
+    codes, names = verdict_codes(verdicts)[rows], [*verdicts.categories, None]
+    predicted = {str(judge): [names[code] for code in codes[:, j]] for j, judge in enumerate(verdicts.annotators)}
+    return Predictions.from_labels(predicted, items=items, labels=verdicts.categories.tolist())
+
+
+def _rank_scores(part: pd.DataFrame, people: Annotations, judge: Any) -> pd.DataFrame:
+    """Return a judge's ranks as scores, the best highest and labels without a rank below all, one row per item."""
+    wide = part.pivot(index="item", columns="label", values="rank")
+    missing = [item for item in people.items.tolist() if item not in wide.index]
+    if missing:
+        raise InputError(
+            f"judge {judge!r} ranked nothing of {shorten(missing)}; leave these items out of people's table"
+        )
+    ranks = wide.reindex(people.items.tolist(), columns=people.categories.tolist())
+    return -ranks.fillna(ranks.max(axis=None) + 1)
 
 
 def _wins(labels: Labels | Ratings | Rankings, judges: Predictions) -> Wins:

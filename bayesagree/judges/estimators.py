@@ -30,12 +30,6 @@ class RateEstimate(NamedTuple):
     standard_error: float
 
 
-def _require_shares(**shares: float) -> None:
-    for name, value in shares.items():
-        if not 0 <= value <= 1:
-            raise InputError(f"{name}={value!r} is not between 0 and 1")
-
-
 def rogan_gladen(
     raw_rate: float,
     n_items: int,
@@ -85,7 +79,6 @@ def rogan_gladen(
     >>> f"{found.estimate:.4f} ({found.lower:.4f}, {found.upper:.4f})"
     '0.1667 (0.0564, 0.2627)'
     """
-    _require_shares(raw_rate=raw_rate, specificity=specificity, sensitivity=sensitivity)
     if sensitivity + specificity <= 1:
         raise InputError(
             f"sensitivity {sensitivity:g} + specificity {specificity:g} is not above 1: this judge is no better than "
@@ -154,7 +147,7 @@ def prediction_powered_mean(
 
     See Also
     --------
-    corrected_rate, rogan_gladen
+    corrected_rate
 
     Examples
     --------
@@ -178,7 +171,7 @@ def prediction_powered_mean(
     return RateEstimate(float(estimate), float(estimate - reach), float(estimate + reach), error)
 
 
-def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T) -> T:
+def saving_bound(rate: ArrayLike, sensitivity: ArrayLike, specificity: ArrayLike) -> Floats:
     """Largest factor by which a judge can stretch people's labels.
 
     With m labels and any number of verdicts no unbiased estimator is better than m times this many labels alone:
@@ -193,7 +186,7 @@ def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T
 
     Returns
     -------
-    float or ndarray
+    ndarray
         At least 1; infinite for a judge that never errs.
 
     References
@@ -203,20 +196,14 @@ def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T
 
     Examples
     --------
-    >>> round(saving_bound(0.8, 0.8, 0.8), 3)
+    >>> round(float(saving_bound(0.8, 0.8, 0.8)), 3)
     1.36
     """
-    given = [np.asarray(one) for one in (rate, sensitivity, specificity)]
-    if not all(one.dtype.kind in "biuf" and ((one >= 0) & (one <= 1)).all() for one in given):
-        raise InputError(
-            f"rate={rate!r}, sensitivity={sensitivity!r} and specificity={specificity!r} lie in [0, 1]"
-        )
-    b, p, q = (one.astype(np.float64) for one in given)
+    b, p, q = (np.asarray(one, np.float64) for one in (rate, sensitivity, specificity))
     judged = b * p + (1 - b) * (1 - q)
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = b / (1 - b) * (p - judged) ** 2 / (judged * (1 - judged))
-        bound = 1 / (1 - np.minimum(np.nan_to_num(rho, nan=0.0), 1.0))
-    return bound if bound.ndim else float(bound)  # type: ignore[return-value]
+        return 1 / (1 - np.minimum(np.nan_to_num(rho, nan=0.0), 1.0))
 
 
 def classical_checks(panel: Panel, ci_prob: float) -> Variables:

@@ -1,17 +1,15 @@
 """The corrected rate's regression as a PyMC model."""
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
-from bayesagree.inference.nuts import Sampler, sample_nuts
 from bayesagree.judges._panel import design, panel_of
-from bayesagree.judges._regression import Regression, Target, regression
+from bayesagree.judges._regression import Target, regression
 from bayesagree.judges.prior import CorrectedRatePrior
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ def corrected_rate_model(
     positive: Hashable,
     by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
     inclusion: Mapping[Hashable, float] | pd.Series | None = None,
-    target: Literal["share", "truth"] = "share",
+    target: Target = "share",
     prior: CorrectedRatePrior | None = None,
 ) -> "pm.Model":
     """PyMC model of people's votes given the verdicts, the same posterior as `corrected_rate`'s.
@@ -56,18 +54,13 @@ def corrected_rate_model(
     >>> corrected_rate_model(verdicts, people, positive=1).observed_RVs
     [positive_votes]
     """
-    panel = panel_of(verdicts, people, system, positive, by, inclusion)
-    made, chosen = design(panel), prior or CorrectedRatePrior()
-    data = regression(panel, made, chosen)
-    return model_of(data, target, chosen, {"item": panel.items[panel.seen], "column": made.names})
-
-
-def model_of(data: Regression, target: Target, prior: CorrectedRatePrior, coords: Mapping[str, Any]) -> "pm.Model":
-    """Build the model of a regression."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    with pm.Model(coords=dict(coords)) as graph:
+    panel = panel_of(verdicts, people, system, positive, by, inclusion)
+    made, chosen = design(panel), prior or CorrectedRatePrior()
+    data = regression(panel, made, chosen)
+    with pm.Model(coords={"item": panel.items[panel.seen], "column": made.names}) as graph:
         n: Any = pm.Data("observed_votes", data.votes, dims="item")
         k = pm.Data("observed_positive_votes", data.positive, dims="item")
         sd: Any = np.ones(data.scale_index.size)
@@ -83,7 +76,7 @@ def model_of(data: Regression, target: Target, prior: CorrectedRatePrior, coords
             share = pm.math.invprobit((mean + pt.sqrt(rho) * effect) / pt.sqrt(1 - rho))
             pm.Binomial("positive_votes", n, pt.clip(share, 1e-12, 1 - 1e-12), observed=k, dims="item")
         else:
-            right = pm.Beta.dist(prior.people_right, prior.people_wrong)
+            right = pm.Beta.dist(chosen.people_right, chosen.people_wrong)
             sensitivity, specificity = (
                 pm.Truncated(f"people_{name}", right, lower=0.5, upper=1.0)
                 for name in ("sensitivity", "specificity")
@@ -92,29 +85,3 @@ def model_of(data: Regression, target: Target, prior: CorrectedRatePrior, coords
             parts = [pm.Binomial.dist(n, 1 - specificity), pm.Binomial.dist(n, sensitivity)]
             pm.Mixture("positive_votes", positive, parts, observed=k, dims="item")
     return graph
-
-
-def sample_model(
-    data: Regression,
-    target: Target,
-    prior: CorrectedRatePrior,
-    run: Mapping[str, int],
-    random_seed: Any,
-    sampler: Sampler,
-) -> tuple[Floats, Floats, dict[str, Floats]]:
-    """Draw coefficients, scales and people's parameters by NUTS, chains joined."""
-    coords = {"item": np.arange(data.votes.size), "column": np.arange(data.scale_index.size)}
-    graph = model_of(data, target, prior, coords)
-    found = sample_nuts(
-        graph, draws=run["draws"], chains=run["chains"], tune=run["tune"], random_seed=random_seed, sampler=sampler
-    )
-    draws = found["posterior"].to_dataset()
-    size = run["draws"] * run["chains"]
-
-    def joined(name: str) -> Floats:
-        return draws[name].values.reshape(size, *draws[name].shape[2:])
-
-    scale = joined("scale") if data.scale_prior.size else np.empty((size, 0))
-    coefficient = joined("coefficient") * np.hstack([scale, np.ones((size, 1))])[:, data.scale_index]
-    names = ("vote_correlation",) if target == "share" else ("people_sensitivity", "people_specificity")
-    return coefficient, scale, {name: joined(name) for name in names}

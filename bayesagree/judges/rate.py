@@ -19,8 +19,8 @@ https://doi.org/10.1214/aos/1176345338. The joint model of votes and verdicts is
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import asdict
-from typing import Any, Literal, NamedTuple
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,6 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.inference.convergence import diagnostics, warn_of_numbers
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations
@@ -42,7 +41,6 @@ from bayesagree.judges._panel import Panel, cells_of, design, panel_of
 from bayesagree.judges._regression import Target, regression, weighted_columns
 from bayesagree.judges._sampler import Votes, modes, sample_chain
 from bayesagree.judges.estimators import classical_checks, saving_bound
-from bayesagree.judges.model import sample_model
 from bayesagree.judges.prior import CorrectedRatePrior
 from bayesagree.plausibility.independence import warn_of_dependent
 
@@ -77,8 +75,6 @@ def corrected_rate(
     tune: int = 500,
     thin: int = 1,
     random_seed: Seed = None,
-    engine: Literal["hmc", "nuts"] = "hmc",
-    sampler: Sampler = None,
 ) -> xr.DataTree:
     """Estimate the share of people who call an item of each system positive, or the share of items that are.
 
@@ -117,11 +113,6 @@ def corrected_rate(
         Draws kept per chain, number of chains, trajectories before the first draw, trajectories per draw.
     random_seed
         Same seed, same draws.
-    engine
-        ``"hmc"``: Hamiltonian trajectories with all that belongs to one item integrated out; ``"nuts"`` samples
-        `corrected_rate_model`.
-    sampler
-        Further arguments of `pymc.sample`.
 
     Returns
     -------
@@ -149,7 +140,7 @@ def corrected_rate(
 
     See Also
     --------
-    alternative_annotator_test, effective_judges, rogan_gladen, prediction_powered_mean
+    alternative_annotator_test, effective_judges, prediction_powered_mean
 
     Examples
     --------
@@ -167,7 +158,6 @@ def corrected_rate(
     panel = panel_of(verdicts, people, system, positive, by, inclusion)
     chosen = prior or CorrectedRatePrior()
     _check(panel, target)
-    one_of(engine, "engine", ("hmc", "nuts"))
     _warn_of_dependent(panel)
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
     run = {"draws": draws, "chains": chains, "tune": tune, "thin": positive_int(thin, "thin")}
@@ -175,11 +165,10 @@ def corrected_rate(
     root = seed_sequence(random_seed)
     full, alone, weights = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(3)
     rngs = [np.random.default_rng(s) for s in weights.spawn(2)]
-    fit, shared, own = _fit(panel, target, chosen, full, engine, run, sampler)
+    fit, shared, own = _fit(panel, target, chosen, full, run)
     averages = _averages(panel, fit, shared, own, rngs[0])
-    bare = panel.without_judges()
-    of_people = _averages(bare, *_fit(bare, target, chosen, alone, "hmc", run, None), rngs[1])
-    averages["rate_people_alone"] = of_people["rate"]
+    bare = replace(panel, judges=panel.judges[:0], verdict=panel.verdict[:, :0])
+    averages["rate_people_alone"] = _averages(bare, *_fit(bare, target, chosen, alone, run), rngs[1])["rate"]
     slopes = {"intercept": fit.coefficient[:, 0], "slope": fit.coefficient[:, 1 : 1 + panel.judges.size]}
     dims = {"slope": ("judge",)} | dict.fromkeys(averages, ("system", "judge"))
     posterior = {
@@ -211,7 +200,7 @@ def corrected_rate(
     settings |= {"by": features, "tune": tune, "thin": thin}
     coords = {"system": names, "other_system": names, "judge": panel.judges}
     return result_tree(
-        groups, coords, model="corrected_rate", engine=engine, random_seed=random_seed, settings=settings
+        groups, coords, model="corrected_rate", engine="hmc", random_seed=random_seed, settings=settings
     )
 
 
@@ -220,16 +209,12 @@ def _fit(
     target: Target,
     prior: CorrectedRatePrior,
     random_seed: np.random.SeedSequence,
-    engine: str,
     run: Mapping[str, int],
-    sampler: Sampler,
 ) -> tuple[Fit, Floats, Floats]:
     """Draw the coefficients; also return the columns that they multiply: shared, and for each system, of every item."""
     made = design(panel)
     data = regression(panel, made, prior)
     columns = weighted_columns(made, prior), made.own
-    if engine == "nuts":
-        return Fit(*sample_model(data, target, prior, run, random_seed, sampler)), *columns
     first, *streams = random_seed.spawn(1 + run["chains"])
     length = {name: run[name] for name in ("draws", "tune", "thin")}
     rngs = [np.random.Generator(np.random.SFC64(stream)) for stream in streams]

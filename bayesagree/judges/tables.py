@@ -1,17 +1,10 @@
 """Results of judges as one table, and what should be sentences about them."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.annotations import Annotations, Rankings, Ratings
-from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, shorten
 from bayesagree.inference.results import require_from, settings_of
-from bayesagree.io.doors import as_annotations
-from bayesagree.judges._panel import verdict_codes
 
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
 # Fewer items with votes in all are warned of.
@@ -34,11 +27,12 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
         ``target``, of what the rate is: ``"share"``, the share of people who would say positive, or ``"truth"``, the
         share of items that are; ``system``, ``judge``, ``raw_rate``; ``rate``, ``lower``, ``upper`` (of all judges);
         ``sensitivity``, ``specificity`` and ``max_saving`` (posterior medians); ``saving``, the variance from
-        people's labels alone over that of the corrected rate; ``n_items_with_votes``.
+        people's labels alone over that of the corrected rate; ``n_items_with_votes``. ``attrs["warnings"]`` lists, in
+        sentences, few votes, judges that are lenient or strict to a system, and judges that save little.
 
     See Also
     --------
-    corrected_rate, warnings_of
+    corrected_rate
 
     Examples
     --------
@@ -46,8 +40,9 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
     >>> people = Labels.from_matrix([[1, 1], [0, 1], [0, 1], [1, 0]] * 10, items=range(40))
     >>> result = corrected_rate(verdicts, people, positive=1, draws=50, chains=1, random_seed=1)
-    >>> judge_table(result)["raw_rate"].tolist()
-    [0.5]
+    >>> table = judge_table(result)
+    >>> table["raw_rate"].tolist(), table.attrs["warnings"][0]
+    ([0.5], 'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.')
     """
     require_from("corrected_rate", result, "derived/saving")
     posterior, derived = result["posterior"].to_dataset(), result["derived"].to_dataset()
@@ -62,35 +57,12 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     rows = table.reset_index().sort_values(["system", "judge"])
     table = rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
     table.insert(0, "target", settings_of(result)["target"])
+    table.attrs["warnings"] = _warnings(result)
     return table
 
 
-def warnings_of(result: xr.DataTree) -> list[str]:
-    """List what a reader of corrected rates should know: few votes, a judge lenient to a system, a weak judge.
-
-    Parameters
-    ----------
-    result
-        From `corrected_rate`.
-
-    Returns
-    -------
-    list of str
-        Empty if there is nothing to say.
-
-    See Also
-    --------
-    judge_table
-
-    Examples
-    --------
-    >>> from bayesagree import Labels, corrected_rate
-    >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
-    >>> people = Labels.from_matrix([[1, 1], [0, 1], [0, 1], [1, 0]] * 10, items=range(40))
-    >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, random_seed=1))[0]
-    'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.'
-    """
-    require_from("corrected_rate", result, "derived/saving")
+def _warnings(result: xr.DataTree) -> list[str]:
+    """List what a reader of corrected rates should know: few votes, a judge lenient to a system, a weak judge."""
     posterior = result["posterior"].to_dataset()
     number = int(result["constant_data"].to_dataset()["n_items_with_votes"].sum())
     sentences = []
@@ -123,66 +95,6 @@ def warnings_of(result: xr.DataTree) -> list[str]:
         if bound < 1.5
     ]
     return sentences
-
-
-def verdict_predictions(verdicts: Annotations, people: Annotations) -> Predictions:
-    """Return what each judge answered on the items of people.
-
-    Parameters
-    ----------
-    verdicts
-        Answers of the judges, who are its annotators: labels, of which the first of an item counts; ratings, of which
-        the mean counts; or rankings, in which labels that a judge did not name come after all others.
-    people
-        Answers of people of the same kind.
-
-    Returns
-    -------
-    Predictions
-        One model for each judge, as `alternative_annotator_test` takes them.
-
-    Raises
-    ------
-    InputError
-        Judges without names, or one who ranked nothing for an item.
-
-    Examples
-    --------
-    >>> from bayesagree import Labels
-    >>> judges = Labels.from_matrix([["a", "b"], ["b", "b"]], annotators=["gpt", "llama"])
-    >>> people = Labels.from_matrix([["b", "b"]], items=[1], labels=["a", "b"])
-    >>> verdict_predictions(judges, people).hard_labels().tolist()
-    [[1], [1]]
-    """
-    verdicts, people = as_annotations(verdicts, name="verdicts"), as_annotations(people, name="people")
-    if not verdicts.annotators_known:
-        raise InputError("the judges are unknown, and each is a model here; give their names")
-    items = people.items.tolist()
-    if isinstance(verdicts, Rankings):
-        ranked = verdicts.to_long().groupby("annotator")
-        scores: dict[str, Any] = {str(judge): _scores(part, people, judge) for judge, part in ranked}
-        return Predictions.from_scores(scores)
-    if isinstance(verdicts, Ratings):
-        means: Any = (
-            verdicts.to_long().pivot_table(index="item", columns="annotator", values="rating").reindex(items)
-        )
-        return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})
-    rows = pd.Index(verdicts.items).get_indexer(pd.Index(people.items))
-    codes, names = verdict_codes(verdicts)[rows], [*verdicts.categories, None]
-    predicted = {str(judge): [names[code] for code in codes[:, j]] for j, judge in enumerate(verdicts.annotators)}
-    return Predictions.from_labels(predicted, items=items, labels=verdicts.categories.tolist())
-
-
-def _scores(part: pd.DataFrame, people: Annotations, judge: Any) -> pd.DataFrame:
-    """Return a judge's ranks as scores, the best highest and labels without a rank below all, one row per item."""
-    wide = part.pivot(index="item", columns="label", values="rank")
-    missing = [item for item in people.items.tolist() if item not in wide.index]
-    if missing:
-        raise InputError(
-            f"judge {judge!r} ranked nothing of {shorten(missing)}; leave these items out of people's table"
-        )
-    ranks = wide.reindex(people.items.tolist(), columns=people.categories.tolist())
-    return -ranks.fillna(ranks.max(axis=None) + 1)
 
 
 def system_pairs(tree: xr.DataTree) -> pd.DataFrame:

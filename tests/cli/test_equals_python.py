@@ -196,8 +196,7 @@ def test_judge_of_columns_of_other_names(document, folder, tmp_path, votes):
     rates = [ba.judges.judge_table(ba.corrected_rate(verdicts, votes, target=t, **how)) for t in ("share", "truth")]
     same(found["rates"], pd.concat(rates, ignore_index=True))
     assert len(pd.read_csv(tmp_path / "rates.csv")) == len(found["rates"])
-    given = ba.judges.verdict_predictions(verdicts, votes)
-    test = ba.alternative_annotator_test(votes, given, epsilon=0.1, **small)
+    test = ba.alternative_annotator_test(votes, verdicts, epsilon=0.1, **small)
     for row in found["judges"]:
         assert row["prob_passes"] == test["prob_passes"].sel(model=row["judge"]).item()
 
