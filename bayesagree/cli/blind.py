@@ -25,6 +25,7 @@ def blind(
 
     Example: bayesagree blind systems.csv --crowd crowd.csv --methods dawid_skene,majority
     """
+    from bayesagree.blind import independence_check
     from bayesagree.blind.scores import blind_posterior, blind_scores
     from bayesagree.evaluation.tables import score_table
     from bayesagree.io.exports import read_annotations
@@ -58,16 +59,11 @@ def blind(
             "methods", rows, "Scores by every method" + (", and against gold" if gold is not None else "")
         ),
     ]
-    return _output.Answer(tables, _independence(given, seed), tree)
-
-
-def _independence(predictions: Any, seed: int) -> list[str]:
-    from bayesagree.blind import independence_check
-
-    if predictions.models.size < 3:
-        return []
-    p_value = float(independence_check(predictions, random_seed=seed)["p_value"])
-    verdict = "no sign of shared errors"
-    if p_value < 0.05:
-        verdict = "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
-    return [f"Independence check: p = {p_value:.2f}, {verdict}."]
+    notes = []
+    if given.models.size > 2:
+        p_value = float(independence_check(given, random_seed=seed)["p_value"])
+        verdict = "no sign of shared errors"
+        if p_value < 0.05:
+            verdict = "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
+        notes = [f"Independence check: p = {p_value:.2f}, {verdict}."]
+    return _output.Answer(tables, notes, tree)

@@ -23,13 +23,15 @@ def doctor() -> _output.Answer:
 
     needed = _dependencies()
     absent = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
-    named, cache, problems = os.environ.get("BAYESAGREE_DATA"), _cache(), []
-    if missing := [name for name, number in needed.items() if number is None]:
-        problems.append(f"missing packages: {', '.join(missing)}; install bayesagree again")
-    if cache is None:
-        problems.append("compiled code cannot be kept, so every run compiles anew; set NUMBA_CACHE_DIR to a folder")
-    if named is not None and not Path(named).is_dir():
-        problems.append(f"BAYESAGREE_DATA names {named!r}, which is no folder; correct it or unset it")
+    named, cache = os.environ.get("BAYESAGREE_DATA"), _cache()
+    missing = [name for name, number in needed.items() if number is None]
+    lost = named is not None and not Path(named).is_dir()
+    wrong = {
+        f"missing packages: {', '.join(missing)}; install bayesagree again": missing,
+        "compiled code cannot be kept, so every run compiles anew; set NUMBA_CACHE_DIR to a folder": cache is None,
+        f"BAYESAGREE_DATA names {named!r}, which is no folder; correct it or unset it": lost,
+    }
+    problems = [{"problem": text} for text, found in wrong.items() if found]
     system = {
         "version": version("bayesagree"),
         "python": platform.python_version(),
@@ -41,11 +43,12 @@ def doctor() -> _output.Answer:
         "data_sets": 0 if named is None else sum((Path(named) / name).is_dir() for name in SOURCES),
         "extras": ", ".join(extra for extra in EXTRAS if extra not in absent),
     }
-    packages = [{"package": name, "version": number} for name, number in needed.items()]
     tables = [
         _output.Table("system", [{"what": name, "value": value} for name, value in system.items()], "Installation"),
-        _output.Table("dependencies", packages, "Required packages"),
-        _output.Table("problems", [{"problem": text} for text in problems], "Problems"),
+        _output.Table(
+            "dependencies", [{"package": n, "version": v} for n, v in needed.items()], "Required packages"
+        ),
+        _output.Table("problems", problems, "Problems"),
     ]
     notes = [f"For missing extras: pip install 'bayesagree[{','.join(absent)}]'"] if absent else []
     return _output.Answer(tables, notes if problems else [*notes, "No problem found."], code=1 if problems else 0)

@@ -1,15 +1,12 @@
 """`bayesagree subjective`: how well each model predicts each group of annotators."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
-
-if TYPE_CHECKING:
-    from bayesagree.annotations.groups import Groups
 
 
 def subjective(
@@ -32,9 +29,12 @@ def subjective(
 
     Example: bayesagree subjective labels.csv models.csv --annotators people.csv --group gender,age
     """
+    from bayesagree.annotations import Predictions
     from bayesagree.annotations.groups import Groups
     from bayesagree.annotations.missing_predictions import predictions_of
-    from bayesagree.subjective import disagreement_rate, tables
+    from bayesagree.subjective import disagreement_rate, group_agreement, tables
+    from bayesagree.subjective.group_truth import group_truth_tables
+    from bayesagree.subjective.performance import group_performance
 
     given, known = source.read()
     if given.kind == "rankings":
@@ -56,45 +56,28 @@ def subjective(
         models = tables.read_model_predictions(predictions, scored, model=model, **names)
     how = {"draws": draws, "random_seed": seed}
     if truth is not None:
-        return _output.Answer(_by_group(scored, models, groups, **how))
-    return _output.Answer(_performance(given, scored, models, groups, metric, **how))
-
-
-def _performance(
-    given: Any, scored: Any, models: Any, groups: "Groups", metric: Any, **how: int
-) -> list[_output.Table]:
-    """Return the tables of the performance by group."""
-    from bayesagree.subjective import group_agreement, group_performance, tables
-
-    result = group_performance(scored, models, groups, metric=metric)
-    sampled = tables.performance_draws(scored, models, groups, result, **how)
-    name = result.attrs["metric"]
-    of_performance = f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI"
-    of_agreement = "Krippendorff's alpha within and between groups, 95 % interval"
-    settings = {"by": groups.by, "metric": name, "seed": how["random_seed"]}
-    return [
-        _output.Table("settings", [settings], most=0),
-        _output.Table("groups", tables.group_table(result, sampled), of_performance),
-        _output.Table(
-            "models", tables.dispersion_table(result, sampled), "Over groups: dispersion = 1 - sd, 95 % HDI"
-        ),
-        _output.Table("agreement", group_agreement(given, groups), of_agreement),
-    ]
-
-
-def _by_group(labels: Any, models: Any, groups: "Groups", **how: int) -> list[_output.Table]:
-    """Return scores against the truth of each group, how far groups differ, and the items that divide them."""
-    from bayesagree.annotations import Predictions
-    from bayesagree.subjective.group_truth import group_truth_tables
-
-    if not isinstance(models, Predictions):
-        raise InputError("--truth by-group scores predictions per item; these are per annotation")
-    found = group_truth_tables(labels, models, groups, **how)
-    titles = {
-        "scores": f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI",
-        "groups": "How far groups differ; p values by permutation",
-        "items": "Items that divide the groups, one in ten of them by chance",
-    }
-    settings = {"by": groups.by, "truth": "by-group", "seed": how["random_seed"]}
-    shown = [_output.Table(name, found[name], title) for name, title in titles.items()]
-    return [_output.Table("settings", [settings], most=0), *shown]
+        if not isinstance(models, Predictions):
+            raise InputError("--truth by-group scores predictions per item; these are per annotation")
+        found: Any = group_truth_tables(scored, models, groups, **how)
+        titles = {
+            "scores": f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI",
+            "groups": "How far groups differ; p values by permutation",
+            "items": "Items that divide the groups, one in ten of them by chance",
+        }
+        chosen = {"truth": "by-group"}
+    else:
+        result = group_performance(scored, models, groups, metric=metric)
+        sampled, name = tables.performance_draws(scored, models, groups, result, **how), result.attrs["metric"]
+        found = {
+            "groups": tables.group_table(result, sampled),
+            "models": tables.dispersion_table(result, sampled),
+            "agreement": group_agreement(given, groups),
+        }
+        titles = {
+            "groups": f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI",
+            "models": "Over groups: dispersion = 1 - sd, 95 % HDI",
+            "agreement": "Krippendorff's alpha within and between groups, 95 % interval",
+        }
+        chosen = {"metric": name}
+    settings = _output.Table("settings", [{"by": groups.by, "seed": seed} | chosen], most=0)
+    return _output.Answer([settings, *(_output.Table(name, found[name], title) for name, title in titles.items())])

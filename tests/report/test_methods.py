@@ -21,7 +21,7 @@ CHAPTERS = {
     '<section id="gold"': "Scores against gold rest on the 20 items",
     "more votes would": "The value of further votes",
     "Another annotator</span></th>": "Another annotator gives a label",
-    "reliability 4<": "results also shown at 4",
+    "1 (reference), 4": "results also shown at 4",
     "(Bayesian bootstrap)": "The items are taken as a sample",
     "Labels only": "Beside it stands the",
 }
