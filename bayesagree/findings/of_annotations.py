@@ -127,6 +127,8 @@ def never_meet(case: Case) -> Finding:
 
 def unused(case: Case) -> Finding:
     """Labels that nobody uses, or one annotator alone."""
+    if case.comparisons is not None:
+        raise Lacking("labels")
     who = np.unique(np.column_stack([case.who, case.labels.label_index]), axis=0)[:, 1]
     few = case.labels.categories[np.bincount(who, minlength=case.labels.categories.size) < 2].tolist()
     way_out = "ask whether they are needed, and read as they are meant: metrics that average over labels count them"

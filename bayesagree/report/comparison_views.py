@@ -54,7 +54,7 @@ def facts(data: ComparisonReport) -> Iterator[Fact]:
     common = data.effects[data.effects["annotator"].isna()].set_index("effect")
     questions = {"first_wins": "Does the first place win?", "tie_probability": "How often do two equal models tie?"}
     meaning = {"first_wins": "50 % if the place does not matter.", "tie_probability": ""}
-    for name in questions.keys() & set(common.index):
+    for name in common.index.intersection(list(questions)):
         row: Any = common.loc[name]
         ends = percents(row["lower"], row["upper"])
         yield Fact(questions[name], percent(row["mean"]), ends, Markup(meaning[name]))
@@ -62,9 +62,11 @@ def facts(data: ComparisonReport) -> Iterator[Fact]:
 
 def steps(data: ComparisonReport) -> Iterator[Markup]:
     """Yield what to compare next, and what the numbers leave out."""
-    number_of = data.worth.attrs["separating"]
-    more = "More than a million" if number_of is None else count(number_of)
-    yield text("{} more comparisons of the two best would separate them with probability 0.8.", more)
+    if (number_of := data.worth.attrs["separating"]) != 0:
+        more = "More than a million" if number_of is None else count(number_of)
+        yield text("{} more comparisons of the two best would separate them with probability 0.8.", more)
+    pair: Any = data.pairs.iloc[0]
+    yield text("Compare next {} with {}.", *map(named, pair.iloc[:2]))
     if data.comparisons.overview()["components"] > 1:
         yield text("No comparison links some models with others: there only the prior compares them.")
     if not settings_of(data.result)["item_effects"] and data.comparisons.items.size:
