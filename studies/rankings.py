@@ -203,7 +203,7 @@ def _setting(
     sums = np.zeros((scorer.n_components, scorer.n_models, draws.chains * draws.draws))
     for block in draws.blocks:
         best = [block.top_label[:, :, :k] for k in range(1, DEPTH + 1)]
-        shares.append([share_of_most_frequent_set(top, draws.labels.size) for top in best])
+        shares.append([share_of_most_frequent_set(top) for top in best])
         sums += scorer.sums(block)
     certainty = {f"top_{k + 1}": share for k, share in enumerate(np.concatenate(shares, axis=1))}
     risks: dict[str, NDArray[Any]] = {}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.inference.blocks import DrawBlock, Schedule, Stream, best_labels
 from bayesagree.inference.group_scores import require_one_truth
+from bayesagree.inference.multisets import words
 from bayesagree.inference.pseudo_label import PseudoLabel
 from bayesagree.inference.streams import item_blocks, map_blocks
 
@@ -80,7 +80,10 @@ def truth_draws(
     if "plausibility" in posterior:
         chains, draws = (posterior.sizes[dim] for dim in ("chain", "draw"))
         labels = plausibility_draws(truth, slice(0))["category"].values
-        raw = partial(_raw_plausibility, truth)
+
+        def raw(items: slice) -> NDArray[np.float64]:
+            return _in_memory(_plausibility(truth, items))
+
         read = _best(raw, labels.size, depth, PseudoLabel.of(truth), keep=plausibility)
         return TruthDraws(np.asarray(posterior["item"]), labels, chains, draws, read)
     if plausibility:
@@ -127,15 +130,6 @@ def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.Data
     if pseudo is None:
         return values
     return values.isel(category=slice(-1)).copy(data=pseudo.split(_in_memory(values), items))
-
-
-def plausibility_block(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
-    """Read the plausibilities of a block of items, shape (chain, draw, item, category)."""
-    return _in_memory(plausibility_draws(tree, items))
-
-
-def _raw_plausibility(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
-    return _in_memory(_plausibility(tree, items))
 
 
 def _by_item(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -289,24 +283,13 @@ def states_order(truth: Truth, labels: NDArray[Any]) -> bool:
     return are_numbers(labels) if stated is None else bool(stated)
 
 
-def share_of_most_frequent_set(top: NDArray[Any], n_labels: int) -> Floats:
+def share_of_most_frequent_set(top: NDArray[Any]) -> Floats:
     """Return the share of the most frequent set of labels among the draws of each item, (item, sample, rank)."""
-    if n_labels < 63:  # a bit for each label
-        code = np.bitwise_or.reduce(np.int64(1) << top.astype(np.int64), axis=2)
-    else:
-        ordered = np.sort(top, axis=2).astype(np.int64)
-        code, size = ordered[..., 0], n_labels
-        for rank in range(1, ordered.shape[2]):
-            # One digit more would leave 63 bits: number the sets seen so far anew, of which there are few.
-            if size > 2**62 // n_labels:
-                seen, code = np.unique(code, return_inverse=True)
-                size = seen.size
-            code, size = code * n_labels + ordered[..., rank], size * n_labels
-    code = np.sort(code, axis=1)
+    # A set is known by the sum of a random word for each of its labels.
+    word = words(np.arange(top.max(initial=0) + 1))
+    code = np.sort(sum(word[top[:, :, rank]] for rank in range(top.shape[2])), axis=1)
     new = np.ones(code.shape, dtype=bool)
     new[:, 1:] = code[:, 1:] != code[:, :-1]
     start = np.flatnonzero(new)
-    return (
-        np.maximum.reduceat(np.diff(start, append=new.size), np.flatnonzero(start % new.shape[1] == 0))
-        / new.shape[1]
-    )
+    longest = np.maximum.reduceat(np.diff(start, append=new.size), np.flatnonzero(start % new.shape[1] == 0))
+    return longest / new.shape[1]

@@ -132,10 +132,9 @@ def annotation_certainty(
     if exact:
         raise InputError(f"exact certainty exists for k=1 only, not k={k}; use the draws (exact=False)")
     draws = truth_draws(truth, k, threshold=threshold)
-    n_labels = draws.labels.size
 
     def largest(block: DrawBlock) -> NDArray[np.float64]:
-        return share_of_most_frequent_set(block.top_label, n_labels)
+        return share_of_most_frequent_set(block.top_label)
 
     return _array("annotation_certainty", np.concatenate(list(draws.map(largest, client))), item=draws.items)
 

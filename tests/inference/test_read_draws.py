@@ -7,7 +7,7 @@ import xarray as xr
 from bayesagree import InputError, Labels, Predictions, evaluate
 from bayesagree.inference.blocks import Schedule
 from bayesagree.inference.results import result_tree
-from bayesagree.inference.top_labels import number_draws, plausibility_block, point_estimate, stream_of, truth_draws
+from bayesagree.inference.top_labels import number_draws, plausibility_draws, point_estimate, stream_of, truth_draws
 
 SHARES = np.random.default_rng(1).dirichlet(np.ones(4), size=(2, 3, 130))
 BEST = np.argsort(-SHARES, axis=-1)
@@ -44,7 +44,7 @@ def test_best_labels_of_every_block(kept, depth):
 
 def test_all_plausibilities_of_a_block():
     tree = stored(plausibility=(["category"], SHARES))
-    np.testing.assert_array_equal(plausibility_block(tree, slice(64, 128)), SHARES[:, :, 64:128])
+    np.testing.assert_array_equal(plausibility_draws(tree, slice(64, 128)), SHARES[:, :, 64:128])
     (_, block, _) = truth_draws(tree, 2, plausibility=True).blocks
     np.testing.assert_array_equal(block.plausibility, flat(SHARES)[64:128])
 

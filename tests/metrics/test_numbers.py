@@ -49,9 +49,10 @@ def test_missing_numbers():
     points = TRUTH.copy()
     points[3] = np.nan
     models = Predictions.from_numbers({"A": points})
+    how = {"plausibility": "normal_inverse_gamma", "metrics": ["mae"], "draws": 5}
     with pytest.raises(InputError, match="no prediction for 1 of 70 items: 3"):
-        evaluate(RATINGS, models, metrics=["mae"])
-    assert evaluate(RATINGS, models, metrics=["mae"], missing="skip", draws=5)["certainty"].sizes["item"] == 69
+        evaluate(RATINGS, models, **how)
+    assert evaluate(RATINGS, models, missing="skip", **how)["certainty"].sizes["item"] == 69
 
 
 def test_wrong_kinds_are_refused():

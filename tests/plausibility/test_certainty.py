@@ -58,7 +58,7 @@ def test_sets_are_counted_as_sets(k, n_labels, n_samples, random_seed):
     counted = {frozenset(row): 0 for row in top.tolist()}
     for row in top.tolist():
         counted[frozenset(row)] += 1
-    found = share_of_most_frequent_set(np.stack([top, top[:1].repeat(n_samples, axis=0)]).astype(np.int16), n_labels)
+    found = share_of_most_frequent_set(np.stack([top, top[:1].repeat(n_samples, axis=0)]).astype(np.int16))
     assert found.tolist() == [max(counted.values()) / n_samples, 1.0]
 
 
