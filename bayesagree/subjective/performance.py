@@ -31,7 +31,8 @@ from bayesagree.io.doors import as_annotations, as_annotators, as_predictions, i
 from bayesagree.subjective.disagreement import require_one_each
 
 ModelPredictions = Predictions | Mapping[str, pd.Series]
-Metric = str | Callable[[NDArray[Any], NDArray[Any]], float]
+Function = Callable[[NDArray[Any], NDArray[Any]], float]
+Metric = str | Function
 
 
 class ModelRows(NamedTuple):
@@ -103,7 +104,6 @@ def group_performance(
     annotations = as_annotations(annotations, (Labels, Ratings))
     predictions = as_predictions(predictions, annotations) if is_data(predictions) else predictions
     groups = as_groups(annotations, annotators, by)
-    name = _metric_name(annotations, metric)
     per_annotator = annotator_performance(annotations, predictions, metric=metric)
     values, inside = per_annotator.to_numpy(), groups.index >= 0
     present = ~np.isnan(values[:, inside])
@@ -118,7 +118,7 @@ def group_performance(
     found = {"performance": (both, means), "n_scored": (both, scored), "annotator_performance": per_annotator}
     counts = {f"n_{name}": ("group", composition[name].to_numpy()) for name in ("annotators", "annotations")}
     found |= counts | {"group_of": ("annotator", groups.index)}
-    dataset = xr.Dataset(found, {"group": groups.names}, {"metric": name, "by": groups.by})
+    dataset = xr.Dataset(found, {"group": groups.names}, per_annotator.attrs | {"by": groups.by})
     return dataset.assign(summarise(dataset["performance"]))
 
 
@@ -141,14 +141,19 @@ def annotator_performance(
     """
     require(annotations, (Labels, Ratings), "annotations")
     require_one_each(annotations, "the performance per annotator")
-    name = _metric_name(annotations, metric)
+    name, function = _metric(annotations, metric)
     rows = model_rows(annotations, predictions)
-    if name in _ROW_SCORES:
-        score = np.where(rows.present, _ROW_SCORES[name](rows.answer, rows.predicted), 0.0)
-        values = _means(score, rows.present, annotations.annotator_index, annotations.annotators.size)[0]
-    else:
-        function = _correlation if name == "correlation" else metric
-        values = _annotator_values(function, rows, annotations)  # type: ignore[arg-type]
+    known = annotations.categories if isinstance(annotations, Labels) else None
+    order = np.argsort(annotations.annotator_index, kind="stable")
+    ends = np.searchsorted(annotations.annotator_index[order], np.arange(annotations.annotators.size + 1))
+    values = np.full((rows.models.size, annotations.annotators.size), np.nan)
+    for j in np.flatnonzero(np.diff(ends)):
+        given = order[ends[j] : ends[j + 1]]
+        for m in range(rows.models.size):
+            mine = given[rows.present[m, given]]
+            pair = rows.answer[mine], rows.predicted[m, mine]
+            if mine.size:
+                values[m, j] = function(*(pair if known is None else (known[codes] for codes in pair)))
     coords = {"model": rows.models, "annotator": annotations.annotators}
     return xr.DataArray(values, coords, ("model", "annotator"), attrs={"metric": name})
 
@@ -288,27 +293,16 @@ def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -
     return series.reindex(rows)
 
 
-def _metric_name(annotations: Labels | Ratings, metric: Metric | None) -> str:
-    """Return the name of the metric, which must fit the annotations."""
+def _metric(annotations: Labels | Ratings, metric: Metric | None) -> tuple[str, Function]:
+    """Return name and function of the metric, which must fit the annotations; the first is the default."""
     fitting = _METRICS[annotations.kind]
-    if metric is None:
-        return fitting[0]
     if callable(metric):
-        return getattr(metric, "__name__", "function")
-    if metric not in fitting:
+        return getattr(metric, "__name__", "function"), metric
+    name = metric or next(iter(fitting))
+    if name not in fitting:
         kind = type(annotations).__name__
         raise InputError(f"metric={metric!r} is not one of {shorten(fitting)} for {kind}, nor a function")
-    return metric
-
-
-# Names of the metrics of each kind of annotations, the default first.
-_METRICS = {"labels": ("accuracy",), "ratings": ("absolute_error", "correlation")}
-
-# Metrics that are a mean over annotations.
-_ROW_SCORES: dict[str, Callable[[NDArray[Any], NDArray[Any]], Floats]] = {
-    "accuracy": lambda answer, predicted: (answer == predicted).astype(np.float64),
-    "absolute_error": lambda answer, predicted: np.abs(answer - predicted),
-}
+    return name, fitting[name]
 
 
 def _means(
@@ -320,21 +314,17 @@ def _means(
     return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0), n
 
 
-def _annotator_values(
-    function: Callable[[NDArray[Any], NDArray[Any]], float], rows: ModelRows, annotations: Labels | Ratings
-) -> Floats:
-    values = np.full((rows.models.size, annotations.annotators.size), np.nan)
-    known = annotations.categories if isinstance(annotations, Labels) else None
-    for m, (predicted, present) in enumerate(zip(rows.predicted, rows.present)):
-        for j in np.unique(annotations.annotator_index[present]):
-            mine = present & (annotations.annotator_index == j)
-            pair = rows.answer[mine], predicted[mine]
-            values[m, j] = function(*(pair if known is None else (known[codes] for codes in pair)))
-    return values
-
-
 def _correlation(answer: Floats, predicted: Floats) -> float:
     """Return Pearson's r, NaN below three annotations or where one side is constant."""
     if answer.size < 3 or np.ptp(answer) == 0 or np.ptp(predicted) == 0:
         return np.nan
     return float(np.corrcoef(answer, predicted)[0, 1])
+
+
+_METRICS: dict[str, dict[str, Function]] = {
+    "labels": {"accuracy": lambda answer, predicted: float(np.mean(answer == predicted))},
+    "ratings": {
+        "absolute_error": lambda answer, predicted: float(np.mean(np.abs(answer - predicted))),
+        "correlation": _correlation,
+    },
+}
