@@ -191,10 +191,10 @@ def draw_weights(
     unit = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip(sides, places)])
     code, size, n = cluster, np.ones(1), np.array([of.weight.sum() for of in sides])
     if code is None:
-        kinds = np.ravel_multi_index(tuple(unit + 1), [of.weight.size + 1 for of in sides])
-        _, first, size = np.unique(kinds[(unit >= 0).any(axis=0)], return_index=True, return_counts=True)
-        unit = unit[:, np.flatnonzero((unit >= 0).any(axis=0))[first]]
-        code = np.arange(size.size)
+        unit = unit[:, (unit >= 0).any(axis=0)]
+        kinds = np.asarray(np.ravel_multi_index(tuple(unit + 1), [of.weight.size + 1 for of in sides]))
+        _, first, size = np.unique(kinds, return_index=True, return_counts=True)
+        unit, code = unit[:, first], np.arange(size.size)
     has = unit >= 0
     seen = np.stack([np.bincount(code[one], minlength=code.max(initial=-1) + 1) > 0 for one in has])
     # A cluster of the mean size counts as one item beside the pseudo-items, whose mass is that of two clusters.

@@ -144,10 +144,10 @@ def log_probability(number: Any, alpha: Any, beta: Any, shares: Sequence[Any], e
 
 def _log_shares(alpha: Any, beta: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """Return log probabilities of an outright low end, an outright high end, and a judgment."""
-    towards_high = _log(alpha) - _log(beta)
+    towards_high: Any = _log(alpha) - _log(beta)
     log_low = _log(low) - _log(1 - low) - towards_high
     log_high = _log(high) - _log(1 - high) + towards_high
-    norm = pm.math.logaddexp(pm.math.logaddexp(log_low, log_high), pt.zeros_like(log_low))
+    norm: Any = pm.math.logaddexp(pm.math.logaddexp(log_low, log_high), pt.zeros_like(log_low))
     return log_low - norm, log_high - norm, -norm
 
 

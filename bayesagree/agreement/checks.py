@@ -144,7 +144,7 @@ def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, r
 def judgments(mu: Floats, precision: float, shares: Any, rng: np.random.Generator) -> Floats:
     """Draw a judgment on [0, 1], or an outright end, given the item mean of each."""
     a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
-    log_low, log_high, _ = outright_shares(*shares, sp.special.logit(mu))
+    log_low, log_high, _ = outright_shares(shares[0], shares[1], sp.special.logit(mu))
     x, u = rng.beta(a, b), rng.random(mu.size)
     return np.where(u < np.exp(log_low), 0.0, np.where(u > 1 - np.exp(log_high), 1.0, x))
 

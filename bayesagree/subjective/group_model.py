@@ -181,7 +181,7 @@ def group_summary(
     ends = column_hdi(mean.values.reshape(-1, mean.sizes["model"] * mean.sizes["group"]), ci_prob)
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
     z = float(sp.special.ndtri((1 + ci_prob) / 2))
-    found = {"mean": mean.mean(sample)} | {
+    found: dict[str, Any] = {"mean": mean.mean(sample)} | {
         name: (("model", "group"), end.reshape(mean.shape[2:])) for name, end in zip(("lower", "upper"), ends)
     }
     found["prob_worse"] = (mean.rename(group="other_group") - mean > margin).mean(sample)
