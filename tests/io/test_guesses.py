@@ -129,6 +129,9 @@ def test_a_second_ranking_by_one_reader_is_no_tie():
         read_annotations(RANKED)
     assert read_annotations(RANKED, duplicates="first").of_item(0) == [[["Mel"], ["Ekz"]]]
     assert read_annotations(RANKED, duplicates="last").of_item(0) == [[["Nae"], ["War"]]]
+    with pytest.warns(UserWarning, match="column 'answer' is taken for the label"):
+        renamed = read_annotations(RANKED.rename(columns={"label": "answer"}), duplicates="last")
+    assert renamed.of_item(0) == [[["Nae"], ["War"]]]
     tied = read_annotations(RANKED.sort_values("rank", kind="stable"))
     assert tied.of_item(0) == [[["Mel", "Nae"], ["Ekz", "War"]]]
 

@@ -135,7 +135,7 @@ class Found:
         names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
         how: Any = {"item": columns.item, "annotator": columns.annotator}
         if kind == "rankings":
-            if {*how.values(), columns.rank, "answer"} <= {*frame.columns}:
+            if {*how.values(), columns.rank, "_answer"} <= {*frame.columns}:
                 frame = self.one_ranking(frame, columns.item, str(columns.annotator), wanted.duplicates)
             return Rankings.from_long(frame, **how, label=columns.label, rank=columns.rank, labels=names)
         value = columns.rating if kind == "ratings" else columns.label
@@ -145,7 +145,7 @@ class Found:
             how |= {"rating": value, "scale": scale, "step": wanted.step, "duplicates": duplicates}
             made: Annotations = in_levels(Ratings.from_long(frame, **how), notes)
         else:
-            if "answer" in frame:
+            if "_answer" in frame:
                 frame, duplicates = self._choices(frame, duplicates)
             how |= {"label": value, "labels": names, "ordered": wanted.ordered, "duplicates": duplicates}
             made = Labels.from_long(frame, **how)
@@ -154,10 +154,10 @@ class Found:
 
     def _choices(self, frame: Any, duplicates: Duplicates) -> tuple[Any, Duplicates]:
         """Apply the rule for repeated annotations to answers: several choices in one of them are no repeats."""
-        several = frame["answer"].duplicated(keep=False)
+        several = frame["_answer"].duplicated(keep=False)
         if not several.any() or duplicates == "keep":
             return frame, duplicates
-        answers, n = frame.drop_duplicates("answer"), frame.loc[several, "answer"].nunique()
+        answers, n = frame.drop_duplicates("_answer"), frame.loc[several, "_answer"].nunique()
         repeated = answers.duplicated(["item", "annotator"], keep="last" if duplicates == "last" else "first")
         if duplicates == "error":
             raise InputError(
@@ -167,11 +167,11 @@ class Found:
             )
         self.notes.append(f"{n} answers choose several labels: all choices are kept")
         self.count_repeats(int(repeated.sum()))
-        return frame[~frame["answer"].isin(answers.loc[repeated, "answer"])], "keep"
+        return frame[~frame["_answer"].isin(answers.loc[repeated, "_answer"])], "keep"
 
     def one_ranking(self, frame: Any, item: str, annotator: str, duplicates: Duplicates) -> Any:
-        """Keep the rows of one ranking of each item by each annotator; the column `answer` tells rankings apart."""
-        answers = frame.drop_duplicates("answer")
+        """Keep the rows of one ranking of each item by each annotator; the column `_answer` tells rankings apart."""
+        answers = frame.drop_duplicates("_answer")
         repeated = answers.duplicated([item, annotator], keep="last" if duplicates == "last" else "first")
         if repeated.any() and duplicates in ("error", "keep"):
             what, who = answers.loc[repeated, [item, annotator]].iloc[0]
@@ -180,7 +180,7 @@ class Found:
                 f"all); {say('duplicates', 'first')} (or last) takes one of them"
             )
         self.count_repeats(int(repeated.sum()))
-        return frame[~frame["answer"].isin(answers.loc[repeated, "answer"])]
+        return frame[~frame["_answer"].isin(answers.loc[repeated, "_answer"])]
 
     def marked(self, question: str | None) -> pd.DataFrame | None:
         """Make the table of spans that `Labels.from_spans` takes, None where the question has none.
@@ -201,7 +201,7 @@ class Found:
 
     def _one_value_a_row(self, frame: Any, values: list[Any], wanted: Wanted) -> tuple[Any, bool]:
         """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
-        kinds, frame = set(map(type, values)), frame.assign(answer=range(len(frame)))
+        kinds, frame = set(map(type, values)), frame.assign(_answer=range(len(frame)))
         if not LISTS.isdisjoint(kinds):
             listed = values if kinds <= LISTS else [value if type(value) in LISTS else [value] for value in values]
             sizes = np.fromiter(map(len, listed), np.int64, len(listed))

@@ -95,7 +95,7 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         found.left_out[f"rows without a {kind.removesuffix('s')}"] += empty
     if kind == "rankings" and {*columns[:3], columns.rank} <= {*table.columns}:
         table = table[table[columns.label].notna()]
-        table = table.assign(answer=_reading(table, columns))
+        table = table.assign(_answer=_reading(table, columns))
     way_out = f", or {say('label', columns.rating)} if they name labels"
     return found.made(table, columns, wanted, kind, way_out)
 
