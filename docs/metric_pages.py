@@ -93,7 +93,9 @@ def page(record: MetricRecord) -> str:
     how = rf"\text{{{AVERAGES[suffix]}}} " if suffix in AVERAGES else ""
     facts = {
         "range": f"{low:g} to {high:g}, {direction(record)} is better",
-        "needs": f"{NEEDS[record.needs]} of the model" + (", ordered categories" if record.ordered else ""),
+        "needs": f"{NEEDS[record.needs]} of the model"
+        + (", in several runs" if record.runs else "")
+        + (", ordered categories" if record.ordered else ""),
         "does not exist": f"where {record.undefined}: NaN, with a warning" if record.undefined else "always exists",
         "few votes": few_votes(record),
         "tested": f"It {tested(record)}; its interval in a simulation: "
@@ -102,6 +104,7 @@ def page(record: MetricRecord) -> str:
     }
     rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())
     code = example_of_numbers(name) if numeric else example(name, n_labels, record.ordered)
+    code = example_of_runs(name) if record.runs else code
     return f"""# {title(record)}
 
 `"{record.pattern}"`: {meaning(record)}.
@@ -146,6 +149,24 @@ truth = rng.dirichlet(np.full({n_labels}, 0.3), 60)
 votes = ba.Labels.from_counts(rng.multinomial(5, truth){stated})
 guess = rng.dirichlet(np.ones({n_labels}), 60)
 models = ba.Predictions.from_scores({{"good": 0.8 * truth + 0.2 * guess, "poor": 0.4 * truth + 0.6 * guess}})
+posterior = ba.dirichlet(votes, draws=100, random_seed=1)
+ba.score(posterior, models, "{name}").mean(("chain", "draw")).to_series().round(3)"""
+
+
+def example_of_runs(name: str) -> str:
+    """Return the code that scores two models of several runs by it."""
+    return f"""import numpy as np
+import pandas as pd
+import bayesagree as ba
+
+rng = np.random.default_rng(1)
+truth = rng.integers(0, 2, 60)
+votes = ba.Labels.from_counts(10 * np.eye(2, dtype=int)[truth])
+rows = [
+    (model, item, run, truth[item] if rng.random() < skill else 1 - truth[item])
+    for model, skill in (("good", 0.9), ("poor", 0.6)) for item in range(60) for run in range(4)
+]
+models = ba.Predictions.from_long(pd.DataFrame(rows, columns=["model", "item", "run", "label"]), run="run")
 posterior = ba.dirichlet(votes, draws=100, random_seed=1)
 ba.score(posterior, models, "{name}").mean(("chain", "draw")).to_series().round(3)"""
 

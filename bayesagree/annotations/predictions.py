@@ -26,6 +26,7 @@ from bayesagree.annotations._display import Displayed, names
 from bayesagree.annotations._numbers import level_widths, numbers_of
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
+from bayesagree.annotations.runs import NAMES, Runs, with_runs
 from bayesagree.errors import InputError, shorten
 
 
@@ -45,6 +46,8 @@ class Predictions(Categorical, Displayed):
     numbers, levels
         Predicted numbers, samples or quantiles in rising order, NaN where a model gave none, shape (model, item,
         level), and their levels between 0 and 1, shape (level,); None for labels.
+    runs
+        Which model each row is a run of, where models answered several times; every run is then a row of `models`.
     """
 
     models: NDArray[Any]
@@ -54,10 +57,13 @@ class Predictions(Categorical, Displayed):
     label_index: Codes | None
     numbers: Floats | None = None
     levels: Floats | None = None
+    runs: Runs | None = None
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
         found: dict[str, Any] = {"models": names(self.models), "items": self.items.size}
+        if self.runs is not None:
+            found = {"models": names(self.runs.models), "runs": self.models.size, "items": self.items.size}
         if self.numbers is not None:
             return found | {"predicted": "numbers", "values per item": self.numbers.shape[2]}
         if self.label_index is None:
@@ -178,6 +184,7 @@ class Predictions(Categorical, Displayed):
         item: str = "item",
         label: str = "label",
         score: str | None = None,
+        run: str | None = None,
         labels: Sequence[Any] | None = None,
         probabilities: bool = False,
     ) -> Self:
@@ -189,6 +196,9 @@ class Predictions(Categorical, Displayed):
             pandas, polars or pyarrow table.
         model, item, label, score
             Names of its columns; ``score=None`` reads hard labels.
+        run
+            Column of the runs of models that answered an item several times. None: the column ``run``, ``trial``,
+            ``epoch``, ``replicate`` or ``seed`` that tells such rows apart.
         labels
             All possible labels, in their order; by default the declared categories of a categorical column, else
             the distinct values, sorted.
@@ -208,7 +218,11 @@ class Predictions(Categorical, Displayed):
         """
         table = eager_frame(frame)
         model, item, label = guessed_columns(table.columns, model=model, item=item, label=label)
-        model_codes, models = encode(values_of(column(table, model, "model")), "model")
+        of_model, known_runs = values_of(column(table, model, "model")), None
+        if repeated := _repeated(table, run, {"model": model, "item": item}, (label, score)):
+            of_model, known_runs = repeated
+        model_codes, models = encode(of_model, "model")
+        runs = None if known_runs is None else Runs.of(models, known_runs)
         item_codes, items = encode(values_of(column(table, item, "item")), "item")
         label_codes, known = label_column(table, label, labels)
         require_present(model_codes, "model")
@@ -218,12 +232,39 @@ class Predictions(Categorical, Displayed):
             outputs.require_once(cell, (models, items))
             hard = np.full(models.size * items.size, -1, np.int32)
             hard[cell] = label_codes
-            return cls(models, items, known, None, hard.reshape(models.size, items.size))
+            return cls(models, items, known, None, hard.reshape(models.size, items.size), runs=runs)
         require_present(label_codes, "label")
         cell, axes = cell * known.size + label_codes, (models, items, known)
         array = outputs.full_table(cell, float_column(table, score, "score"), axes)
         outputs.check_scores(array, models, items, known, probabilities)
-        return cls(models, items, known, array, None)
+        return cls(models, items, known, array, None, runs=runs)
+
+    @property
+    def model_names(self) -> NDArray[Any]:
+        """Names of the models, each once, however often it ran."""
+        return self.models if self.runs is None else self.runs.rows(self.models)
+
+    def pooled(self) -> Self:
+        """Return one prediction for each model that answered several times: the mean of its runs.
+
+        Of hard labels the share of each, (runs that gave it + 1 / K) / (runs + 1), of K labels.
+        """
+        if self.runs is None:
+            return self
+        new: dict[str, Any] = {"models": self.model_names, "runs": None}
+        if self.numbers is not None:
+            return replace(self, numbers=self.runs.mean(self.numbers.swapaxes(0, 1)).swapaxes(0, 1), **new)
+        scores, n_labels = self.scores, self.categories.size
+        if scores is None:
+            given = (self.hard_labels()[:, :, None] == np.arange(n_labels)).astype(float)
+            once = np.append(np.bincount(self.runs.code), np.ones(self.models.size - self.runs.code.size))
+            size = once[:, None, None]
+            shares = self.runs.mean(given.swapaxes(0, 1)).swapaxes(0, 1)
+            answered = shares.sum(axis=2, keepdims=True) * size
+            scores = np.where(answered > 0, (shares * size + 1 / n_labels) / (answered + 1), np.nan)
+        else:
+            scores = self.runs.mean(np.swapaxes(scores, 0, 1).astype(float)).swapaxes(0, 1)
+        return replace(self, scores=scores, label_index=None, **new)
 
     def on_items(self, items: NDArray[Any]) -> Self:
         """Return the predictions for these items and no others; what is predicted beyond them has no part."""
@@ -305,6 +346,16 @@ class Predictions(Categorical, Displayed):
             return self.hard_labels()[:, :, None].astype(dtype)
         order = self.scores.argmax(-1, keepdims=True) if depth == 1 else np.argsort(-self.scores, kind="stable")
         return np.where(np.isnan(self.scores[:, :, :1]), -1, order[:, :, :depth]).astype(dtype)
+
+
+def _repeated(table: Any, run: str | None, keys: Mapping[str, str], known: Sequence[str | None]) -> Any:
+    """Return the name of the model and run of each row, and what they are; None of a table without runs."""
+    others = [one for one in table.columns if one not in (*keys.values(), *known)]
+    some = [one for one in others if one.lower() in NAMES] if run is None else [run]
+    if not some:
+        return None
+    columns = {role: values_of(column(table, name, role)) for role, name in keys.items()}
+    return with_runs(pd.DataFrame(columns | {one: values_of(column(table, one, "run")) for one in some}), run, some)
 
 
 def _by_model(given: Any, name: str) -> Mapping[str, Any]:

@@ -32,7 +32,7 @@ def check(
     from bayesagree.evaluation.gates import claim, required_probability
 
     truth, models = source.read(predictions, columns, needed=True)
-    names = {str(name): name for name in models.models.tolist()}
+    names = {str(name): name for name in models.model_names.tolist()}
     for option, name in (("--new", new), ("--old", old)):
         if name not in names:
             raise InputError(f"{option} {name!r} is not one of the models, {shorten(names)}")

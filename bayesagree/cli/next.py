@@ -37,6 +37,7 @@ def next(
     from bayesagree.planning.next_items import annotate_next
 
     votes, models = source.read(predictions, columns)
+    models = models and models.pooled()
     if votes.kind == "comparisons":
         pairs = annotate_next(votes, n=n, goal=goal, random_seed=seed)
         if output is not None:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
@@ -76,17 +77,20 @@ class Evaluation:
         """Score the predictions."""
         check_order(self.metrics, getattr(annotations, "has_order", False), annotations.categories.size)
         labels, scored = without_missing(annotations, predictions, self.missing)
+        pooled, runs = scored.pooled(), scored.runs
         known = None if self.gold is None else scored_gold(self.gold, predictions, scored)
         options = self.options | ({} if known is None else {"gold": known})
         weighted = {} if self.reliability in (None, (1.0,)) else {"reliability": self.reliability}
         choice = Choice(self.plausibility, "")
         if is_auto(self.plausibility):
-            choice = default_posterior(labels, scored, options | weighted)
+            choice = default_posterior(labels, pooled, options | weighted)
         chosen = specification_for(labels, choice.name, options, self.arguments)
-        truths = chosen.truths(labels, scored, self.request, reliabilities_of(chosen, self.reliability))
+        truths = chosen.truths(labels, pooled, self.request, reliabilities_of(chosen, self.reliability))
         annotations, given, posterior = truths.annotations, truths.predictions, truths.posteriors[0]
         if posterior.exchangeable and not posterior.takes_predictions:
             warn_of_dependent(annotations, given)
+        if runs is not None:
+            given = scored.aligned(given.items, given.categories)
         how = replace(self, request=truths.request)
         slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
         settings = how.settings(posterior, given.items.size)
@@ -104,12 +108,16 @@ class Evaluation:
             apart = voted if apart is None else apart
         scoring = how.scoring(given, split_in_two(slices, apart))
         sums, learnt, mixed = how.sums(truths, scoring)
-        models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
-        coords = {"model": models, "item": given.items, "part": PARTS, "side": list(SIDES)}
+        models = given.model_names
+        models = np.append(models, ANOTHER_ANNOTATOR) if self.another_annotator else models
+        parts = PARTS[:3] if runs is None else PARTS
+        coords = {"model": models, "item": given.items, "part": parts, "side": list(SIDES)}
+        if runs is not None:
+            coords["run"] = pd.unique(runs.names)
         coords |= {"category": given.categories} | dict(truths.coords)
         if slices is not None:
             coords[slices.name] = slices.names
-        found = Results(sums, scoring, models, slices, known is not None).groups(how.request.chains)
+        found = Results(sums, scoring, models, slices, known is not None, runs).groups(how.request.chains)
         groups = truths.join(found)
         if mixed:
             groups["diagnostics"] = mixed
@@ -229,7 +237,8 @@ class Evaluation:
             }
             for name, sum_ in ((name, group.items()) for name, group in sums.items())
         }
-        coords = {str(dim): values.values for dim, values in made["posterior"].coords.items() if dim != "draw"}
+        every = {**made["runs"].coords} if "runs" in made else {}
+        coords = {str(d): of.values for d, of in (every | {**made["posterior"].coords}).items() if d != "draw"}
         how = {
             "model": made.attrs["model"],
             "engine": made.attrs["sampler"],

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
+from bayesagree.annotations.runs import Runs
 from bayesagree.evaluation._sums import ScoreSums
 from bayesagree.inference.item_weights import ItemGroups
 from bayesagree.metrics.another_annotator import BlockScoring
 from bayesagree.metrics.posterior_scores import warn_undefined
 
 # Of the variance of a score whose items are a sample.
-PARTS = np.array(["annotation", "test_set", "total"])
+PARTS = np.array(["annotation", "test_set", "total", "run"])
 
 
 class Results(NamedTuple):
@@ -26,9 +27,16 @@ class Results(NamedTuple):
     by: ItemGroups | None = None
     # Whether slices are in two by gold; else where they are, by annotations.
     gold: bool = False
+    # Of models that answered several times; every score is then the mean over the runs.
+    runs: Runs | None = None
 
     def values(self, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
         """Return the scores of the items of some slices at a reliability, shape (metric, model, sample)."""
+        found = self.of_rows(level, inside, bootstrap=bootstrap)
+        return found if self.runs is None else self.runs.mean(found)
+
+    def of_rows(self, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
+        """Return the same of every run of a model, shape (metric, row, sample)."""
         found = self.sums.scores(self.scoring.scorer, level, inside, bootstrap=bootstrap)
         slices, n_items = self.scoring.slices, self.sums.certainty.shape[1]
         items = np.arange(n_items) if slices is None else np.flatnonzero(inside[slices.code])
@@ -64,6 +72,9 @@ class Results(NamedTuple):
             parts = self._variance(scores, every)
             of_metric = {m.name: parts[:, :, c] for c, m in enumerate(self.scoring.scorer.metrics)}
             groups["variance"] = {name: (("part", "truth", "model"), v) for name, v in of_metric.items()}
+        if self.runs is not None:
+            rows = self.over_levels(lambda level: self.of_rows(level, every, bootstrap=bootstrap))
+            groups["runs"] = self._by_metric(self.runs.apart(rows)[1], chains, (*dims, "run", "model"))
         if self.by is not None:
             sliced = self.over_levels(lambda level: self._slices(level, apart, bootstrap=bootstrap))
             groups["slices"] = self._by_metric(sliced, chains, (*dims, self.by.name, "side", "model"))
@@ -99,8 +110,13 @@ class Results(NamedTuple):
         """
         plain = self.over_levels(lambda level: self.values(level, every, bootstrap=False))
         annotation, both = plain.var(axis=-1), scores.var(axis=-1)
+        test_set = np.maximum(both - annotation, 0.0)
+        if self.runs is not None:  # what the bootstrap adds holds the noise of runs
+            run = self.over_levels(lambda level: self.runs.variance(self.of_rows(level, every, bootstrap=False)))
+            run = np.minimum(run, test_set)
+            return np.stack([annotation, test_set - run, annotation + test_set, run])
         exact = self.over_levels(lambda level: self.sums.test_set_variance(self.scoring.scorer, level))
         weights = self.scoring.weights
         inexact = np.isnan(exact) | (weights is not None and weights.clustered)
-        test_set = np.where(inexact, np.maximum(both - annotation, 0.0), exact)
+        test_set = np.where(inexact, test_set, exact)
         return np.stack([annotation, test_set, annotation + test_set])

@@ -137,8 +137,8 @@ def claim(
 ) -> Claim:
     """Evaluate, and return what is found about the claim of `assert_better`."""
     annotations = as_annotations(annotations)
-    predictions = as_predictions(predictions, annotations, may_lack=True)
-    models = predictions.models.tolist()
+    predictions = as_predictions(predictions, annotations, may_lack=True, runs=True)
+    models = predictions.model_names.tolist()
     for name, role in ((new, "new"), (old, "old")):
         if name not in models:
             raise InputError(f"{role}={name!r} is not one of the models, {shorten(models)}")

@@ -119,7 +119,10 @@ def evaluate(
         ``annotation_certainty`` (item). With ``items="bootstrap"`` group ``variance``: one variable per metric, dims
         (part, model), part = annotation, test_set, total. With `by` group ``slices``: one variable per metric, dims
         (chain, draw, slice, side, model), side = slice, rest, difference. Several reliabilities add a dim
-        ``reliability`` to each, after (chain, draw) or (part).
+        ``reliability`` to each, after (chain, draw) or (part). Of models with several runs every score is the mean
+        over these; group ``runs`` has that of each, dims (chain, draw, run, model), and ``variance`` also the part
+        ``run``, what another set of runs would change, from the differences between the runs' scores (``test_set`` is
+        then the rest of what the bootstrap adds).
         ``attrs["higher_is_better"]`` of every score is 1 or 0. The settings name the ``target``; with ``"dirichlet"``
         also ``prior_share``, the mean weight of the prior in an item at the first reliability. From .09 on, which is
         ten votes per item, the score from annotations alone is likely far from the score against a well-annotated
@@ -172,7 +175,7 @@ def evaluate(
     """
     if not isinstance(annotations, Iterator):
         annotations = as_annotations(annotations)
-        predictions = as_predictions(predictions, annotations, may_lack=True)
+        predictions = as_predictions(predictions, annotations, may_lack=True, runs=True)
     if isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
     metrics = default_metrics(predictions) if metrics is None else metrics

@@ -9,6 +9,7 @@ import pandas as pd
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
+from bayesagree.annotations.runs import NAMES, with_runs
 from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.formats._guess import is_number, nested, only_key
 
@@ -29,6 +30,30 @@ class Columns(NamedTuple):
         others = [name for name in table.columns if name not in (model, item, self.score)]
         one = len(others) == 1 and {model, item} <= {*table.columns} and not is_number(table[others])
         return Columns(model, item, others[0] if one else self.label, self.score)
+
+
+def one_row_a_run(table: pd.DataFrame, columns: Columns, run: str | None) -> tuple[pd.DataFrame, Any]:
+    """Return a table whose models are runs, without its column of runs, and the model and run of each; or as it is."""
+    if run is not None and run not in table.columns:
+        raise InputError(f"no column {run!r} for the run; the table has {shorten(table.columns, 20)}")
+    others = [name for name in table.columns if name.lower() in NAMES and name not in columns]
+    if run is None and (not others or columns.item not in table.columns):
+        return table, None
+    if columns.model not in table.columns and columns.label in table.columns:
+        table = table.assign(**{columns.model: "model"})
+    if columns.model not in table.columns or columns.item not in table.columns:
+        if run is None:
+            return table, None
+        raise InputError(
+            "runs are read with one row for each model, item and run; name the columns model= and item="
+        )
+    keys = table.rename(columns={columns.model: "model", columns.item: "item"})
+    found = with_runs(keys, run, others)
+    if found is None:
+        return table, None
+    rows, known = found
+    apart = [name for name in (run, *others) if name in table.columns]
+    return table.assign(**{columns.model: rows}).drop(columns=apart), known
 
 
 def layout(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None, numbers: bool) -> str:

@@ -52,7 +52,7 @@ def as_annotations(
 
 
 def as_predictions(
-    given: Any, annotations: Any = None, name: str = "predictions", *, may_lack: bool = False
+    given: Any, annotations: Any = None, name: str = "predictions", *, may_lack: bool = False, runs: bool = False
 ) -> Any:
     """Return predictions as they are, and those of a table or a file as `read_predictions` reads them.
 
@@ -67,6 +67,8 @@ def as_predictions(
         Of the argument.
     may_lack
         Whether the caller knows what to do with items that a model has no scores for.
+    runs
+        Whether the caller knows what to do with several runs of a model; others get their mean.
 
     Examples
     --------
@@ -81,6 +83,8 @@ def as_predictions(
         given = read_outputs(given, numbers=isinstance(annotations, Ratings), two=names)
     if given is not None:
         require(given, Predictions, name)
+        if not runs:
+            given = given.pooled()
         if not may_lack and given.scores is not None and np.isnan(given.scores).any():
             scored_items(given, "error")  # refuses them
     return given

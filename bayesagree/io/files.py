@@ -10,12 +10,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.runs import Runs
 from bayesagree.errors import InputError, SizeError, opening, require_file
 from bayesagree.io import _prediction_tables
 from bayesagree.io.exports import export_of
@@ -38,6 +40,7 @@ def read_predictions(
     item: str = "item",
     label: str = "label",
     score: str = "score",
+    run: str | None = None,
     labels: Sequence[Any] | None = None,
     probabilities: bool = False,
     numbers: bool = False,
@@ -66,6 +69,8 @@ def read_predictions(
         As in `read_annotations`, for exports that hold outputs of models.
     model, item, label, score
         Names of the columns.
+    run
+        Column of the runs of models that answered an item several times; None finds it, as `Predictions.from_long`.
     labels
         All possible labels in their order. In the wide layout: the columns to read, by default all others.
     probabilities
@@ -91,7 +96,7 @@ def read_predictions(
     [[0, 1]]
     """
     columns = _prediction_tables.Columns(model, item, label, score)
-    return read_outputs(path, columns, format, question, labels, probabilities=probabilities, numbers=numbers)
+    return read_outputs(path, columns, format, question, labels, run, probabilities=probabilities, numbers=numbers)
 
 
 def read_outputs(
@@ -100,6 +105,7 @@ def read_outputs(
     format: str | None = None,
     question: str | None = None,
     labels: Sequence[Any] | None = None,
+    run: str | None = None,
     *,
     probabilities: bool = False,
     numbers: bool = False,
@@ -119,10 +125,13 @@ def read_outputs(
     columns = (columns or _prediction_tables.Columns()).found(table)
     if not {*columns[:3]} & {*table.columns}:
         table = table.assign(**{columns.item: range(len(table))})
+    with naming(file.name, "predictions"):
+        table, runs = _prediction_tables.one_row_a_run(table, columns, run)
     layout = _prediction_tables.layout(table, columns, labels, numbers)
     names = two if labels is None and layout in _prediction_tables.OF_TWO else labels
     with naming(file.name, layout):
-        return _prediction_tables.READERS[layout](table, columns, names, probabilities)
+        found = _prediction_tables.READERS[layout](table, columns, names, probabilities)
+    return found if runs is None else replace(found, runs=Runs.of(found.models, runs))
 
 
 def write_result(tree: xr.DataTree, path: str | Path) -> None:

@@ -156,8 +156,14 @@ def check_order(metrics: Sequence[Metric], has_order: bool, n_labels: int) -> No
 def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> None:
     """Refuse metrics of scores, probabilities, numbers or labels that the predictions lack."""
     n_labels, names = predictions.categories.size, [str(name) for name in predictions.categories.tolist()]
+    fewest = 1 if predictions.runs is None else int(np.bincount(predictions.runs.code).min())
     for metric in metrics:
         record, name = metric.record, metric.name
+        if record.runs and fewest < (needed := max(2, int(metric.number or 2)) if name != "pass_at_1" else 1):
+            raise InputError(
+                f"{name} needs {needed} runs of every model, and one has {fewest}; a column run= of "
+                "Predictions.from_long tells answers of one model to one item apart"
+            )
         if (record.needs == "numbers") != (predictions.numbers is not None) and not record.by_user:
             has = "labels" if predictions.numbers is None else "numbers"
             wants = (

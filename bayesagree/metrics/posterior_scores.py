@@ -126,7 +126,7 @@ def score(
     [0.71, 0.73, 0.61]
     """
     truth = as_truth(truth)
-    predictions = as_predictions(predictions, truth, may_lack=True)
+    predictions = as_predictions(predictions, truth, may_lack=True, runs=True)
     if isinstance(truth, pd.Series):
         truth = one_label_each(truth, predictions.categories)
     requested = Metric.of(metric)
@@ -136,7 +136,7 @@ def score(
     if isinstance(truth, Labels):
         check_order([requested], truth.has_order, truth.categories.size)
         values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, random_seed)
-        return _result(values, requested, predictions.models, (4, 1000), slices)
+        return _result(values, requested, predictions, (4, 1000), slices)
     if isinstance(truth, xr.DataArray):
         _warn_plug_in(requested)
     how: Any = {"truth_is": truth_is, "threshold": threshold, "random_seed": random_seed}
@@ -151,7 +151,7 @@ def score(
         values = _of_whole(scorer, draws, slices, weights, advance)
     else:
         values = _of_sums(BlockScoring(scorer, slices, weights), draws, client, advance)
-    return _result(values, requested, predictions.models, (draws.chains, draws.draws), slices)
+    return _result(values, requested, predictions, (draws.chains, draws.draws), slices)
 
 
 def _cluster_weights(cluster: ItemGroup | None, draws: TruthDraws, random_seed: Seed) -> ItemWeights | None:
@@ -227,9 +227,10 @@ def _of_votes(
 
 
 def _result(
-    values: Floats, metric: Metric, models: NDArray[Any], sizes: tuple[int, int], slices: ItemGroups | None
+    values: Floats, metric: Metric, of: Predictions, sizes: tuple[int, int], slices: ItemGroups | None
 ) -> xr.DataArray:
     """Give values (..., model, sample) their names, and warn of those that do not exist."""
+    models, values = of.model_names, values if of.runs is None else of.runs.mean(values)
     warn_undefined(values, metric, models)
     shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
     coords: dict[str, Any] = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}

@@ -92,6 +92,8 @@ class MetricRecord:
         Type of its number.
     by_user
         Whether it is a function of the user's.
+    runs
+        Whether it is about the runs of a model.
     """
 
     pattern: str
@@ -111,6 +113,7 @@ class MetricRecord:
     always_numbered: bool = True
     number: type = int
     by_user: bool = False
+    runs: bool = False
 
     @property
     def against_distribution(self) -> bool:
@@ -343,6 +346,14 @@ RECORDS = [
         Mean(values.footrule), "order", "scores", default=3),
     MetricRecord("accuracy", "accuracy", "share of items whose true label is the model's label",
         Mean(values.right, values.hits), unbiased=OF_VOTES),
+    MetricRecord("pass_at_{}", "pass@{}", "probability that at least one of {k} runs of the model is right",
+        Mean(values.pass_at), runs=True, default=1),
+    MetricRecord("pass_hat_{}", "pass^{}", "probability that {k} runs of the model are all right",
+        Mean(values.pass_hat), runs=True, default=1),
+    MetricRecord("flip_rate", "flip rate", "share of pairs of runs of the model that give an item different labels",
+        Mean(values.flips), runs=True, higher_is_better=False),
+    MetricRecord("majority_accuracy", "accuracy of the majority", "share of items whose true label most runs gave",
+        Mean(values.majority_right), runs=True),
     MetricRecord("balanced_accuracy", "balanced accuracy", "mean recall of the labels that occur",
         _counts(hard_labels.balanced_accuracy)),
     *_averaged("precision", "precision", "share of the items that are given {of} that have it",

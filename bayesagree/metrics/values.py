@@ -4,7 +4,7 @@ A function takes the draws of a block of items (`Drawn`) and one model on these 
 the number in their name, and returns values of shape (item, sample).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -36,6 +36,8 @@ class Given(NamedTuple):
     # Names of the labels, and levels of the numbers.
     categories: NDArray[Any]
     levels: Floats
+    # Predicted labels of all runs of the same model, shape (run, item).
+    runs: Sequence[NDArray[np.int32]] = ()
 
     @classmethod
     def of(cls, predictions: Predictions, depth: int = 1) -> Self:
@@ -49,13 +51,18 @@ class Given(NamedTuple):
         hard = np.ascontiguousarray(predictions.hard_labels(), np.int32)
         scores = none if predictions.scores is None else np.ascontiguousarray(predictions.scores, np.float64)
         best = np.ascontiguousarray(predictions.top_labels(depth))
-        return cls(hard, best, scores, none[:, 0], np.zeros(shape[0]), none, names, np.zeros(0))
+        of = np.arange(shape[0])
+        if predictions.runs is not None:
+            of[: predictions.runs.code.size] = predictions.runs.code - shape[0]
+        every = [hard[of == one] for one in of]
+        return cls(hard, best, scores, none[:, 0], np.zeros(shape[0]), none, names, np.zeros(0), every)
 
     def one(self, model: int, items: Any) -> Self:
         """Return one model on some items."""
         hard, best, scores, numbers = (of[model, items] for of in (self.hard, self.best, self.scores, self.numbers))
         points = self.points[model, items] if self.points.size else self.points[model]
-        rest = points, self.centre[model], numbers, self.categories, self.levels
+        runs = self.runs[model][:, items] if self.runs else ()
+        rest = points, self.centre[model], numbers, self.categories, self.levels, runs
         return type(self)(hard, best, scores, *rest)
 
 
@@ -109,6 +116,46 @@ def top(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
 def right(drawn: Drawn, given: Given) -> NDArray[np.bool_]:
     """Whether the model's label is the true one."""
     return drawn.label == given.hard[:, None].astype(drawn.label.dtype)
+
+
+# Of models that answered several times. Each run of a model has the same value.
+
+
+def runs_right(drawn: Drawn, given: Given) -> NDArray[np.intp]:
+    """Return how many runs of the model gave the true label."""
+    return np.sum([drawn.label == labels[:, None] for labels in given.runs], axis=0)
+
+
+def pass_at(drawn: Drawn, given: Given, k: int) -> Floats:
+    """Probability that of k runs, drawn without replacement, one is right: 1 - C(n - c, k) / C(n, k)."""
+    n = len(given.runs)
+    return (1 - sp.special.comb(n - np.arange(n + 1), k) / sp.special.comb(n, k))[runs_right(drawn, given)]
+
+
+def pass_hat(drawn: Drawn, given: Given, k: int) -> Floats:
+    """Probability that k runs, drawn without replacement, are all right: C(c, k) / C(n, k)."""
+    n = len(given.runs)
+    return (sp.special.comb(np.arange(n + 1), k) / sp.special.comb(n, k))[runs_right(drawn, given)]
+
+
+def runs_given(given: Given) -> NDArray[np.intp]:
+    """Return how many runs of the model gave each label, shape (item, label)."""
+    return np.sum([labels[:, None] == np.arange(given.categories.size) for labels in given.runs], axis=0)
+
+
+def flips(drawn: Drawn, given: Given) -> Floats:
+    """Share of pairs of runs that gave different labels."""
+    n, number = len(given.runs), runs_given(given)
+    rate = 1 - (number * (number - 1)).sum(axis=1) / (n * (n - 1))
+    return np.broadcast_to(rate[:, None], drawn.label.shape)
+
+
+def majority_right(drawn: Drawn, given: Given) -> Floats:
+    """Whether the label that most runs gave is the true one; labels that tie share the item."""
+    number = runs_given(given)
+    most = (number == number.max(axis=1, keepdims=True)) & (number > 0)
+    share = most / np.maximum(most.sum(axis=1, keepdims=True), 1)
+    return np.take_along_axis(share, drawn.label.astype(np.intp), axis=1)
 
 
 def places(drawn: Drawn, given: Given, k: int) -> NDArray[np.int16]:

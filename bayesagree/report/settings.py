@@ -152,7 +152,7 @@ class Case:
         """Align the predictions with the annotations; where they inform the truth, all of their items count."""
         if predictions is None:
             return cls(annotations, None, settings.fitting(annotations, None))
-        annotations, predictions = without_missing(annotations, predictions, settings.missing)
+        annotations, predictions = without_missing(annotations, predictions.pooled(), settings.missing)
         chosen = settings.fitting(annotations, predictions)
         if chosen.record.takes_predictions:
             annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]

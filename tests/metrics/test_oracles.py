@@ -237,11 +237,11 @@ CASES = [("plain", 30), ("ties", 30), ("one label", 12), ("plain", 1)]
 
 
 def test_every_metric_has_an_oracle():
-    assert set(ORACLES) == set(METRICS)
+    assert set(ORACLES) == {name for name, record in METRICS.items() if not record.runs}  # of these: test_runs.py
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("pattern", METRICS)
+@pytest.mark.parametrize("pattern", ORACLES)
 def test_every_draw_equals_the_oracle(pattern):
     record = METRICS[pattern]
     for kind, n_items in [("plain", 30)] if record.needs == "numbers" else CASES:

@@ -11,7 +11,7 @@ from bayesagree.metrics._scorer import Scorer, draws_for
 from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import METRICS, Metric
 
-SUMMED = [pattern for pattern, record in METRICS.items() if not isinstance(record.kind, Whole)]
+SUMMED = [name for name, of in METRICS.items() if not (isinstance(of.kind, Whole) or of.runs)]
 # Means over items of what each item has.
 MEANS = ["top_{}_accuracy", "kendall_tau_{}", "accuracy", "log_loss", "brier", "total_variation", "soft_brier"]
 
