@@ -136,7 +136,7 @@ class Found:
         how: Any = {"item": columns.item, "annotator": columns.annotator}
         if kind == "rankings":
             if {*how.values(), columns.rank, "_answer"} <= {*frame.columns}:
-                frame = self.one_ranking(frame, columns.item, str(columns.annotator), wanted.duplicates)
+                frame = self._one_ranking(frame, [columns.item, str(columns.annotator)], wanted.duplicates)
             return Rankings.from_long(frame, **how, label=columns.label, rank=columns.rank, labels=names)
         value = columns.rating if kind == "ratings" else columns.label
         duplicates, notes = wanted.duplicates, self.notes
@@ -157,30 +157,30 @@ class Found:
         several = frame["_answer"].duplicated(keep=False)
         if not several.any() or duplicates == "keep":
             return frame, duplicates
-        answers, n = frame.drop_duplicates("_answer"), frame.loc[several, "_answer"].nunique()
-        repeated = answers.duplicated(["item", "annotator"], keep="last" if duplicates == "last" else "first")
+        repeated, n = _repeated(frame, ["item", "annotator"], duplicates), frame.loc[several, "_answer"].nunique()
         if duplicates == "error":
             raise InputError(
-                f"{n} answers choose several labels, which are no repeats, and {repeated.sum()} annotations are "
+                f"{n} answers choose several labels, which are no repeats, and {len(repeated)} annotations are "
                 f"repeated; {say('duplicates', 'keep')} keeps all, {say('duplicates', 'first')} (or last) one "
                 "annotation of an item by an annotator, with all of its choices"
             )
         self.notes.append(f"{n} answers choose several labels: all choices are kept")
-        self.count_repeats(int(repeated.sum()))
-        return frame[~frame["_answer"].isin(answers.loc[repeated, "_answer"])], "keep"
+        return self._without(repeated, frame), "keep"
 
-    def one_ranking(self, frame: Any, item: str, annotator: str, duplicates: Duplicates) -> Any:
-        """Keep the rows of one ranking of each item by each annotator; the column `_answer` tells rankings apart."""
-        answers = frame.drop_duplicates("_answer")
-        repeated = answers.duplicated([item, annotator], keep="last" if duplicates == "last" else "first")
-        if repeated.any() and duplicates in ("error", "keep"):
-            what, who = answers.loc[repeated, [item, annotator]].iloc[0]
+    def _one_ranking(self, frame: Any, names: list[str], duplicates: Duplicates) -> Any:
+        """Keep the rows of one ranking of each item by each annotator, whose columns are `names`."""
+        repeated = _repeated(frame, names, duplicates)
+        if len(repeated) and duplicates in ("error", "keep"):
+            what, who = repeated[names].iloc[0]
             raise InputError(
-                f"{place_of(item=what, annotator=who)}: ranked more than once ({repeated.sum()} repeated rankings in "
+                f"{place_of(item=what, annotator=who)}: ranked more than once ({len(repeated)} repeated rankings in "
                 f"all); {say('duplicates', 'first')} (or last) takes one of them"
             )
-        self.count_repeats(int(repeated.sum()))
-        return frame[~frame["_answer"].isin(answers.loc[repeated, "_answer"])]
+        return self._without(repeated, frame)
+
+    def _without(self, repeated: Any, frame: Any) -> Any:
+        self.count_repeats(len(repeated))
+        return frame[~frame["_answer"].isin(repeated["_answer"])]
 
     def marked(self, question: str | None) -> pd.DataFrame | None:
         """Make the table of spans that `Labels.from_spans` takes, None where the question has none.
@@ -243,6 +243,12 @@ class Found:
             return None
         rows = [{"annotator": name, **features} for name, features in self.features.items()]
         return Annotators.from_table(pd.DataFrame(rows))
+
+
+def _repeated(frame: Any, names: list[str], duplicates: Duplicates) -> Any:
+    """First rows of the answers that repeat one of the same item and annotator; `_answer` tells answers apart."""
+    answers = frame.drop_duplicates("_answer")
+    return answers[answers.duplicated(names, keep="last" if duplicates == "last" else "first")]
 
 
 def _one_question(questions: Iterable[str], wanted: str | None, source: str) -> str:
