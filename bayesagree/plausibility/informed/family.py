@@ -381,9 +381,10 @@ def draw_items(rng: Rng, theta: Floats, layout: Layout, items: Items, each: int,
     known = np.exp(layout.parts(theta.T)[1][6])[:, None] / n_labels + votes
     # Where the best label alone is asked for, four bytes hold a gamma variable.
     number = np.float32 if best else np.float64
-    opened, clear, known = (np.ascontiguousarray(a, number) for a in (opened, clear, known))
+    shapes: Any = [np.ascontiguousarray(a, number) for a in (opened, clear, known)]
+    opened, clear, known = shapes
     n_items, n_vectors = kind.shape[:2]
-    out = np.empty((n_items, n_vectors, each, *(() if best else (n_labels,))), np.intp if best else np.float64)
+    out: Any = np.empty((n_items, n_vectors, each, *(() if best else (n_labels,))), np.intp if best else np.float64)
     for r in range(each):
         of = kind[:, :, r, None]
         shape = np.where(of == 2, clear, np.where(of == 1, known, opened))
@@ -394,8 +395,9 @@ def draw_items(rng: Rng, theta: Floats, layout: Layout, items: Items, each: int,
             np.copyto(out[:, :, r], best_label[:, :, r], where=of[..., 0] == 1)
         else:
             out[:, :, r] = shares(rng, shape)
-            at = of[..., 0] == 1
-            out[at, r] = _with_best(rng, shape[at], best_label[at, r], out[at, r])
+    if not best:
+        at = np.nonzero(kind == 1)
+        out[at] = _with_best(rng, known[at[:2]], best_label[at], out[at])
     return out.reshape(n_items, n_vectors * each, *out.shape[3:])
 
 

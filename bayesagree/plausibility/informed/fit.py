@@ -87,9 +87,9 @@ def chains_of(density: Density, fits: list[Fit], draws: int, chains: int, rng: R
     return out.reshape(chains, -1, size)[:, :draws]
 
 
-def by_cells(function: Likelihoods, theta: Floats, items: Items) -> Floats:
-    """Apply a function to parameters (vector, parameter), a few vectors at a time; vectors are its last axis."""
-    step = max(1, MOST_CELLS // max(items.counts.size, 1))
+def by_cells(function: Likelihoods, theta: Floats, cells: int) -> Floats:
+    """Apply a function to parameters (vector, parameter), a few vectors of so many cells at a time; its last axis."""
+    step = max(1, MOST_CELLS // max(cells, 1))
     return np.concatenate([function(theta[at : at + step]) for at in range(0, len(theta), step)], axis=-1)
 
 
@@ -113,7 +113,7 @@ class Learner:
         def found(some: Floats) -> Floats:
             return kinds(some, self.layout, self.items).log_likelihoods(some[:, -1])[0]
 
-        return by_cells(found, theta, self.items)
+        return by_cells(found, theta, self.items.counts.size)
 
     def mode(self, best_odds: float, enough: float = ENOUGH) -> Fit:
         """Climb to the mode of all parameters but the odds of the second kind, which are held."""
@@ -152,7 +152,7 @@ class Learner:
             by = np.stack([opened * (first - second), known * second, clear * first])
             return np.concatenate([total[None], by_odds, there.gradient(by).T])
 
-        out = by_cells(found, theta, self.rough)
+        out = by_cells(found, theta, self.items.counts.size)
         beyond = np.abs(away).max(axis=1) < FARTHEST
         height = np.where(beyond, out[0] - 0.5 * np.square(away).sum(axis=1), -np.inf)
         return height, out[1 + ODDS.size :].T - away / sd[:-1], out[1 : 1 + ODDS.size]

@@ -13,7 +13,6 @@ Source: Agresti, Analysis of Ordinal Categorical Data (2010), section 4.1 (adjac
 effect and overdispersion of each item.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +26,7 @@ from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import pick, rising, shares, softmax
-from bayesagree.plausibility.informed.fit import ENOUGH, ENOUGH_TO_BEGIN, MOST_CELLS, Fit, chains_of, climb
+from bayesagree.plausibility.informed.fit import ENOUGH, ENOUGH_TO_BEGIN, Fit, by_cells, chains_of, climb
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -93,7 +92,7 @@ class OrderedProblem(InformedProblem):
         """Climb to the mode of the parameters, and take the information of the items about them there."""
 
         def values(theta: Floats) -> Floats:
-            return by_places(lambda some: log_votes(some, voted.x, voted.counts), theta, len(voted.x))
+            return by_cells(lambda some: log_votes(some, *voted[:2]), theta, len(voted.x) * GRID.size)
 
         return climb(values, self.layout.mean, self.layout.sd, voted.number, enough)
 
@@ -129,7 +128,7 @@ class OrderedProblem(InformedProblem):
             by_size = (by_shape * shape).sum(axis=(0, 1))
             return np.concatenate([[number @ height], by_slope, by_mean.sum(axis=0), [by_step, by_size]])
 
-        out = by_places(found, theta, len(x))
+        out = by_cells(found, theta, len(x) * GRID.size)
         return out[0] - 0.5 * np.square(away).sum(axis=1), out[1:].T - away / self.layout.sd
 
     def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
@@ -153,12 +152,6 @@ class OrderedProblem(InformedProblem):
             return Drawn(items, {"plausibility": draw_ordered(rng, theta, self.x[items], self.counts[items], each)})
 
         return draw
-
-
-def by_places(function: Callable[[Floats], Floats], theta: Floats, n_items: int) -> Floats:
-    """Apply a function to parameters (vector, parameter), a few vectors at a time; vectors are its last axis."""
-    step = max(1, MOST_CELLS // max(n_items * GRID.size, 1))
-    return np.concatenate([function(theta[at : at + step]) for at in range(0, len(theta), step)], axis=-1)
 
 
 def log_votes(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> Floats:
