@@ -111,88 +111,86 @@ def tied_block(worth, remaining, times, rng, arrival):
 
 
 @numba.njit(cache=True, nogil=True)
-def gibbs(races, shape, first, last, thin, rng, out):
-    """Run one chain for each item from first to last: a draw of the shares in `thin` sweeps; `out` (draw, slot).
+def gibbs(races, shape, item, thin, rng, out):
+    """Run one chain for an item: one draw of the shares in `thin` sweeps; `out` has shape (draw, slot).
 
     The first row of `out` holds the shares from which the chain starts; `shape` (slot,) are the gamma prior's.
     """
-    for item in range(first, last):
-        start, stop = races.slot_start[item], races.slot_start[item + 1]
-        n = stop - start
-        place, arrivals, prior = races.place[start:stop], races.arrivals[start:stop], shape[start:stop]
-        shapes = prior.sum() + arrivals.sum()
-        own = out[:, start - races.slot_start[first] : stop - races.slot_start[first]]
-        theta = own[0].copy()
-        exposure, late_exposure, worth, time, at_risk, late = np.empty((6, n + 1))
-        for sweep in range(out.shape[0] * thin):
-            total = rng.standard_gamma(prior.sum())
-            # The tail: labels below a random place in the order of their mean ranks, and all that are not in play.
-            cut, early = int(rng.random() * (n - 1)), 0
-            for k in range(n):
-                exposure[k] = late_exposure[k] = 0.0
-                if k == n - 1 or place[k] > cut:
-                    early += arrivals[k]
-            for r in range(races.race_start[item], races.race_start[item + 1]):
-                entry = races.entry[races.entry_start[r] : races.entry_start[r + 1]]
-                block = races.block[races.entry_start[r] : races.entry_start[r + 1]]
-                # Worths add up from the last labels on: a small remainder of a total would lose every digit.
-                sum_, only_tail = 0.0, 1.0
-                for e in range(entry.size - 1, -1, -1):
-                    k = entry[e]
-                    sum_ += theta[k]
-                    if k != n - 1 and place[k] <= cut:
-                        only_tail = 0.0
-                    at_risk[block[e]], late[block[e]] = sum_, only_tail
-                now = now_late = 0.0
-                e, ranked = 0, block[entry.size - 1]
-                while block[e] < ranked:
-                    b, size = block[e], 1
-                    while block[e + size] == b:
-                        size += 1
-                    if size == 1:
-                        wait = rng.standard_gamma(float(races.times[r])) / at_risk[b]
-                    else:
-                        for j in range(size):
-                            worth[j] = theta[entry[e + j]]
-                        wait = tied_block(worth[:size], at_risk[b + 1], races.times[r], rng, time)
+    start, stop = races.slot_start[item], races.slot_start[item + 1]
+    n = stop - start
+    place, arrivals, prior = races.place[start:stop], races.arrivals[start:stop], shape[start:stop]
+    shapes = prior.sum() + arrivals.sum()
+    theta = out[0].copy()
+    exposure, late_exposure, worth, time, at_risk, late = np.empty((6, n + 1))
+    for sweep in range(out.shape[0] * thin):
+        total = rng.standard_gamma(prior.sum())
+        # The tail: labels below a random place in the order of their mean ranks, and all that are not in play.
+        cut, early = int(rng.random() * (n - 1)), 0
+        for k in range(n):
+            exposure[k] = late_exposure[k] = 0.0
+            if k == n - 1 or place[k] > cut:
+                early += arrivals[k]
+        for r in range(races.race_start[item], races.race_start[item + 1]):
+            entry = races.entry[races.entry_start[r] : races.entry_start[r + 1]]
+            block = races.block[races.entry_start[r] : races.entry_start[r + 1]]
+            # Worths add up from the last labels on: a small remainder of a total would lose every digit.
+            sum_, only_tail = 0.0, 1.0
+            for e in range(entry.size - 1, -1, -1):
+                k = entry[e]
+                sum_ += theta[k]
+                if k != n - 1 and place[k] <= cut:
+                    only_tail = 0.0
+                at_risk[block[e]], late[block[e]] = sum_, only_tail
+            now = now_late = 0.0
+            e, ranked = 0, block[entry.size - 1]
+            while block[e] < ranked:
+                b, size = block[e], 1
+                while block[e + size] == b:
+                    size += 1
+                if size == 1:
+                    wait = rng.standard_gamma(float(races.times[r])) / at_risk[b]
+                else:
                     for j in range(size):
-                        k, after = entry[e + j], time[j] if size > 1 else wait
-                        exposure[k] += now if late[b] else now + after
-                        late_exposure[k] += now_late + after if late[b] else now_late
-                    if late[b]:
-                        early -= size * races.times[r]
-                        now_late += wait
-                    else:
-                        now += wait
-                    e += size
-                for j in range(e, entry.size):
-                    exposure[entry[j]] += now
-                    late_exposure[entry[j]] += now_late
-            # A common factor for the worths of the tail: times s, with all waits in which only the tail is left divided
-            # by s, changes no other density, so that s is a gamma variable (generalised Gibbs step). Without it, labels
-            # that everybody ranks low move together in steps much smaller than their range.
-            tail_shape, rate = float(early), 0.0
-            for k in range(n):
-                if k == n - 1 or place[k] > cut:
-                    tail_shape += prior[k]
-                    rate += theta[k] * (total + exposure[k])
-            factor = rng.standard_gamma(tail_shape) / rate if rate > 0.0 else 1.0
-            # A smaller factor has no finite reciprocal; any other value is as good once in 10^250 draws.
-            factor = max(factor, 1e-250)
-            scale = 0.0
-            for k in range(n):
-                exposed = total + exposure[k] + late_exposure[k] / factor
-                # Nothing was observed if nothing is exposed: any scale will do.
-                theta[k] = rng.standard_gamma(prior[k] + arrivals[k]) / (exposed if exposed > 0.0 else 1.0)
-                scale += theta[k]
-            if scale == 0.0:
-                # Nothing observed and shapes so small that every gamma underflows: one label has it all.
-                left, k = rng.random() * shapes, 0
-                while k < n - 1 and left > prior[k] + arrivals[k]:
-                    left -= prior[k] + arrivals[k]
-                    k += 1
-                theta[k] = scale = 1.0
-            for k in range(n):
-                theta[k] = max(theta[k] / scale, TINY if prior[k] + arrivals[k] > 0.0 else 0.0)
-                if (sweep + 1) % thin == 0:
-                    own[sweep // thin, k] = theta[k]
+                        worth[j] = theta[entry[e + j]]
+                    wait = tied_block(worth[:size], at_risk[b + 1], races.times[r], rng, time)
+                for j in range(size):
+                    k, after = entry[e + j], time[j] if size > 1 else wait
+                    exposure[k] += now if late[b] else now + after
+                    late_exposure[k] += now_late + after if late[b] else now_late
+                if late[b]:
+                    early -= size * races.times[r]
+                    now_late += wait
+                else:
+                    now += wait
+                e += size
+            for j in range(e, entry.size):
+                exposure[entry[j]] += now
+                late_exposure[entry[j]] += now_late
+        # A common factor for the worths of the tail: times s, with all waits in which only the tail is left divided
+        # by s, changes no other density, so that s is a gamma variable (generalised Gibbs step). Without it, labels
+        # that everybody ranks low move together in steps much smaller than their range.
+        tail_shape, rate = float(early), 0.0
+        for k in range(n):
+            if k == n - 1 or place[k] > cut:
+                tail_shape += prior[k]
+                rate += theta[k] * (total + exposure[k])
+        factor = rng.standard_gamma(tail_shape) / rate if rate > 0.0 else 1.0
+        # A smaller factor has no finite reciprocal; any other value is as good once in 10^250 draws.
+        factor = max(factor, 1e-250)
+        scale = 0.0
+        for k in range(n):
+            exposed = total + exposure[k] + late_exposure[k] / factor
+            # Nothing was observed if nothing is exposed: any scale will do.
+            theta[k] = rng.standard_gamma(prior[k] + arrivals[k]) / (exposed if exposed > 0.0 else 1.0)
+            scale += theta[k]
+        if scale == 0.0:
+            # Nothing observed and shapes so small that every gamma underflows: one label has it all.
+            left, k = rng.random() * shapes, 0
+            while k < n - 1 and left > prior[k] + arrivals[k]:
+                left -= prior[k] + arrivals[k]
+                k += 1
+            theta[k] = scale = 1.0
+        for k in range(n):
+            theta[k] = max(theta[k] / scale, TINY if prior[k] + arrivals[k] > 0.0 else 0.0)
+            if (sweep + 1) % thin == 0:
+                out[sweep // thin, k] = theta[k]

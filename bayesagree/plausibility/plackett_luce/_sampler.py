@@ -83,17 +83,18 @@ class Problem:
 
     def draw(self, items: slice, run: Run, rng: np.random.Generator) -> Floats:
         """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
-        edges = self.races.slot_start[items.start : items.stop + 1]
-        shape = self.shape[edges[0] : edges[-1]]
-        out = np.empty((run.chains, run.draws, shape.size))
-        for chain in out:
-            worth = rng.standard_gamma(shape + self.races.arrivals[edges[0] : edges[-1]])
-            worth = np.maximum(worth, np.where(shape > 0, TINY, 0.0))
-            total = np.add.reduceat(worth, edges[:-1] - edges[0])
-            start = (worth / np.repeat(total, np.diff(edges)))[None]
-            gibbs(self.races, self.shape, items.start, items.stop, run.tune, rng, start)
-            chain[0] = start[0]
-            gibbs(self.races, self.shape, items.start, items.stop, run.thin, rng, chain)
+        races, edges = self.races, self.races.slot_start[items.start : items.stop + 1]
+        out = np.empty((run.chains, run.draws, edges[-1] - edges[0]))
+        for i, first, last, own in zip(range(items.start, items.stop), edges, edges[1:], rng.spawn(edges.size - 1)):
+            shape, drawn = self.shape[first:last], np.empty((run.draws, last - first))
+            for chain in out:
+                worth = own.standard_gamma(shape + races.arrivals[first:last])
+                worth = np.maximum(worth, np.where(shape > 0, TINY, 0.0))
+                start = (worth / worth.sum())[None]
+                gibbs(races, self.shape, i, run.tune, own, start)
+                drawn[0] = start[0]
+                gibbs(races, self.shape, i, run.thin, own, drawn)
+                chain[:, first - edges[0] : last - edges[0]] = drawn
         return out
 
     def diagnostics(self, items: slice, theta: Floats) -> Floats:
@@ -116,9 +117,9 @@ class Problem:
         """
         width, dtype = (self.n_labels, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
         out = np.zeros((items.stop - items.start, theta.shape[0] * theta.shape[1], width), dtype)
-        for one, (i, own) in zip(out, self.by_item(items, theta)):
+        for one, (i, own), of_item in zip(out, self.by_item(items, theta), rng.spawn(len(out))):
             label = self.races.label[self.races.slot_start[i] : self.races.slot_start[i + 1] - 1]
             rest = np.setdiff1d(np.arange(self.n_labels), label)
             write = spread if depth is None else top_labels
-            write(np.ascontiguousarray(own), label, rest, self.split, rng, one)
+            write(np.ascontiguousarray(own), label, rest, self.split, of_item, one)
         return out

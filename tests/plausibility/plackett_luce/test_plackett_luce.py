@@ -201,6 +201,8 @@ def test_order_of_annotators_changes_nothing_and_items_are_independent() -> None
     np.testing.assert_array_equal(first, sample(case[::-1], 4, random_seed=2, draws=200))
     twice = plackett_luce(Rankings.from_blocks([case, case], labels=4), random_seed=1)["posterior"]["plausibility"]
     assert abs(np.corrcoef(twice[:, :, 0, 0].values.ravel(), twice[:, :, 1, 0].values.ravel())[0, 1]) < 0.1
+    other = plackett_luce(Rankings.from_blocks([case[:1], case, case], labels=4), random_seed=1)
+    np.testing.assert_array_equal(twice[:, :, 1], other["posterior"]["plausibility"][:, :, 1])
 
 
 def test_posterior_equals_the_reference_model() -> None:
