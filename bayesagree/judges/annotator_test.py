@@ -132,20 +132,17 @@ def alternative_annotator_test(
     (1.0, True)
     """
     labels = as_annotations(labels, name="labels")
-    judges = (
-        _answers(judges, labels)
-        if isinstance(judges, Labels | Ratings | Rankings)
-        else as_predictions(judges, labels, "judges")
-    )
+    given = isinstance(judges, Labels | Ratings | Rankings)
+    answers = _answers(judges, labels) if given else as_predictions(judges, labels, "judges")
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
-    wins = _wins(labels, judges)
+    wins = _wins(labels, answers)
     n_items = wins.ties + wins.judge + wins.person
     kept = (n_items >= positive_int(min_items, "min_items")).all(axis=0)
     _say_who_is_left_out(labels.annotators, kept, min_items)
     wins, n_items = Wins(*(counts[:, kept] for counts in wins)), n_items[:, kept]
     exact = _exact(wins, margin)
-    words = seed_sequence(random_seed).generate_state(judges.models.size)
+    words = seed_sequence(random_seed).generate_state(answers.models.size)
     rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(words)]
     parts = [_posterior(Wins(*(c[m] for c in wins)), margin, n_draws, rng, ci_prob) for m, rng in enumerate(rngs)]
     by_model = {k: (("model",), np.array([part[k] for part in parts])) for k in parts[0] if k != "prob_replaces"}
@@ -159,7 +156,7 @@ def alternative_annotator_test(
     of_both = exact | {"n_items": n_items, "prob_replaces": np.stack([part["prob_replaces"] for part in parts])}
     return xr.Dataset(
         {k: (("model",), v) for k, v in found.items()} | by_model | {k: (both, v) for k, v in of_both.items()},
-        {"model": judges.models, "annotator": labels.annotators[kept]},
+        {"model": answers.models, "annotator": labels.annotators[kept]},
         {"epsilon": margin, "ci_kind": "hdi", "ci_prob": ci_prob},
     )
 
@@ -233,7 +230,7 @@ def _answers(verdicts: Annotations, people: Annotations) -> Predictions:
         )
         return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})
     rows = pd.Index(verdicts.items).get_indexer(pd.Index(people.items))
-    codes, names = verdict_codes(verdicts)[rows], [*verdicts.categories, None]
+    codes, names = np.where(rows[:, None] < 0, -1, verdict_codes(verdicts)[rows]), [*verdicts.categories, None]
     predicted = {str(judge): [names[code] for code in codes[:, j]] for j, judge in enumerate(verdicts.annotators)}
     return Predictions.from_labels(predicted, items=items, labels=verdicts.categories.tolist())
 

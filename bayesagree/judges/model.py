@@ -81,7 +81,7 @@ def corrected_rate_model(
                 pm.Truncated(f"people_{name}", right, lower=0.5, upper=1.0)
                 for name in ("sensitivity", "specificity")
             )
-            positive = pt.stack([pm.math.invprobit(-mean), pm.math.invprobit(mean)], axis=-1)
+            weights = pt.stack([pm.math.invprobit(-mean), pm.math.invprobit(mean)], axis=-1)
             parts = [pm.Binomial.dist(n, 1 - specificity), pm.Binomial.dist(n, sensitivity)]
-            pm.Mixture("positive_votes", positive, parts, observed=k, dims="item")
+            pm.Mixture("positive_votes", weights, parts, observed=k, dims="item")
     return graph

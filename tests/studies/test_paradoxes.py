@@ -101,6 +101,7 @@ def test_at_the_ends_of_a_longer_scale_the_paper_is_right_where_an_end_is_a_poin
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:alpha does not exist")  # where one value alone was used
 def test_all_toy_cases():
     cases = paradox_table().set_index("case")
     assert " ".join(cases.index) == "1 2 3 4a 4b 5a 5b 5c 5d 6a 6b 7a 7b 7c 7d 8a 8b 8c"
