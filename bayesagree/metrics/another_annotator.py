@@ -42,7 +42,11 @@ class AnotherAnnotator:
 
     def __init__(self, metrics: Sequence[Metric], categories: NDArray[Any], random_seed: Seed) -> None:
         for metric in metrics:
-            check_one_label(metric)
+            if not has_one_label(metric):
+                raise InputError(
+                    f"{metric.name} does not exist for another annotator, who gives one label: the metric "
+                    "needs a whole order of labels or items"
+                )
         self._root = stream_apart(random_seed, "another annotator")
         self.scorers = [Scorer(always(label, categories, BLOCK), metrics) for label in range(categories.size)]
 
@@ -67,15 +71,6 @@ class AnotherAnnotator:
 def has_one_label(metric: Metric) -> bool:
     """Whether a single label has a value of a metric."""
     return metric.k == 1 and metric.record.needs != "numbers" and not isinstance(metric.record.kind, Whole)
-
-
-def check_one_label(metric: Metric) -> None:
-    """Refuse metrics that a single label has no value of."""
-    if not has_one_label(metric):
-        raise InputError(
-            f"{metric.name} does not exist for another annotator, who gives one label: the metric "
-            "needs a whole order of labels or items"
-        )
 
 
 def always(label: int, categories: NDArray[Any], n_items: int) -> Predictions:

@@ -1,4 +1,4 @@
-"""Uncertainty-adjusted metrics: the score of a model against each draw of the truth.
+"""Uncertainty-adjusted metrics: of single items, and of the items of a risk level (`score` has all others).
 
 Each draw of the plausibilities lambda is one possible truth; a metric is computed against every draw, and the
 *distribution over draws* of its mean over the items is the result. With Y_k(lambda) the k most plausible labels of a
@@ -11,8 +11,6 @@ plug-in metric as a single draw. Equal scores of a model are ordered by label, a
 point estimate.
 
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, section 2.4.
-
-Top-k accuracy is also here on the items of a risk level.
 """
 
 from collections.abc import Mapping
