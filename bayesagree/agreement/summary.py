@@ -75,7 +75,7 @@ def phi_summary(tree: xr.DataTree, other: xr.DataTree | None = None, *, ci_prob:
     >>> two = Ratings.from_matrix([[1, 4, 5, 2], [1, 5, 1, 4]], scale=(1, 5), step=1)
     >>> first, second = (common_agreement(ratings, random_seed=1) for ratings in (one, two))
     >>> phi_summary(first).attrs["decision"], float(phi_summary(first, second)["prob_positive"]) > 0.9
-    ('agreement', True)
+    ('undecided', True)
     """
     given = [one["posterior"].to_dataset() for one in (tree, other) if one is not None]
     if lacking := [posterior for posterior in given if "phi" not in posterior]:

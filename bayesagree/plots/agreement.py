@@ -76,4 +76,5 @@ def plot_item_fits(
 def _density(means: NDArray[np.float64], phi: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the Beta densities on the unit grid, shape (draw, grid); p = 2 (1 - log2(1 - Phi))."""
     precision = 2 * (1 - np.log2(1 - phi))
+    means = means.clip(1e-12, 1 - 1e-12)  # drawn means may round to an end, where there is no density
     return sp.stats.beta.pdf(_GRID, (means * precision)[:, None], ((1 - means) * precision)[:, None])
