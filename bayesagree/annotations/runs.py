@@ -82,7 +82,8 @@ def with_runs(
     """
     if run is None:
         pairs = keys.groupby(["model", "item"], sort=False)
-        found = [name for name in columns if str(name).lower() in NAMES and (pairs[name].nunique() > 1).any()]
+        named = [name for name in columns if str(name).lower() in NAMES]
+        found = [name for name in named if pairs[name].nunique().to_numpy().max() > 1]
         if not found:
             return None
         if len(found) > 1:
@@ -91,10 +92,9 @@ def with_runs(
             )
         run = found[0]
         warn(f"column {run!r} is taken for the run")
-    if keys[run].isna().any():
-        raise InputError(
-            f"row {int(keys[run].isna().to_numpy().argmax())}: the run is missing; every row needs one"
-        )
+    missing = keys[run].isna().to_numpy()
+    if missing.any():
+        raise InputError(f"row {int(missing.argmax())}: the run is missing; every row needs one")
     pair = list(zip(keys["model"].tolist(), keys[run].tolist()))
     names = {one: f"{one[0]} ({run} {one[1]})" for one in dict.fromkeys(pair)}
     rows = np.array([None if pd.isna(one[0]) else names[one] for one in pair], object)

@@ -111,8 +111,8 @@ class Results(NamedTuple):
         plain = self.over_levels(lambda level: self.values(level, every, bootstrap=False))
         annotation, both = plain.var(axis=-1), scores.var(axis=-1)
         test_set = np.maximum(both - annotation, 0.0)
-        if self.runs is not None:  # what the bootstrap adds holds the noise of runs
-            run = self.over_levels(lambda level: self.runs.variance(self.of_rows(level, every, bootstrap=False)))
+        if (runs := self.runs) is not None:  # what the bootstrap adds holds the noise of runs
+            run = self.over_levels(lambda level: runs.variance(self.of_rows(level, every, bootstrap=False)))
             run = np.minimum(run, test_set)
             return np.stack([annotation, test_set - run, annotation + test_set, run])
         exact = self.over_levels(lambda level: self.sums.test_set_variance(self.scoring.scorer, level))

@@ -61,7 +61,7 @@ class Given(NamedTuple):
         """Return one model on some items."""
         hard, best, scores, numbers = (of[model, items] for of in (self.hard, self.best, self.scores, self.numbers))
         points = self.points[model, items] if self.points.size else self.points[model]
-        runs = self.runs[model][:, items] if self.runs else ()
+        runs: Any = self.runs[model][:, items] if self.runs else ()
         rest = points, self.centre[model], numbers, self.categories, self.levels, runs
         return type(self)(hard, best, scores, *rest)
 
@@ -121,7 +121,7 @@ def right(drawn: Drawn, given: Given) -> NDArray[np.bool_]:
 # Of models that answered several times. Each run of a model has the same value.
 
 
-def runs_right(drawn: Drawn, given: Given) -> NDArray[np.intp]:
+def runs_right(drawn: Drawn, given: Given) -> NDArray[Any]:
     """Return how many runs of the model gave the true label."""
     return np.sum([drawn.label == labels[:, None] for labels in given.runs], axis=0)
 
@@ -138,7 +138,7 @@ def pass_hat(drawn: Drawn, given: Given, k: int) -> Floats:
     return (sp.special.comb(np.arange(n + 1), k) / sp.special.comb(n, k))[runs_right(drawn, given)]
 
 
-def runs_given(given: Given) -> NDArray[np.intp]:
+def runs_given(given: Given) -> NDArray[Any]:
     """Return how many runs of the model gave each label, shape (item, label)."""
     return np.sum([labels[:, None] == np.arange(given.categories.size) for labels in given.runs], axis=0)
 
