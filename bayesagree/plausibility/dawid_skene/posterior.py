@@ -252,7 +252,8 @@ def dawid_skene(
         label of one more annotator, a typical one.
     draws, chains, tune, thin
         Kept draws per chain; sweeps before the first of them (500; 300 for ordered); sweeps per kept draw (1; 2 where a
-        population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on with four times as many.
+        population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on with four times as many,
+        and once more.
     tolerance, max_iterations
         EM stops after an iteration that gains less than ``tolerance * |log L|``, or after so many.
     random_seed
