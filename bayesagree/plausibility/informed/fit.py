@@ -77,10 +77,11 @@ def climb(values: Likelihoods, mean: Floats, sd: Floats, number: Floats, enough:
 
 
 def chains_of(density: Density, fits: list[Fit], draws: int, chains: int, rng: Rng) -> Floats:
-    """Draw parameters, shape (chain, draw, parameter), by chains that begin near each of the modes."""
+    """Draw parameters, shape (chain, draw, parameter), by chains that begin near modes, by the mass that these have."""
     modes, roots = (np.stack(part) for part in zip(*fits))
     n, size = chains * WALKERS, modes.shape[1]
-    which = np.arange(n) % len(fits)
+    mass = density(modes)[0] + np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+    which = rng.choice(len(fits), n, p=sp.special.softmax(mass))
     start = modes[which] + SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
     root = np.linalg.cholesky(np.einsum("fpq,frq->pr", roots, roots) / len(fits))
     out = hamiltonian_draws(density, start, root, -(-draws // WALKERS), rng)
