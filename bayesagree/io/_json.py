@@ -9,9 +9,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from bayesagree.errors import InputError, require_file
+
+# Bytes that a gzip file, a result or a member of an archive may unpack to; more would not fit most machines' memory.
+MOST_UNPACKED = 4 * 2**30
 
 
 @contextmanager
@@ -34,9 +37,34 @@ def guarded(path: Path) -> Iterator[None]:
         ) from error
 
 
-def open_file(path: Path) -> Any:
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file up to `MOST_UNPACKED` bytes: a small file can unpack to more than any disk holds."""
+
+    def __init__(self, path: Path):
+        self.path, self.file, self.size = path, gzip.GzipFile(path), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self.file.read(len(buffer))
+        self.size += len(part)
+        if self.size > MOST_UNPACKED:
+            raise InputError(
+                f"{str(self.path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; unpack it yourself if it is "
+                "what you expect"
+            )
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+def open_file(path: Path) -> IO[bytes]:
     """Open a file to its bytes, unpacked if it ends in .gz."""
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+    return io.BufferedReader(_Unpacked(path), 2**20) if path.suffix == ".gz" else path.open("rb")
 
 
 def undecodable_line(path: Path) -> int:

@@ -5,14 +5,19 @@ Every file may end in .gz. In text tables an empty cell, ``NA`` and ``NaN`` are 
 """
 
 import errno
+import glob
 import os
+import platform
+import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import xarray as xr
 
@@ -20,15 +25,13 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.runs import Runs
 from bayesagree.errors import InputError, SizeError, opening, require_file
 from bayesagree.io import _prediction_tables
+from bayesagree.io._json import MOST_UNPACKED
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import read_table
-
-# Bytes of a result that are loaded; more would not fit the memory of most machines.
-MOST_UNPACKED = 4 * 2**30
 
 
 def read_predictions(
@@ -186,13 +189,15 @@ def read_result(path: str | Path) -> xr.DataTree:
     """
     path = require_result(path)
     require_file(path)
-    with opening(path, "result"), xr.open_datatree(path, engine="h5netcdf", phony_dims="sort") as tree:
-        if tree.nbytes > MOST_UNPACKED:
+    with opening(path, "result"):
+        size = _size_in_memory(path)
+        if size > MOST_UNPACKED:
             raise SizeError(
-                f"{str(path)!r} takes {tree.nbytes / 2**30:.2f} GiB in memory, more than the "
-                f"{MOST_UNPACKED / 2**30:g} that are read; open what you need of the file with xarray.open_datatree"
+                f"{str(path)!r} takes {size / 2**30:.2f} GiB in memory, more than the {MOST_UNPACKED / 2**30:g} that "
+                "are read; open what you need of the file with xarray.open_datatree"
             )
-        return tree.load()
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            return tree.load()
 
 
 def require_result(path: str | Path) -> Path:
@@ -203,14 +208,71 @@ def require_result(path: str | Path) -> Path:
     return path
 
 
+def _size_in_memory(path: Path) -> int:
+    """Bytes of all variables, by the metadata alone; refuse links in a circle and values kept in other files."""
+    import h5py
+
+    found: list[int] = []
+    seen: set[Any] = set()
+
+    def strange(name: str, link: Any) -> str | None:
+        node: Any = file[name] if isinstance(link, h5py.HardLink) else None
+        found.append(getattr(node, "nbytes", 0))
+        elsewhere = not isinstance(node, h5py.Dataset | h5py.Group) or node in seen
+        seen.add(node)
+        return (
+            name if elsewhere or (isinstance(node, h5py.Dataset) and (node.external or node.is_virtual)) else None
+        )
+
+    with h5py.File(path, "r") as file:
+        seen.add(file["/"])
+        if (name := file.visititems_links(strange)) is not None:
+            raise InputError(
+                f"{str(path)!r}: {name!r} leads elsewhere, as nothing in a result of write_result does"
+            )
+    return sum(found)
+
+
+# A temporary folder that nobody touched for so many seconds is of no writer any more, whatever its process.
+STALE = 24 * 3600.0
+# Where a process number means something.
+MACHINE = f"{crc32(platform.node().encode()):08x}"
+
+
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, and move what is written to it there only when all went well."""
+    """Give a temporary path beside `path`, for a file or a folder, and move it there only when all went well.
+
+    What a killed writer of the same name left is removed; another one at work is not disturbed.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*-*.*"):
+        if _is_stale(left, path.name):
+            shutil.rmtree(left, ignore_errors=True)
+    prefix = f".{path.name}.{MACHINE}-{os.getpid()}."
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=prefix) as folder:
         temporary = Path(folder) / path.name
         try:
             yield temporary
         except OSError as error:  # libraries do not say which file
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+        if path.is_dir():
+            shutil.rmtree(path)
         os.replace(temporary, path)
+
+
+def _is_stale(left: Path, name: str) -> bool:
+    """Return whether a temporary folder is of a process of this machine that is gone, or a day old."""
+    written = re.fullmatch(rf"\.{re.escape(name)}\.([0-9a-f]{{8}})-(\d+)\.\w+", left.name)
+    if written is None:
+        return False
+    try:
+        if time.time() - left.stat().st_mtime > STALE:
+            return True
+        if written[1] == MACHINE and os.name != "nt":  # there the call below would end the process
+            os.kill(int(written[2]), 0)
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+    except OSError:  # of another user
+        return False
+    return False

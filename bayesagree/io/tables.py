@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 import re
+import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import chain, islice
@@ -15,6 +16,7 @@ import pandas as pd
 from bayesagree.annotations._words import MISSING_CELLS
 from bayesagree.errors import InputError, opening, shorten, warn
 from bayesagree.io._json import (
+    MOST_UNPACKED,
     content_of,
     guarded,
     lines_of,
@@ -166,6 +168,10 @@ def _excel(path: Path) -> pd.DataFrame:
         raise InputError(
             f"{str(path)!r}: Excel files need openpyxl; pip install 'bayesagree[xlsx]', or save it as CSV"
         )
+    with opening(path, "Excel file"), zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MOST_UNPACKED:
+        raise InputError(f"{str(path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; save it as CSV")
     with opening(path, "Excel file"):
         sheets = {name: sheet for name, sheet in pd.read_excel(path, sheet_name=None).items() if sheet.size}
     if len(sheets) > 1:

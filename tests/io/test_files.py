@@ -4,6 +4,9 @@ import gzip
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import xarray as xr
+from _paths import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +23,7 @@ import bayesagree as ba
 from bayesagree import io
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.errors import InputError
+from bayesagree.io.files import MACHINE, atomic_path
 
 TABLE = pd.DataFrame({"item": [1, 2, 3], "annotator": ["a", "None", "ä b"], "rating": [0.5, np.nan, 3.0]})
 WRITERS: dict[str, Callable[[Path], object]] = {
@@ -96,6 +101,15 @@ def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str
     with pytest.raises(InputError, match=re.escape(message)) as raised:
         io.read_table(path)
     assert str(path) in str(raised.value)
+
+
+def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayesagree.io._json.MOST_UNPACKED", 10_000)
+    for name, line in (("a.csv.gz", "1,a,cat\n"), ("a.jsonl.gz", '{"item": 1, "annotator": "a", "label": "cat"}\n')):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(b"item,annotator,label\n" * (".csv" in name) + line.encode() * 10_000))
+        with pytest.raises(InputError, match=r"unpacks to more than .* GiB; unpack it yourself"):
+            ba.read_annotations(path)
 
 
 def test_broken_gzip_is_named(tmp_path: Path) -> None:
@@ -244,3 +258,42 @@ def test_writing_replaces_a_file_whole_or_leaves_it(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
     ba.write_result(xr.DataTree(xr.Dataset({"x": 1})), path)
     assert ba.read_result(path)["x"] == 1
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from bayesagree.io.files import atomic_path
+with atomic_path(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.long
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    path = tmp_path / "result.nc"
+    ba.write_result(result(), path)
+    for name in ("result.nc", "result.nc.old"):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / name)], cwd=ROOT, check=False)
+        assert done.returncode == -signal.SIGKILL
+    assert ba.read_result(path).identical(result())
+    assert len(list(tmp_path.glob(".result.nc.*"))) == 2
+    ba.write_result(result(), path)
+    (left,) = tmp_path.glob(".*")
+    assert left.name.startswith(".result.nc.old."), "of a file of another name"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a process of Windows cannot be asked for")
+def test_writers_at_work_are_not_disturbed(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    old, here = tmp_path / ".a.csv.00000000-1.x", f".a.csv.{MACHINE}-"
+    kept = [f"{here}{os.getpid()}.x", ".a.csv.00000000-7.x", f".a.csv.d.{MACHINE}-{gone.pid}.x", ".a.csv.mine"]
+    for folder in (old, tmp_path / f"{here}{gone.pid}.x", *(tmp_path / name for name in kept)):
+        folder.mkdir()
+    os.utime(old, (0, 0))
+    with atomic_path(tmp_path / "a.csv") as temporary:
+        temporary.write_text("x")
+        assert len(list(tmp_path.iterdir())) == len(kept) + 1
+    assert {p.name for p in tmp_path.iterdir()} == {"a.csv", *kept}

@@ -35,6 +35,17 @@ def archive(path, members, **options):
 HEADER = {"header.json": json.dumps({"eval": {"model": "m"}})}
 
 
+def test_members_that_unpack_beyond_the_limit_are_refused_before(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesagree.io.formats._file.MOST_UNPACKED", 2**20)
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda self, name: HEADER["header.json"].encode())
+    path = archive(tmp_path / "bomb.eval", HEADER | {"summaries.json": b" " * (2**20 + 1)})
+    with pytest.raises(InputError, match=r"bomb\.eval', summaries\.json: unpacks to 0\.0 GiB, more than the .* GiB"):
+        ba.read_annotations(path)
+    path = archive(tmp_path / "bomb.zip", {"ann.jsonl": b"\n" * 2**21})
+    with pytest.raises(InputError, match=r"ann\.jsonl: unpacks to"):
+        ba.read_annotations(path)
+
+
 def test_a_table_of_very_many_columns_is_refused_before_its_columns_are_looked_at(tmp_path):
     path = tmp_path / "wide.csv"
     names = [f"a{k}" for k in range(2**14)]
@@ -75,6 +86,25 @@ def test_tables_of_arrow_are_validated_before_use(tmp_path):
         (tmp_path / name).write_bytes(content.replace(wrong, np.array([0, 2, 2**30], np.int32).tobytes()))
         with pytest.raises(InputError, match=rf"{name}.*not a whole Arrow file"):
             ba.read_annotations(tmp_path / name)
+
+
+@pytest.mark.parametrize("where", ["circle", "link", "other file", "two names"])
+def test_results_lead_nowhere_else(tmp_path, where):
+    """A group within itself was read for ever; values kept in another file were read from anywhere on the machine."""
+    path = tmp_path / "r.nc"
+    (tmp_path / "secret").write_bytes(b"secret")
+    with h5py.File(path, "w") as file:
+        group = file.create_group("posterior")
+        if where == "circle":
+            group["again"] = file["/"]
+        elif where == "link":
+            group["again"] = h5py.ExternalLink(str(tmp_path / "secret"), "/x")
+        elif where == "two names":
+            group["again"] = file.create_group("a")
+        else:
+            group.create_dataset("again", shape=(6,), dtype="u1", external=[(str(tmp_path / "secret"), 0, 6)])
+    with pytest.raises(InputError, match=r"r\.nc': '(posterior/again|a)' leads elsewhere"):
+        ba.read_result(path)
 
 
 def test_sizes_are_looked_at_before_they_are_allocated(tmp_path):

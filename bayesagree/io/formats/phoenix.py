@@ -33,7 +33,7 @@ def read(file: File, question: str | None) -> Found:
         if value is None:
             found.left_out["annotations without label or score"] += 1
             continue
-        name, item = (next(row[key] for key in keys if key in row) for keys in (NAMES, ITEMS))
+        name, item = (row[next((key for key in keys if key in row), keys[0])] for keys in (NAMES, ITEMS))
         who = row.get("identifier") or row.get("user_id") or row["annotator_kind"]
         if row["annotator_kind"] == "HUMAN":
             if label is None:
