@@ -195,7 +195,9 @@ def summary(cells: list[Cell]) -> Iterator[str]:
     yield "| --- " * len(titles) + "|"
     kinds = {"nominal": "nominal", "ordinal": "ordered", "interval": "ordered"}
     for n, kind in product(map(str, ITEMS), ("nominal", "ordered", "real")):
-        some = [cell for cell in cells if (cell.key[1], kinds.get(cell.key[0].split(",")[0], "real")) == (n, kind)]
+        some = [
+            cell for cell in cells if (cell.key[1], kinds.get(cell.key[0].split(",")[0], "real")) == (n, kind)
+        ]
         if not some:
             continue
         sets, v = np.array([cell.sets for cell in some]), np.array([cell.covered for cell in some])
@@ -207,7 +209,10 @@ def summary(cells: list[Cell]) -> Iterator[str]:
 
 def write(cells: list[Cell]) -> None:
     """Write the page."""
-    lines = ["| world | items | coefficient | sets | covered | width | bootstrap | its width |", "| --- " * 8 + "|"]
+    lines = [
+        "| world | items | coefficient | sets | covered | width | bootstrap | its width |",
+        "| --- " * 8 + "|",
+    ]
     lines += [cell.line for cell in cells]
     short = [f"{', '.join(cell.key)}: {cell.covered:.3f} of {cell.sets}" for cell in cells if cell.covered < 0.88]
     lines += ["", *summary(cells), "", "Cells below .88: " + ("; ".join(short) or "none") + "."]

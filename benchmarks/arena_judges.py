@@ -43,7 +43,9 @@ def wald(values: np.ndarray) -> Interval:
     return mean, mean - error, mean + error
 
 
-def regression(verdict: np.ndarray, human: np.ndarray, asked: np.ndarray, order: Any, random_seed: int) -> Interval:
+def regression(
+    verdict: np.ndarray, human: np.ndarray, asked: np.ndarray, order: Any, random_seed: int
+) -> Interval:
     """Return the interval of `corrected_rate`."""
     judge = Labels.from_matrix(verdict[:, None], annotators=["judge"], labels=[0, 1])
     people = Labels.from_matrix(human[asked, None], items=asked.tolist(), labels=[0, 1])

@@ -56,7 +56,9 @@ def main() -> None:
 
     total = 0.0
     for method in METHODS:
-        took, _ = seconds(lambda m=method: blind_scores(systems.predictions, method=m, crowd=crowd, random_seed=3))
+        took, _ = seconds(
+            lambda m=method: blind_scores(systems.predictions, method=m, crowd=crowd, random_seed=3)
+        )
         print(f"{method:20s} {took:6.2f} s")
         total += took if method != "dawid_skene" else 0.0
     print(f"the paper's ten methods: {total:.2f} s")

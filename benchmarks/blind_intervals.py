@@ -38,7 +38,9 @@ def world(
     elif kind == "alike":
         right[rng.random(items) < 0.08] = 0
     is_right = rng.random(right.shape) < right
-    return np.where(is_right, truth, (truth + rng.integers(1, labels, right.shape)) % labels), is_right.mean(axis=0)
+    return np.where(is_right, truth, (truth + rng.integers(1, labels, right.shape)) % labels), is_right.mean(
+        axis=0
+    )
 
 
 def one(kind: str, systems: int, items: int, labels: int, random_seed: int) -> list[float]:
@@ -50,7 +52,9 @@ def one(kind: str, systems: int, items: int, labels: int, random_seed: int) -> l
     run = {"draws": 250, "chains": 2, "random_seed": random_seed}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        drawn = blind_posterior(models, metrics=("accuracy",), items="fixed", **run)["posterior"]["accuracy"].values
+        drawn = blind_posterior(models, metrics=("accuracy",), items="fixed", **run)["posterior"][
+            "accuracy"
+        ].values
         warned = any("same items" in str(warning.message) for warning in caught)
         plain = dawid_skene(
             Labels.from_matrix(said, labels=list(range(labels))), variant="full", top_labels=1, **run
@@ -67,9 +71,7 @@ def one(kind: str, systems: int, items: int, labels: int, random_seed: int) -> l
 
 def main(sets: int, only: str) -> None:
     """Run all worlds, or those of one shape beside the others as they stand, and write the page."""
-    head = (
-        "systems, items, labels | world | covered | bias | width | without difficulty | its width | warned | check"
-    )
+    head = "systems, items, labels | world | covered | bias | width | without difficulty | its width | warned | check"
     lines = [f"| {head} |", "| --- " * 9 + "|"]
     written = PAGE.read_text().splitlines() if PAGE.exists() else []
     for shape in SHAPES:

@@ -55,7 +55,9 @@ def forms(p: Floats) -> dict[str, tuple[Callable[[Floats, Floats], Floats], Floa
     }
 
 
-def fit(log_q: Callable[[Floats, Floats], Floats], mean: Floats, sd: Floats, log_p: Floats, gold: Floats) -> Floats:
+def fit(
+    log_q: Callable[[Floats, Floats], Floats], mean: Floats, sd: Floats, log_p: Floats, gold: Floats
+) -> Floats:
     rows = np.arange(gold.size)
 
     def loss(x: Floats) -> float:

@@ -41,7 +41,9 @@ def calibrated(log_p: Floats, target: Floats, log_test: Floats, kind: str) -> Fl
     start = np.zeros(1) if kind == "temperature" else np.append(np.eye(k).ravel(), np.zeros(k))
 
     def scaled(x: Floats, given: Floats) -> Floats:
-        logits = given * np.exp(x[0]) if kind == "temperature" else given @ x[: k * k].reshape(k, k).T + x[k * k :]
+        logits = (
+            given * np.exp(x[0]) if kind == "temperature" else given @ x[: k * k].reshape(k, k).T + x[k * k :]
+        )
         return sp.special.log_softmax(logits, axis=1)
 
     def loss(x: Floats) -> tuple[float, Floats]:
@@ -85,7 +87,9 @@ def split(
         majority = np.eye(few.shape[1])[(few + rng.random(few.shape) / 2).argmax(axis=1)]
         targets = {"majority": majority, "shares": few / few.sum(axis=1, keepdims=True)}
         if votes:
-            tree = informed_dirichlet(Labels.from_counts(few), models, draws=100, chains=2, random_seed=random_seed)
+            tree = informed_dirichlet(
+                Labels.from_counts(few), models, draws=100, chains=2, random_seed=random_seed
+            )
             targets["informed"] = tree["posterior"]["plausibility"].mean(("chain", "draw")).values.astype(float)
         for kind in ("temperature", "Dirichlet"):
             for name, target in targets.items():

@@ -56,7 +56,9 @@ def fit(sizes: tuple[int, int, int], **options: Any) -> dict[str, float]:
     """Time one fit of 4 x 1000 draws, after a small one."""
     from bayesagree import Comparisons, davidson
 
-    davidson(Comparisons.from_long(table(200, 4, 3), annotator="who"), draws=10, chains=1, random_seed=1, **options)
+    davidson(
+        Comparisons.from_long(table(200, 4, 3), annotator="who"), draws=10, chains=1, random_seed=1, **options
+    )
     games = Comparisons.from_long(table(*sizes), annotator="who")
     wall, used = time.perf_counter(), processor()
     tree = davidson(games, random_seed=1, **options)

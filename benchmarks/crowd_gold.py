@@ -151,7 +151,11 @@ def report(rows: list[dict]) -> str:
         ("gap", "Mean claim of the best label minus accuracy", np.inf),
         ("log_score", "Mean log probability of the gold label, floored at 1e-12", np.inf),
         ("calibrated_gap", "Mean absolute gap of the items without gold after `calibrate`, 20 splits", np.inf),
-        ("r_hat", f"Largest r-hat of the crowd, up to 50 annotators and up to 50 items; * from {MIXED} on", MIXED),
+        (
+            "r_hat",
+            f"Largest r-hat of the crowd, up to 50 annotators and up to 50 items; * from {MIXED} on",
+            MIXED,
+        ),
     ):
         wide = frame.dropna(subset=[column]).pivot(index="set", columns="method", values=column)
         parts += [
@@ -200,7 +204,9 @@ def main() -> None:
     parser.add_argument("--methods", nargs="*", default=METHODS, help="those to run")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # r-hat stands in the rows
-    done = [json.loads(line) for line in arguments.rows.read_text().splitlines()] if arguments.rows.exists() else []
+    done = (
+        [json.loads(line) for line in arguments.rows.read_text().splitlines()] if arguments.rows.exists() else []
+    )
     if arguments.report:
         print(report(done))
         return

@@ -83,7 +83,9 @@ def main() -> None:
         return
     loaded, ran, units = peer(labels)
     ours = crowdtruth(labels)["uqs"].sel(item=[type(labels.items[0].item())(u) for u in units.index])
-    print(f"peer: load {loaded:.1f} s, scores {ran:.1f} s; ours is {ran / scoring:.0f} times as fast at the scores")
+    print(
+        f"peer: load {loaded:.1f} s, scores {ran:.1f} s; ours is {ran / scoring:.0f} times as fast at the scores"
+    )
     print(f"largest difference of UQS {np.abs(ours.values - units['uqs'].to_numpy()).max():.1e}")
 
 

@@ -32,8 +32,12 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 def em() -> None:
     from crowdkit.aggregation import DawidSkene
 
-    labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, random_seed=1).labels
-    table = pd.DataFrame({"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index})
+    labels = crowd_labels(
+        n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, random_seed=1
+    ).labels
+    table = pd.DataFrame(
+        {"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index}
+    )
     dawid_skene_em(Crowd.of_labels(labels), max_iterations=2)
     ours, theirs = [], []
     for _ in range(3):
@@ -58,7 +62,10 @@ def calibration() -> None:
         )
         fitted = {
             "EM": label_probability(dawid_skene(labels, engine="em")).values,
-            "crowd-kit EM": DawidSkene(n_iter=100).fit_predict_proba(table)[list(range(4))].sort_index().to_numpy(),
+            "crowd-kit EM": DawidSkene(n_iter=100)
+            .fit_predict_proba(table)[list(range(4))]
+            .sort_index()
+            .to_numpy(),
         }
         for variant in ("full", "hierarchical"):
             tree = dawid_skene(

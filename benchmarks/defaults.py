@@ -41,7 +41,9 @@ POSTERIORS = {"default": "auto", "former": "dirichlet"}
 VARIANTS = {"default": "auto", "former": "full"}
 
 
-def few_votes(every: np.ndarray, probability: np.ndarray, rng: np.random.Generator) -> tuple[Any, Any, np.ndarray]:
+def few_votes(
+    every: np.ndarray, probability: np.ndarray, rng: np.random.Generator
+) -> tuple[Any, Any, np.ndarray]:
     """A few votes of some items, models, and their scores against the majority of all votes."""
     chosen = rng.permutation(np.flatnonzero(every.sum(axis=1) >= VOTES))[:MOST]
     every, probability = every[chosen], probability[:, chosen] / probability[:, chosen].sum(axis=2, keepdims=True)

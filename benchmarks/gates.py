@@ -71,7 +71,9 @@ def looks(runs: int, number: int = 10, batch: int = 100) -> None:
         order = np.random.default_rng([6, run]).permutation(number * batch)
         for look in range(number):
             seen = labels.select(np.isin(labels.item_index, order[: (look + 1) * batch]))
-            tree = evaluate(seen, models.on_items(seen.items), plausibility="dirichlet", draws=250, random_seed=run)
+            tree = evaluate(
+                seen, models.on_items(seen.items), plausibility="dirichlet", draws=250, random_seed=run
+            )
             for k, required in enumerate((0.95, required_probability(0.95, number))):
                 passed[run, look, k] = claim_of(tree, "new", "old", required, 0.0, "accuracy").supported
     share = passed.any(axis=1).mean(axis=0)
@@ -90,7 +92,8 @@ def main() -> None:
         for n_items in SIZES[plausibility]:
             for difference in (0.0, -0.03):
                 print(
-                    "| " + " | ".join(map(str, row(plausibility, n_items, difference).values())) + " |", flush=True
+                    "| " + " | ".join(map(str, row(plausibility, n_items, difference).values())) + " |",
+                    flush=True,
                 )
     print(f"\n{time.process_time() - began:.0f} s of processor time.")
 

@@ -101,7 +101,9 @@ def mixed_membership(price: Prices, small: int) -> HotPath:
     # Annotations are drawn one by one, then those of an item with equal latent labels together.
     place = (crowd.annotator * n_labels + crowd.label) * n_labels
     floor = 2 * prices.read_in(place) + (price.uniform + prices.add_in(place)) / n_labels
-    name = f"a sweep of mixed membership, {n_items * 5:,} annotations, {n_annotators} annotators, {n_labels} labels"
+    name = (
+        f"a sweep of mixed membership, {n_items * 5:,} annotations, {n_annotators} annotators, {n_labels} labels"
+    )
     return HotPath(
         name,
         "annotation and candidate",

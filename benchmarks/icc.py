@@ -27,7 +27,9 @@ def main() -> None:
     worlds = int(sys.argv[1]) if len(sys.argv) > 1 else 60
     kinds = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
     lines = [
-        "| items | annotators | a | b | " + " | ".join(f"{kind}: coverage (width), error" for kind in kinds) + " |"
+        "| items | annotators | a | b | "
+        + " | ".join(f"{kind}: coverage (width), error" for kind in kinds)
+        + " |"
     ]
     lines.append("| --- " * (4 + len(kinds)) + "|")
     for items, people, a, b in CELLS:
@@ -39,11 +41,15 @@ def main() -> None:
             for row in icc(Ratings.from_matrix(x, scale=(-20, 20)), k=people, random_seed=rng).itertuples():
                 noise = (1 + (b if row.kind[0] in "12" else 0)) / row.k
                 true = a / (a + noise)
-                found[row.kind].append((row.lower <= true <= row.upper, row.upper - row.lower, row.estimate - true))
+                found[row.kind].append(
+                    (row.lower <= true <= row.upper, row.upper - row.lower, row.estimate - true)
+                )
         cells = ("{:.2f} ({:.2f}), {:+.3f}".format(*np.mean(found[kind], axis=0)) for kind in kinds)
         lines.append(f"| {items} | {people} | {a} | {b} | " + " | ".join(cells) + " |")
         print(lines[-1], flush=True)
-    text = f"# Coverage of intraclass correlations\n\n{__doc__.replace('uv run', '    uv run')}\n{worlds} sets.\n\n"
+    text = (
+        f"# Coverage of intraclass correlations\n\n{__doc__.replace('uv run', '    uv run')}\n{worlds} sets.\n\n"
+    )
     (Path(__file__).parent / "results" / "icc.md").write_text(text + "\n".join(lines) + "\n")
 
 

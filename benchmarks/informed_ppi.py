@@ -113,7 +113,11 @@ def main() -> None:
                     c = held[:, t].mean()
                     error = np.sqrt(c * (1 - c) / repeats)
                     bias = ends[:, t].mean() - known[t]
-                    cells += [f"{c:.3f} ({error:.3f})", f"{np.ptp(ends[:, t], axis=1).mean():.4f}", f"{bias:+.4f}"]
+                    cells += [
+                        f"{c:.3f} ({error:.3f})",
+                        f"{np.ptp(ends[:, t], axis=1).mean():.4f}",
+                        f"{bias:+.4f}",
+                    ]
                 lines.append(f"| {kind} | {votes} | {method} | {' | '.join(cells)} |")
                 print(lines[-1], flush=True)
     text = __doc__ or ""

@@ -69,7 +69,12 @@ def draw(world: World, seed: int) -> tuple[ba.Rankings, ba.Predictions, np.ndarr
         np.expand_dims(arrival.argsort(axis=2)[:, :, : world.named], 3).tolist(), labels=k
     )
     truth, share, log = theta.argmax(axis=1), 0.6 * (world.models > 1), np.log(theta + 1e-4)
-    common, same, luck, other = rng.normal(size=(n, k)), rng.random(n) < share, rng.random(n), rng.integers(0, k, n)
+    common, same, luck, other = (
+        rng.normal(size=(n, k)),
+        rng.random(n) < share,
+        rng.random(n),
+        rng.integers(0, k, n),
+    )
     scores = {}
     for m in range(world.models):
         if world.kind == "noisy":
@@ -128,7 +133,9 @@ def dermatology() -> list[str]:
         for m in range(models.models.size):
             one = [np.asarray(tree["posterior"][metric]).reshape(400, -1)[:, m] for metric in METRICS]
             ends = [np.quantile(v, [0.025, 0.975]) for v in one]
-            cells.append(", ".join(f"{v.mean():.3f} [{low:.3f}, {high:.3f}]" for v, (low, high) in zip(one, ends)))
+            cells.append(
+                ", ".join(f"{v.mean():.3f} [{low:.3f}, {high:.3f}]" for v, (low, high) in zip(one, ends))
+            )
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 

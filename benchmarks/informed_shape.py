@@ -93,7 +93,10 @@ def main(sets: int) -> None:
                 found.append(
                     [(score.mean(axis=1) - true).mean(axis=0), score.std(axis=1).mean(axis=0), held.mean(axis=0)]
                 )
-            (bias, sd, covered), (e_bias, _, e_covered) = np.mean(found, axis=0), np.std(found, axis=0) / sets**0.5
+            (bias, sd, covered), (e_bias, _, e_covered) = (
+                np.mean(found, axis=0),
+                np.std(found, axis=0) / sets**0.5,
+            )
             for m, metric in enumerate(METRICS):
                 lines.append(
                     f"| {world} | {k} | {metric} | {bias[m]:+.4f} ({e_bias[m]:.4f}) | {sd[m]:.4f} | "
@@ -103,7 +106,8 @@ def main(sets: int) -> None:
     head, _, text = (__doc__ or "").strip().partition("\n\n")
     command, _, text = text.partition("\n\n")
     PAGE.write_text(
-        "\n".join([f"# {head.rstrip('.')}\n\n    {command}\n\n{text}\n", f"{sets} sets a world.\n", *lines]) + "\n"
+        "\n".join([f"# {head.rstrip('.')}\n\n    {command}\n\n{text}\n", f"{sets} sets a world.\n", *lines])
+        + "\n"
     )
 
 

@@ -73,7 +73,9 @@ def main() -> None:
             print(line, flush=True)
             lines.append(line)
     if not asked:
-        text = "# Time and memory of the informed posterior\n\n" + (__doc__ or "") + "\n" + "\n".join(lines) + "\n"
+        text = (
+            "# Time and memory of the informed posterior\n\n" + (__doc__ or "") + "\n" + "\n".join(lines) + "\n"
+        )
         Path(__file__).parent.joinpath("results", "informed_speed.md").write_text(text)
 
 

@@ -120,7 +120,9 @@ def report(rows: list[dict[str, float]]) -> str:
     for name in ("", "alone "):
         bias, held, width = (np.array([row[name + of] for row in rows]) for of in ("bias", "held", "width"))
         error = [part.std(ddof=1) / np.sqrt(len(rows)) for part in (bias, held)]
-        cells.append(f"{held.mean():.2f} ({error[1]:.2f}); {bias.mean():+.3f} ({error[0]:.3f}); {width.mean():.3f}")
+        cells.append(
+            f"{held.mean():.2f} ({error[1]:.2f}); {bias.mean():+.3f} ({error[0]:.3f}); {width.mean():.3f}"
+        )
     return f"{len(rows)} | " + " | ".join(cells)
 
 

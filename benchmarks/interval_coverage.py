@@ -181,7 +181,9 @@ def strengths(n: int, rng: np.random.Generator) -> Held:
 def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.random.Generator], Held]]]:
     """Yield function, world and how a data set is made and read."""
     log_score = float(ba.predictive.reliability_curve(votes(40_000, rng), [1.0], random_seed=rng)["log_score"][0])
-    alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], random_seed=rng)["alpha"].to_numpy()
+    alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], random_seed=rng)[
+        "alpha"
+    ].to_numpy()
     change = np.asarray(rounds(40_000, True, rng)["estimate"])
     for n in (100, 300):
         yield "evaluation.compare", f"{n} items", lambda r, n=n: difference_of_models(n, r)

@@ -162,7 +162,12 @@ def run_in_grid(cell: tuple[float, ...], random_seed: int) -> dict[str, Any]:
     found = tree["derived"].to_dataset()
     lower, upper, mean = (found[f"rate_{name}"].values for name in ("lower", "upper", "mean"))
     held = (lower <= rates) & (rates <= upper)
-    record = {"rate": held, "partial system": held[:1], "bias of it": mean[:1] - rates[:1], "width": upper - lower}
+    record = {
+        "rate": held,
+        "partial system": held[:1],
+        "bias of it": mean[:1] - rates[:1],
+        "width": upper - lower,
+    }
     return {name: np.asarray(value, float).tolist() for name, value in record.items()}
 
 
@@ -175,7 +180,9 @@ def run_on_votes(labelled: int, votes: int, random_seed: int) -> dict[str, Any]:
     counts = annotations.counts()
     says = models.aligned(annotations.items, annotations.categories).hard_labels() == follows
     asked = np.sort(rng.permutation(annotations.items.size)[:labelled])
-    positive = rng.hypergeometric(counts[asked, follows], counts[asked].sum(axis=1) - counts[asked, follows], votes)
+    positive = rng.hypergeometric(
+        counts[asked, follows], counts[asked].sum(axis=1) - counts[asked, follows], votes
+    )
     people = Labels.from_counts(
         np.column_stack([votes - positive, positive]), items=annotations.items[asked].tolist()
     )
@@ -211,7 +218,9 @@ def run_chosen(design: str, random_seed: int) -> dict[str, Any]:
     for name, inclusion in (("ignored", None), ("known", dict(enumerate(asked)))):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            tree = corrected_rate(judges, people, positive=1, inclusion=inclusion, random_seed=random_seed, **SHORT)
+            tree = corrected_rate(
+                judges, people, positive=1, inclusion=inclusion, random_seed=random_seed, **SHORT
+            )
         ends = tree["derived"].to_dataset()
         lower, upper, mean = (ends[f"rate_{k}"].item() for k in ("lower", "upper", "mean"))
         ppi = [tree["checks"][f"ppi{end}"].item() for end in ("", "_lower", "_upper")]
@@ -397,7 +406,8 @@ def _partial(record: dict[str, Any]) -> list[str]:
     lines += ["| world | rates | rate of the favoured system | its bias | width |", "| --- " * 5 + "|"]
     for cell, values in record["cells"].items():
         shown = [
-            f"{values[k]['mean']:.3f} +- {values[k]['error']:.3f}" for k in ("rate", "partial system", "bias of it")
+            f"{values[k]['mean']:.3f} +- {values[k]['error']:.3f}"
+            for k in ("rate", "partial system", "bias of it")
         ]
         lines.append(f"| {cell} | {' | '.join(shown)} | {values['width']['mean']:.3f} |")
     return [*lines, ""]
@@ -405,7 +415,11 @@ def _partial(record: dict[str, Any]) -> list[str]:
 
 def _chosen(record: dict[str, Any]) -> list[str]:
     """Return the table of items chosen where the judge is in doubt."""
-    lines = ["## chosen: which items people see", "", f"{record['runs']} runs of each cell; `inclusion=` left out"]
+    lines = [
+        "## chosen: which items people see",
+        "",
+        f"{record['runs']} runs of each cell; `inclusion=` left out",
+    ]
     lines += [
         "(ignored) or given (known). PPI is that of ``checks``, weighted where the probabilities are known.",
         "",

@@ -57,7 +57,9 @@ def rows_of(name: str, rng: np.random.Generator) -> list[str]:
     for drawing in range(DRAWINGS[name]):
         few = Labels.from_counts(without_replacement(counts, VOTES, rng), **names)
         for metric in LINEAR:
-            found.setdefault((metric, "votes"), []).append(unbiased_terms(Metric.named(metric), few, model).mean())
+            found.setdefault((metric, "votes"), []).append(
+                unbiased_terms(Metric.named(metric), few, model).mean()
+            )
         if drawing >= PLUG_INS:
             continue
         shares = few.counts() / VOTES

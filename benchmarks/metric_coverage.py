@@ -84,7 +84,10 @@ def informed_coverage(rng: np.random.Generator) -> list[str]:
     population = {name: score_of(q, models, name) for name in INFORMED}
     groups = ("without", "with")
     held = {
-        (name, form, group): np.zeros(2) for name in INFORMED for form in ("fixed", "bootstrap") for group in groups
+        (name, form, group): np.zeros(2)
+        for name in INFORMED
+        for form in ("fixed", "bootstrap")
+        for group in groups
     }
     for s in range(INFORMED_SIMULATIONS):
         q, labels, models = known(INFORMED_ITEMS)
@@ -97,7 +100,8 @@ def informed_coverage(rng: np.random.Generator) -> list[str]:
                 **HOW,
             }
             apart = [
-                evaluate(labels, models, exclude=one, **how)["posterior"].sel(model=[one]) for one in models.models
+                evaluate(labels, models, exclude=one, **how)["posterior"].sel(model=[one])
+                for one in models.models
             ]
             scores = {
                 "without": xr.concat([one.to_dataset() for one in apart], "model"),

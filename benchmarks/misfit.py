@@ -56,7 +56,16 @@ class Row(NamedTuple):
 
 
 def crowd(
-    rng, *, n_items=1500, n_labels=3, accuracy=0.7, copying=0.0, pair=0.0, guessing=0.0, n_annotators=10, per_item=5
+    rng,
+    *,
+    n_items=1500,
+    n_labels=3,
+    accuracy=0.7,
+    copying=0.0,
+    pair=0.0,
+    guessing=0.0,
+    n_annotators=10,
+    per_item=5,
 ):
     """Simulate annotators of one true label who copy the first one of the item, or guess; return labels and truth.
 
@@ -232,7 +241,9 @@ def ratings_in_two_camps():
 def rankings_by_two_camps(plausibility):
     """One truth; three of five annotators follow a shared mistake, the swap of the two best labels."""
     rng = np.random.default_rng(7)
-    world = simulate.rankings(n_items=400, n_labels=6, n_annotators=5, shape=1.0, patterns=[(1, 1)], random_seed=7)
+    world = simulate.rankings(
+        n_items=400, n_labels=6, n_annotators=5, shape=1.0, patterns=[(1, 1)], random_seed=7
+    )
     theta = world.plausibility.values
     swap = theta.copy()
     best, second = theta.argsort(axis=1)[:, ::-1][:, :2].T
@@ -340,7 +351,9 @@ def check() -> Iterator[str]:
         "is silent where this is far below 1 says nothing.\n"
     )
     yield (
-        "| annotators | size | mean fires | variance fires | histogram fires | pair fires |\n" + "| --- " * 6 + "|"
+        "| annotators | size | mean fires | variance fires | histogram fires | pair fires |\n"
+        + "| --- " * 6
+        + "|"
     )
     for who, n_annotators, per_item in [*((who, 10, 5) for who in CROWDS), *((who, 5, 3) for who in FEW)]:
         for n_items in SIZES:

@@ -104,7 +104,9 @@ def race(way: str, every: NDArray, predicted: NDArray, random_seed: list[int]) -
         bought += items.size
 
 
-def cases(name: str, every: NDArray, probability: NDArray, start: int) -> list[dict[str, float | int | str | None]]:
+def cases(
+    name: str, every: NDArray, probability: NDArray, start: int
+) -> list[dict[str, float | int | str | None]]:
     """Both ways of buying, for all pairs of models on the items of one start."""
     rows = np.random.default_rng([start]).choice(len(every), min(ITEMS, len(every)), replace=False)
     truth, predicted = every[rows].argmax(axis=1), probability[:, rows].argmax(axis=2)

@@ -63,7 +63,9 @@ def all_counts(name: str) -> Floats:
         labels.rating if few else pd.qcut(labels.rating, 7, duplicates="drop").codes, return_inverse=True
     )
     width = code[1].max() + 1
-    return np.bincount(labels.item_index * width + code[1], minlength=labels.items.size * width).reshape(-1, width)
+    return np.bincount(labels.item_index * width + code[1], minlength=labels.items.size * width).reshape(
+        -1, width
+    )
 
 
 def counts_of(name: str, rng: np.random.Generator) -> Floats:
@@ -93,9 +95,13 @@ def draw(rng: np.random.Generator, counts: Floats, number: int) -> Floats:
     return np.stack([rng.multivariate_hypergeometric(row, min(number, row.sum())) for row in counts])
 
 
-def completed(votes: Labels, rest: Floats, models: Predictions, posterior: str, rng: np.random.Generator) -> Floats:
+def completed(
+    votes: Labels, rest: Floats, models: Predictions, posterior: str, rng: np.random.Generator
+) -> Floats:
     """Return the draws of each metric against panels that are completed by draws of the other votes."""
-    passes: list[dict[str, Any]] = [{"exclude": name} for name in models.models] if posterior == "nominal" else [{}]
+    passes: list[dict[str, Any]] = (
+        [{"exclude": name} for name in models.models] if posterior == "nominal" else [{}]
+    )
     found = np.empty((len(METRICS), 400, 2))
     for at, options in enumerate(passes):
         how: dict[str, Any] = {"draws": 200, "chains": 2, "random_seed": rng}
@@ -158,9 +164,13 @@ def main() -> None:
     """Write the rows of the sets that are named, or of all."""
     warnings.simplefilter("ignore")
     replicates = int(sys.argv[1]) if len(sys.argv) > 1 else 12
-    head = ["| set | votes | replicates | " + " | ".join(f"{m}: {' / '.join(POSTERIORS)}" for m in METRICS) + " |"]
+    head = [
+        "| set | votes | replicates | " + " | ".join(f"{m}: {' / '.join(POSTERIORS)}" for m in METRICS) + " |"
+    ]
     head.append("| --- " * (3 + len(METRICS)) + "|")
-    rows = {line[:40]: line for line in PAGE.read_text().splitlines() if re.match(r"\| \S+ \| \d+ \| \d+ \|", line)}
+    rows = {
+        line[:40]: line for line in PAGE.read_text().splitlines() if re.match(r"\| \S+ \| \d+ \| \d+ \|", line)
+    }
     for name in sys.argv[2:] or (*WELL_ANNOTATED, *PANELS):
         for given in PANELS.get(name, GIVEN):
             rng = np.random.default_rng(given)

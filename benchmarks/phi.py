@@ -57,7 +57,9 @@ def engines(items, samplers):
             print(f"Phi {float(found['mean']):.4f} +- {float(found['sd']):.4f}", flush=True)
             for sampler in samplers:
                 peer, mean, sd = nuts(ratings, item_mean, sampler)
-                print(f"   {sampler} {peer:.1f} s, Phi {mean:.4f} +- {sd:.4f}: ratio {peer / ours:.0f}", flush=True)
+                print(
+                    f"   {sampler} {peer:.1f} s, Phi {mean:.4f} +- {sd:.4f}: ratio {peer / ours:.0f}", flush=True
+                )
 
 
 def large():
@@ -94,7 +96,9 @@ def large():
         import krippendorff
 
         peer, other = timed(lambda: krippendorff.alpha(units.T, level_of_measurement="interval"))
-        print(f"   krippendorff package {peer:.0f} s, ratio {peer / ours:.0f}; difference {abs(alpha - other):.1e}")
+        print(
+            f"   krippendorff package {peer:.0f} s, ratio {peer / ours:.0f}; difference {abs(alpha - other):.1e}"
+        )
 
 
 if __name__ == "__main__":

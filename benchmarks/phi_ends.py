@@ -112,7 +112,8 @@ def study(path: Path, kind: str, repetitions: int, seconds: float) -> None:
             if time.monotonic() > end:
                 return
             append(
-                path, {"kind": kind, "cell": cell, "random_seed": random_seed} | estimates(crowd(cell, random_seed))
+                path,
+                {"kind": kind, "cell": cell, "random_seed": random_seed} | estimates(crowd(cell, random_seed)),
             )
 
 
@@ -202,7 +203,9 @@ def page(rows: list[dict[str, Any]]) -> None:
     print("a mean in the middle. ± is the Monte-Carlo standard error.\n")
     missing = [kind for kind in ("recovery", "random", "time") if not any(row["kind"] == kind for row in rows)]
     if missing:
-        print(f"**Not measured yet: {', '.join(missing)}.** Coverage and false claims of outright ends are unknown")
+        print(
+            f"**Not measured yet: {', '.join(missing)}.** Coverage and false claims of outright ends are unknown"
+        )
         print("until then; those of intervals stand in phi.md.\n")
     recovery = [row for row in rows if row["kind"] == "recovery"]
     if recovery:
@@ -266,7 +269,9 @@ def _few(rows: list[dict[str, Any]]) -> None:
     if not rows:
         return
     print("## Few items\n")
-    print(f"{RATERS} raters, 5 levels, item means Beta(2, 2). Weight: mean posterior probability of outright ends.")
+    print(
+        f"{RATERS} raters, 5 levels, item means Beta(2, 2). Weight: mean posterior probability of outright ends."
+    )
     print(
         "Without outright ends the averaged interval is wider where that weight is far from 0: at a low Phi judgments"
     )

@@ -102,7 +102,9 @@ def study(path, cells, repetitions):
         ]
         with path.open("a") as file:
             csv.writer(file).writerow(row)
-        sys.stderr.write(f"{number + 1}/{len(cells)} {cell} covered {covered.mean():.3f} bias {bias.mean():+.4f}\n")
+        sys.stderr.write(
+            f"{number + 1}/{len(cells)} {cell} covered {covered.mean():.3f} bias {bias.mean():+.4f}\n"
+        )
     found = read(path)
     return [found[cell, repetitions] for cell in cells]
 

@@ -168,7 +168,9 @@ def alpha_nominal() -> list[Row]:
         from nltk.metrics.agreement import AnnotationTask
 
         triples = [(str(a), str(i), int(v)) for i, row in enumerate(matrix) for a, v in enumerate(row)]
-        rows.append(Row("nominal alpha, 7100 x 5", ours, "nltk", timed(lambda: AnnotationTask(triples).alpha(), 1)))
+        rows.append(
+            Row("nominal alpha, 7100 x 5", ours, "nltk", timed(lambda: AnnotationTask(triples).alpha(), 1))
+        )
     return rows or [Row("nominal alpha, 7100 x 5", ours, "krippendorff", None)]
 
 
@@ -193,7 +195,10 @@ def fleiss() -> list[Row]:
     peer = timed(bootstrap, 1)
     return [
         Row(
-            "every coefficient with its interval, 7100 x 5", ours, "statsmodels, Fleiss' kappa in a bootstrap", peer
+            "every coefficient with its interval, 7100 x 5",
+            ours,
+            "statsmodels, Fleiss' kappa in a bootstrap",
+            peer,
         )
     ]
 
@@ -205,7 +210,9 @@ def em() -> list[Row]:
     from bayesagree.plausibility.dawid_skene._crowd import Crowd
     from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 
-    labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, random_seed=1).labels
+    labels = crowd_labels(
+        n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, random_seed=1
+    ).labels
     ours = timed(lambda: dawid_skene_em(Crowd.of_labels(labels), max_iterations=20, tolerance=-1))
     job = "Dawid-Skene EM, 500,000 labels, 10 classes, 20 iterations"
     if not installed("crowdkit"):
@@ -273,7 +280,10 @@ ROWS = {
 
 def table(*chosen: str) -> list[str]:
     """Print rows as they come, all unless some are chosen, and return the table."""
-    lines = ["| job | seconds | peer | seconds | peer / ours | note |", "| --- | ---: | --- | ---: | ---: | --- |"]
+    lines = [
+        "| job | seconds | peer | seconds | peer / ours | note |",
+        "| --- | ---: | --- | ---: | ---: | --- |",
+    ]
     print(*lines, sep="\n", flush=True)
     for name in chosen or ROWS:
         # Samplers start processes of their own, which the workers of a multiprocessing pool may not.

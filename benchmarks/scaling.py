@@ -116,10 +116,15 @@ SWEEPS = [
     Sweep("nominal alpha, 10,000 items", "annotators", ANNOTATORS, lambda n: alpha(crowd(n_annotators=n))),
     Sweep("nominal alpha, 10,000 items", "labels", LABELS, lambda n: alpha(crowd(n_labels=n))),
     Sweep("exact Dirichlet certainty, 5 labels", "items", ITEMS, lambda n: certainty(crowd(n))),
-    Sweep("exact Dirichlet certainty, 1000 items", "labels", LABELS, lambda n: certainty(crowd(1000, n_labels=n))),
+    Sweep(
+        "exact Dirichlet certainty, 1000 items", "labels", LABELS, lambda n: certainty(crowd(1000, n_labels=n))
+    ),
     Sweep("evaluate with PrIRN, 20 labels, 100 draws", "items", ITEMS, lambda n: prirn(*ranked(n))),
     Sweep(
-        "evaluate with PrIRN, 200 items, 100 draws", "annotators", ANNOTATORS, lambda n: prirn(*ranked(200, 20, n))
+        "evaluate with PrIRN, 200 items, 100 draws",
+        "annotators",
+        ANNOTATORS,
+        lambda n: prirn(*ranked(200, 20, n)),
     ),
     Sweep("evaluate with PrIRN, 200 items, 100 draws", "labels", LABELS, lambda n: prirn(*ranked(200, n))),
     Sweep("Dawid-Skene EM, 10 iterations, 5 labels", "items", ITEMS, lambda n: em(crowd(n))),

@@ -98,7 +98,9 @@ def three_models(
         rows = sparse.csr_array(sparse.hstack([items[labels.item_index], people]))
         said["annotator features"][new] = predict(rows[train], labels.label_index[train], rows[new])
     said["oracle"] = labels.label_index
-    index = pd.MultiIndex.from_arrays([labels.items[labels.item_index], labels.annotators[labels.annotator_index]])
+    index = pd.MultiIndex.from_arrays(
+        [labels.items[labels.item_index], labels.annotators[labels.annotator_index]]
+    )
     return {name: pd.Series(labels.categories[codes], index=index) for name, codes in said.items()}
 
 
@@ -112,9 +114,9 @@ def prepare(name: str) -> tuple[Ratings, Labels, Annotators, dict[str, pd.Series
     labels = recode(ratings, threshold)
     table = dataset.extra["annotators"].copy()
     if name == "lewidi2025-csc":
-        table["age_group"] = pd.cut(pd.to_numeric(table["age"], errors="coerce"), [0, 24, 34, 44, 54, 120]).astype(
-            str
-        )
+        table["age_group"] = pd.cut(
+            pd.to_numeric(table["age"], errors="coerce"), [0, 24, 34, 44, 54, 120]
+        ).astype(str)
         table["age_group"] = table["age_group"].where(table["age_group"] != "nan", None)
     texts = None
     if name == "popquorn":
@@ -157,7 +159,9 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
         print(f"      {g!s:28} {';  '.join(cells)}")
     worse = summary["prob_worse"].sel(model="majority vote")
     pair = worse.stack(pair=("group", "other_group")).idxmax("pair").item()
-    print(f"    majority vote serves {pair[0]!r} worse than {pair[1]!r} with probability {float(worse.max()):.3f}")
+    print(
+        f"    majority vote serves {pair[0]!r} worse than {pair[1]!r} with probability {float(worse.max()):.3f}"
+    )
     without = left_out(result)["dispersion"]
     for m in ("majority vote", "annotator features"):
         row = without.sel(model=m)
@@ -167,7 +171,9 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
 def report_agreement(ratings: Ratings, groups: Groups) -> None:
     """Print alpha within every group and between every two."""
     for row in group_agreement(ratings, groups).itertuples():
-        print(f"      {row.group} and {row.other_group}: alpha {row.alpha:.3f} [{row.lower:.3f}, {row.upper:.3f}]")
+        print(
+            f"      {row.group} and {row.other_group}: alpha {row.alpha:.3f} [{row.lower:.3f}, {row.upper:.3f}]"
+        )
 
 
 def main() -> None:

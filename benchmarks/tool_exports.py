@@ -208,10 +208,17 @@ def phoenix():
             _wait(base)
             client = Client(base_url=base).spans
             hour = "2026-01-01T00:00:00+00:00"
-            told = {"name": "answer", "span_kind": "LLM", "status_code": "OK", "start_time": hour, "end_time": hour}
+            told = {
+                "name": "answer",
+                "span_kind": "LLM",
+                "status_code": "OK",
+                "start_time": hour,
+                "end_time": hour,
+            }
             contexts = [{"trace_id": span.rjust(32, "b"), "span_id": span} for span in spans]
             client.log_spans(
-                project_identifier="default", spans=[told | {"context": one, "attributes": {}} for one in contexts]
+                project_identifier="default",
+                spans=[told | {"context": one, "attributes": {}} for one in contexts],
             )
             time.sleep(5)  # the server takes spans from a queue
             for span, (_, votes) in zip(spans, VOTES):
@@ -248,5 +255,7 @@ if __name__ == "__main__":
         if tool == "doccano":
             doccano()
             continue
-        name, content = {f.__name__: f for f in (label_studio, argilla, argilla_spans, braintrust, phoenix)}[tool]()
+        name, content = {f.__name__: f for f in (label_studio, argilla, argilla_spans, braintrust, phoenix)}[
+            tool
+        ]()
         (HERE / name).write_text(json.dumps(content, indent=1) + "\n")

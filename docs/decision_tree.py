@@ -104,7 +104,9 @@ def picture() -> str:
     size = f'width="{WIDTH}" height="{top + 2 * MARGIN}"'
     start = f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {top + 2 * MARGIN}" role="img">'
     title = "<title>Which function for my data</title>"
-    return "\n".join([start, title, f"<style>{STYLE}</style>", f'<rect class="paper" {size}/>', *drawn, "</svg>\n"])
+    return "\n".join(
+        [start, title, f"<style>{STYLE}</style>", f'<rect class="paper" {size}/>', *drawn, "</svg>\n"]
+    )
 
 
 if __name__ == "__main__":

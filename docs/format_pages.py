@@ -246,7 +246,9 @@ def index() -> str:
     toc = "\n".join(names())
     return (
         "# Formats\n\n`read_export`, `read_annotations` and every command read these files as they are; the file says "
-        "which it is.\n\n| `format` | page |\n| --- | --- |\n" + rows + f"\n```{{toctree}}\n:hidden:\n{toc}\n```\n"
+        "which it is.\n\n| `format` | page |\n| --- | --- |\n"
+        + rows
+        + f"\n```{{toctree}}\n:hidden:\n{toc}\n```\n"
     )
 
 

@@ -96,7 +96,9 @@ def page(record: MetricRecord) -> str:
         "needs": f"{NEEDS[record.needs]} of the model"
         + (", in several runs" if record.runs else "")
         + (", ordered categories" if record.ordered else ""),
-        "does not exist": f"where {record.undefined}: NaN, with a warning" if record.undefined else "always exists",
+        "does not exist": f"where {record.undefined}: NaN, with a warning"
+        if record.undefined
+        else "always exists",
         "few votes": few_votes(record),
         "tested": f"It {tested(record)}; its interval in a simulation: "
         f"[coverage](../benchmarks/{'number_coverage' if numeric else 'metric_coverage'}.md).",
@@ -128,7 +130,10 @@ $${how}{source["formula"]}$$
 def title(record: MetricRecord) -> str:
     """Return the heading of a metric."""
     words = (
-        record.title.replace("{label}", "LABEL").replace("F{}", "F beta").replace("-{}", "-K").replace(" {}", " K")
+        record.title.replace("{label}", "LABEL")
+        .replace("F{}", "F beta")
+        .replace("-{}", "-K")
+        .replace(" {}", " K")
     )
     return words[0].upper() + words[1:]
 

@@ -26,7 +26,9 @@ SHADES = ["#08519c", "#6baed6", "#c6dbef"]
 def main() -> None:
     """Evaluate three models and draw their scores and ranks."""
     test_set = ba.simulate.labelled_test_set(n_items=300, random_seed=1)
-    votes = ba.score(ba.majority_vote(test_set.labels), test_set.predictions, "accuracy").squeeze(("chain", "draw"))
+    votes = ba.score(ba.majority_vote(test_set.labels), test_set.predictions, "accuracy").squeeze(
+        ("chain", "draw")
+    )
     result = ba.evaluate(test_set.labels, test_set.predictions, random_seed=1)
     found = ba.compare(result)[::-1]
     places = ba.pairwise(result)["rank_probability"].sel(model=found.index.tolist())

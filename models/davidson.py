@@ -47,7 +47,9 @@ def exact(rows: list[list[int]]) -> dict[str, dict[str, list[float]]]:
     step = 1e-3 * np.eye(size)
     ends = np.array([[mode + a + b for b in step] + [mode + a - b for b in step] for a in (*step, *-step)])
     height = log_density(ends.reshape(-1, size), table).reshape(2 * size, 2 * size)
-    curvature = -(height[:size, :size] - height[:size, size:] - height[size:, :size] + height[size:, size:]) / 4e-6
+    curvature = (
+        -(height[:size, :size] - height[:size, size:] - height[size:, :size] + height[size:, size:]) / 4e-6
+    )
     root = np.linalg.cholesky(np.linalg.inv(curvature))
     found: dict[str, list[NDArray[np.float64]]] = {}
     for random_seed in range(REPLICATES):

@@ -80,7 +80,9 @@ def sample_levels(given: dict) -> None:
         pm.Deterministic("mean", m + level.mean(), dims="item")
         pm.Deterministic("shift", level - level.mean(), dims="annotator")
         pm.Normal("x", m[item] + level[who], variance[who] ** 0.5, observed=rating[item, who])
-        tree = pm.sample(4000, tune=2000, chains=4, cores=2, random_seed=27, target_accept=0.995, progressbar=False)
+        tree = pm.sample(
+            4000, tune=2000, chains=4, cores=2, random_seed=27, target_accept=0.995, progressbar=False
+        )
     names = ["mean", "shift", "sd_item", "sd_shift"]
     script = str(Path(__file__).with_name("informed_normal_levels.py"))
     write_draws(script, data=given, tree=tree, names=names, random_seed=27, source="plain PyMC")

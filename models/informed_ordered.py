@@ -60,7 +60,9 @@ def exact(data: dict) -> dict:
     curvature = -(height[0, :, 0] - height[0, :, 1] - height[1, :, 0] + height[1, :, 1]) / 4e-4
     root = np.linalg.cholesky(np.linalg.inv((curvature + curvature.T) / 2))
     rng = np.random.default_rng(SEED)
-    normal = rng.standard_normal((N_SAMPLES, MEAN.size)) / np.sqrt(rng.chisquare(FREEDOM, (N_SAMPLES, 1)) / FREEDOM)
+    normal = rng.standard_normal((N_SAMPLES, MEAN.size)) / np.sqrt(
+        rng.chisquare(FREEDOM, (N_SAMPLES, 1)) / FREEDOM
+    )
     theta = MEAN + SD * (found.x + normal @ root.T)
     log_proposal = -0.5 * (FREEDOM + MEAN.size) * np.log1p((normal**2).sum(axis=1) / FREEDOM)
     parts = [items(part, data) for part in np.array_split(theta, N_SAMPLES // BATCH)]

@@ -100,7 +100,9 @@ def main() -> None:
     """Execute the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="starts of the names; all by default")
-    parser.add_argument("--to", type=Path, default=HERE.parent / "build" / "notebooks", help="folder of the copies")
+    parser.add_argument(
+        "--to", type=Path, default=HERE.parent / "build" / "notebooks", help="folder of the copies"
+    )
     parser.add_argument("--store", action="store_true", help="keep the outputs in the notebooks themselves")
     options = parser.parse_args()
     if options.store and not os.environ.get("BAYESAGREE_DATA"):

@@ -44,7 +44,9 @@ def test_prints_the_stored_numbers(path, monkeypatch, tmp_path):
 
 def test_a_number_that_is_off_and_a_cell_without_output_are_found():
     execute, stored = load_execute(), nbformat.read(NOTEBOOKS[0], as_version=4)
-    number, cell = next((n, c) for n, c in enumerate(stored.cells) if c.cell_type == "code" and execute.numbers(c))
+    number, cell = next(
+        (n, c) for n, c in enumerate(stored.cells) if c.cell_type == "code" and execute.numbers(c)
+    )
     again = deepcopy(stored)
     assert execute.differences(stored, again) == []
     output = again.cells[number].outputs[0]

@@ -11,7 +11,12 @@ from bayesagree.cli import _options, _output
 from bayesagree.io.files import write_result
 from studies._command import Drawings, Figures, run, save_figures
 from studies.auc_claims import published_grid, study_claims
-from studies.auc_figures import annotator_quality_regions, plot_evaluations, plot_quality_regions, plot_swap_errors
+from studies.auc_figures import (
+    annotator_quality_regions,
+    plot_evaluations,
+    plot_quality_regions,
+    plot_swap_errors,
+)
 from studies.auc_simulation import CASES, ESTIMATORS, auc_study
 
 

@@ -97,7 +97,9 @@ def better_than_chance(study: xr.Dataset) -> Claim:
     """Count the mean swap errors below one half, the expectation of a random ranking."""
     below = (_means(study) < 0.5).values
     ours = f"{below.sum()} of {below.size} mean swap errors below .5"
-    return Claim("all methods: better than a random ranking", "almost everywhere", ours, bool(below.mean() > 0.95))
+    return Claim(
+        "all methods: better than a random ranking", "almost everywhere", ours, bool(below.mean() > 0.95)
+    )
 
 
 def labels_per_item_help(study: xr.Dataset) -> Claim:
@@ -108,9 +110,7 @@ def labels_per_item_help(study: xr.Dataset) -> Claim:
         for v in (errors.mean(RUN), errors.std(RUN, ddof=1))
     )
     skilled = calmer.drop_sel(case="extreme").values
-    ours = (
-        f"mean falls in {gain.values.sum()} of {gain.size}, sd in {skilled.sum()} of {skilled.size} outside extreme"
-    )
+    ours = f"mean falls in {gain.values.sum()} of {gain.size}, sd in {skilled.sum()} of {skilled.size} outside extreme"
     holds = bool(gain.all()) and bool(skilled.mean() > 0.95)
     return Claim("labels per item: all methods improve, mean and variance", "yes", ours, holds)
 
@@ -132,7 +132,9 @@ def dgt_never_better(study: xr.Dataset) -> Claim:
         lower, upper = interval(_at(study.swap_error, method) - _at(study.swap_error, "pgt"))
         better.append(int((upper < 0).sum()))
         ours.append(f"{method}: better in {better[-1]}, worse in {int((lower > 0).sum())} of {lower.size}")
-    return Claim("DGT: never better than PGT (paired 99 %)", "in no configuration", "; ".join(ours), better[0] == 0)
+    return Claim(
+        "DGT: never better than PGT (paired 99 %)", "in no configuration", "; ".join(ours), better[0] == 0
+    )
 
 
 def only_sgt_improves(study: xr.Dataset) -> Claim:
@@ -270,7 +272,9 @@ def _ranges(study: xr.Dataset, case: str, published: dict[str, tuple[str, str]])
     means = _means(study).sel({"case": case})
     values = {m: means.values if m == "all" else _at(means, m).values for m in published}
     found = {m: (_quality(v.min()), _quality(v.max())) for m, v in values.items()}
-    ours = "; ".join(f"{m} {a} to {b} ({values[m].min():.3f}-{values[m].max():.3f})" for m, (a, b) in found.items())
+    ours = "; ".join(
+        f"{m} {a} to {b} ({values[m].min():.3f}-{values[m].max():.3f})" for m, (a, b) in found.items()
+    )
     paper = "; ".join(f"{m} {a} to {b}" for m, (a, b) in published.items())
     return Claim(f"{case}: best and worst quality of a configuration", paper, ours, found == published)
 

@@ -28,7 +28,9 @@ def committees_summary(table: pd.DataFrame) -> pd.DataFrame:
         part: Any = table[table["labels_per_annotator"] == labels]
         better, worse = int((part["upper"] < 0).sum()), int((part["lower"] > 0).sum())
         mean, best = float(part["difference"].mean()), float(part["difference"].min())
-        rows.append([labels, f"{better} of {len(part)}", f"{worse} of {len(part)}", f"{mean:+.4f}", f"{best:+.4f}"])
+        rows.append(
+            [labels, f"{better} of {len(part)}", f"{worse} of {len(part)}", f"{mean:+.4f}", f"{best:+.4f}"]
+        )
     names = ["labels per annotator", "SGT better", "PGT better", "mean of SGT - PGT", "lowest of SGT - PGT"]
     return pd.DataFrame(rows, columns=names)
 

@@ -121,7 +121,9 @@ def crowdsourced_binary(
     tpr, fpr = 0.5 + rng.beta(2, b, n_annotators) / 2, rng.beta(a, 2, n_annotators) / 2
     item, annotator = np.nonzero(rng.random((n_items, n_annotators)) < share)
     says_positive = rng.random(item.size) < p[item] * tpr[annotator] + (1 - p[item]) * fpr[annotator]
-    return CrowdsourcedBinary(p, scores, tpr, fpr, item.astype(np.int32), annotator.astype(np.int32), says_positive)
+    return CrowdsourcedBinary(
+        p, scores, tpr, fpr, item.astype(np.int32), annotator.astype(np.int32), says_positive
+    )
 
 
 def rate_shapes(mean_tpr: float, mean_fpr: float) -> tuple[float, float]:

@@ -137,7 +137,9 @@ def _with_weaker(predictions: Predictions, random_seed: Seed) -> Predictions:
             rng.random(first.size) < share, guess, first
         )
     named = {name: predictions.categories[code] for name, code in systems.items()}
-    return Predictions.from_labels(named, items=predictions.items.tolist(), labels=predictions.categories.tolist())
+    return Predictions.from_labels(
+        named, items=predictions.items.tolist(), labels=predictions.categories.tolist()
+    )
 
 
 def _gold(table: pd.DataFrame, item: str, label: str, path: str | Path) -> dict[Any, Any]:

@@ -156,7 +156,12 @@ def blind_experiment(
         compared: dict[str, Any] = {"different": judge.different, "baseline": baseline, "correction": correction}
         groups["methods"] = methods_group(chosen, estimates, actual, np.array(quality), **compared)
         groups["outliers"] = outliers(estimates, actual, systems)
-    coords = {"estimator": list(chosen), "metric": list(metrics), "measure": list(MEASURES), "place": list(PLACES)}
+    coords = {
+        "estimator": list(chosen),
+        "metric": list(metrics),
+        "measure": list(MEASURES),
+        "place": list(PLACES),
+    }
     coords |= names
     settings = options | {"calibrate_for": calibrate_for, "baseline": baseline, "correction": correction}
     settings |= {"significance": significance, "multiplicity": multiplicity, "ci_kind": "hdi", "ci_prob": ci_prob}
@@ -351,7 +356,9 @@ def outliers(
     places = len(PLACES) - 1
     ends = np.column_stack([order[:, np.minimum(np.arange(places), order.shape[1] - 1)], worst])
     there = np.column_stack([np.arange(places) < scored[:, None], scored > 0])
-    predicted = np.stack([np.where(there, np.take_along_axis(e["rank"], ends, axis=1), np.nan) for e in estimates])
+    predicted = np.stack(
+        [np.where(there, np.take_along_axis(e["rank"], ends, axis=1), np.nan) for e in estimates]
+    )
     return {
         "predicted_rank": (("estimator", "metric", "place"), predicted),
         "actual_rank": (

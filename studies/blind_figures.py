@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
+def plot_method_correlation(
+    result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None
+) -> "Axes":
     """Draw the correlation of estimated with actual scores or ranks, by method, one line for each metric.
 
     Parameters

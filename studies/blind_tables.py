@@ -60,7 +60,9 @@ def blind_table(tree: xr.DataTree, number: int) -> pd.DataFrame:
     0.75
     """
     if number not in _TABLES:
-        raise InputError(f"there is no table {number!r}; the experiment has tables {', '.join(map(str, _TABLES))}")
+        raise InputError(
+            f"there is no table {number!r}; the experiment has tables {', '.join(map(str, _TABLES))}"
+        )
     if number != 2 and "actual" not in tree.children:
         raise InputError(f"table {number} judges by gold; run blind_experiment with gold=")
     return _TABLES[number](tree)
@@ -153,7 +155,9 @@ def _by_measure(tree: xr.DataTree, cell: Callable[[xr.Dataset], Any]) -> pd.Data
     found = tree["methods"].to_dataset()
     methods = found["estimator"].values.tolist()
     columns = {
-        (str(measure), str(metric)): [cell(found.sel(estimator=m, measure=measure, metric=metric)) for m in methods]
+        (str(measure), str(metric)): [
+            cell(found.sel(estimator=m, measure=measure, metric=metric)) for m in methods
+        ]
         for measure in found["measure"].values
         for metric in found["metric"].values
     }

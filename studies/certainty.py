@@ -109,7 +109,9 @@ def main(
     """
     given, _ = source.read()
     if isinstance(given, Rankings):
-        raise InputError("these are rankings; `python -m studies.rankings` shows their certainty under two models")
+        raise InputError(
+            "these are rankings; `python -m studies.rankings` shows their certainty under two models"
+        )
     gold = None
     if source.data is not None and not isinstance(given, Ratings):
         gold = load(source.data).gold

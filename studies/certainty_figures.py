@@ -157,12 +157,18 @@ def plot_rating_item(
     at = positions([item], ratings.items, "item")[0]
     low, high = ratings.scale
     x = np.linspace(low - 0.1 * (high - low), high + 0.1 * (high - low), 200)
-    mean, variance = (posterior[name].sel(item=item).values.ravel()[:_SHOWN, None] for name in ("mean", "variance"))
+    mean, variance = (
+        posterior[name].sel(item=item).values.ravel()[:_SHOWN, None] for name in ("mean", "variance")
+    )
     _, panel = one_panel(axes, height=2.8)
     own = ratings.rating[ratings.item_index == at]
     step = ratings.step or (high - low) / 20
     panel.hist(
-        own, bins=np.arange(low - step / 2, high + step, step).tolist(), density=True, color="0.7", label="ratings"
+        own,
+        bins=np.arange(low - step / 2, high + step, step).tolist(),
+        density=True,
+        color="0.7",
+        label="ratings",
     )
     panel.plot(x, sp.stats.norm.pdf(x, mean, np.sqrt(variance)).T[:, :30], color="C2", alpha=0.25, linewidth=0.8)
     if threshold is not None:

@@ -140,7 +140,10 @@ def crowd_validation(
         if flags.all() or not flags.any():
             raise InputError("ambiguous: the items must be of both kinds")
         rank = xr.apply_ufunc(
-            lambda v: sp.stats.rankdata(-v, axis=-1), known, input_core_dims=[["item"]], output_core_dims=[["item"]]
+            lambda v: sp.stats.rankdata(-v, axis=-1),
+            known,
+            input_core_dims=[["item"]],
+            output_core_dims=[["item"]],
         )
         n, m = flags.sum(), (~flags).sum()
         area = (rank.isel(item=np.flatnonzero(flags)).sum("item") - n * (n + 1) / 2) / (n * m)

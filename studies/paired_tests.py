@@ -186,6 +186,8 @@ def copeland_rank(scores: ArrayLike | xr.DataArray, different: ArrayLike | None 
     points = np.where(np.isnan(score), np.nan, beats.sum(axis=1) - beats.sum(axis=0))
     place = np.where(np.isnan(score), np.nan, 1 + (points > points[:, None]).sum(axis=1))
     coords = (
-        {"model": scores["model"].values} if isinstance(scores, xr.DataArray) and "model" in scores.coords else None
+        {"model": scores["model"].values}
+        if isinstance(scores, xr.DataArray) and "model" in scores.coords
+        else None
     )
     return xr.DataArray(place, coords, dims="model", name="rank")

@@ -114,7 +114,9 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "5": lambda f: _unanimous(f, *FIVE) and all(f[a].mean <= f[b].mean for a, b in pairwise(FIVE)),
     "6": lambda f: f["6a"].mean > f["6b"].mean,
     "7": lambda f: _alike(f, "7a", "7b") and _alike(f, "7c", "7d"),
-    "8": lambda f: abs(f["8a"].map - f["8b"].map) < SAME and _narrower(f, "8b", "8a") and _narrower(f, "8a", "8c"),
+    "8": lambda f: (
+        abs(f["8a"].map - f["8b"].map) < SAME and _narrower(f, "8b", "8a") and _narrower(f, "8a", "8c")
+    ),
 }
 
 

@@ -108,7 +108,9 @@ def ranking_study(
     >>> dict(tree["certainty"].sizes)
     {'setting': 9, 'item': 20}
     """
-    settings = [("prirn", r) for r in prirn_reliability] + [("plackett_luce", r) for r in plackett_luce_reliability]
+    settings = [("prirn", r) for r in prirn_reliability] + [
+        ("plackett_luce", r) for r in plackett_luce_reliability
+    ]
     if not settings:
         raise InputError("there is no setting: give a reliability of PrIRN or of Plackett-Luce")
     common: dict[str, Any] = {"top_labels": DEPTH, "draws": draws, "chains": chains, "random_seed": random_seed}
@@ -136,7 +138,8 @@ def ranking_study(
     }
     groups: dict[str, dict[str, tuple[tuple[str, ...], Any]]] = {
         group: {
-            v: (dims, np.stack([row[group][v] for row in rows], axis=dims.index("setting"))) for v in rows[0][group]
+            v: (dims, np.stack([row[group][v] for row in rows], axis=dims.index("setting")))
+            for v in rows[0][group]
         }
         for group, dims in names.items()
         if rows[0][group]
@@ -376,7 +379,9 @@ def item_view(rankings: Rankings, tree: xr.DataTree, name: str | None = None) ->
     worth = int(middle_reliability(tree, "plackett_luce"))
     top = {
         "prirn_top": prirn(one, reliability=middle_reliability(tree, "prirn"), top_labels=1, random_seed=1),
-        "plackett_luce_top": plackett_luce(one, reliability=worth, unranked=unranked, top_labels=1, random_seed=1),
+        "plackett_luce_top": plackett_luce(
+            one, reliability=worth, unranked=unranked, top_labels=1, random_seed=1
+        ),
     }
     point = irn(one).values[0]
     shown = np.flatnonzero(point)[np.argsort(-point[np.flatnonzero(point)], kind="stable")]
@@ -490,7 +495,9 @@ def main(
     columns: _options.PredictionColumns,
     sampling: _options.Sampling,
     predictions: Path | None = None,
-    simulated_models: Annotated[int, Option(help="Models to simulate where there is no file of predictions.")] = 4,
+    simulated_models: Annotated[
+        int, Option(help="Models to simulate where there is no file of predictions.")
+    ] = 4,
     prirn: Annotated[str, Option("--prirn", help="Reliabilities of PrIRN.")] = "2,5,10,20,50",
     plackett_luce: Annotated[
         str, Option("--plackett-luce", help="Whole reliabilities of Plackett-Luce.")
@@ -525,7 +532,9 @@ def main(
 def _tables(truth: Rankings, tree: xr.DataTree, case: str | None) -> list[_output.Table]:
     correlation = certainty_correlation(tree).values
     names, view = setting_names(tree), item_view(truth, tree, case)
-    given = [{"ranking": " > ".join("{" + ", ".join(map(str, block)) + "}" for block in r)} for r in view.rankings]
+    given = [
+        {"ranking": " > ".join("{" + ", ".join(map(str, block)) + "}" for block in r)} for r in view.rankings
+    ]
     matrix: list[dict[str, Any]] = [{"setting": n} | dict(zip(names, row)) for n, row in zip(names, correlation)]
     return [
         _output.Table("annotations", [annotation_summary(tree)], "Annotations"),

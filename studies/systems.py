@@ -40,7 +40,9 @@ def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, random_se
         f"model {m}": sp.special.softmax(np.log(share) + sd * rng.standard_normal(share.shape), axis=1)
         for m, sd in enumerate(noise, 1)
     }
-    return Predictions.from_scores(scores, items=annotations.items.tolist(), labels=annotations.categories.tolist())
+    return Predictions.from_scores(
+        scores, items=annotations.items.tolist(), labels=annotations.categories.tolist()
+    )
 
 
 class SimulatedSystems(NamedTuple):

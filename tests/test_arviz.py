@@ -18,6 +18,9 @@ RESULTS = results()
 def test_summary_extract_and_netcdf(name: str, tmp_path: Path) -> None:
     tree = RESULTS[name]()
     posterior = tree["posterior"].to_dataset()
+    for group in {"posterior", "sample_stats"} & set(tree.children):
+        assert all(values.dims[:2] == ("chain", "draw") for values in tree[group].data_vars.values())
+    assert {"model", "inference", "sampler", "seed", "settings"} <= set(tree.attrs)
     table = az.summary(tree)
     assert len(table) == sum(values.isel(chain=0, draw=0).size for values in posterior.values())
     drawn = az.extract(tree)

@@ -34,14 +34,6 @@ seen("agreement")
 from bayesagree import annotation_certainty, dirichlet
 annotation_certainty(dirichlet(Labels.from_matrix([[0, 1], [1, 1]]), top_labels=1, random_seed=1))
 seen("certainty")
-import numpy as np
-import pandas as pd
-from bayesagree import Annotators, Predictions, group_posterior
-said = np.arange(48).reshape(8, 6) % 5 % 2
-people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "age": ["old", "young"] * 3}))
-model = Predictions.from_labels({"A": said[:, 0]})
-group_posterior(Labels.from_matrix(said), model, people, by=["age"], draws=10, random_seed=1)
-seen("groups")
 """
 
 
@@ -68,10 +60,6 @@ def test_agreement_of_few_labels_and_few_draws_compile_nothing():
     """A kernel that is loaded, compiled or not, imports `numba.np.arraymath`."""
     assert "numba" not in loaded(CALLS)["agreement"]
     assert "numba.np.arraymath" not in loaded(CALLS)["certainty"]
-
-
-def test_posteriors_of_groups_load_no_statistics():
-    assert "scipy.stats" not in loaded(CALLS)["groups"]
 
 
 def test_an_older_python_gets_the_version_that_is_needed():

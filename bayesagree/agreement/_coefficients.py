@@ -343,7 +343,9 @@ def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
     A, mine, whole = formula.agreement_weights(kind, items.values), items.annotator == annotator, items.patterns
     given = collapse_codes(items.item[mine], items.code[mine], items.values, whole.pattern_of_item.size)
     # Items are alike in which both annotator and all together answered alike.
-    both = np.where(given.pattern_of_item < 0, -1, given.pattern_of_item * whole.size.size + whole.pattern_of_item)
+    both = np.where(
+        given.pattern_of_item < 0, -1, given.pattern_of_item * whole.size.size + whole.pattern_of_item
+    )
     pair, number = np.unique(both, return_inverse=True)
     own = given.counts.toarray()[pair // whole.size.size]
     others = items.counts()[pair % whole.size.size] - own

@@ -179,7 +179,9 @@ def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:
     """Return the distinct values, of short scales all levels, and the position of each rating's."""
     if ratings.n_levels is None or ratings.n_levels > MOST_VALUES:
         return np.unique(ratings.rating, return_inverse=True)
-    return (ratings.scale[0] + (ratings.step or 1.0) * np.arange(ratings.n_levels)).astype(float), ratings.levels()
+    return (ratings.scale[0] + (ratings.step or 1.0) * np.arange(ratings.n_levels)).astype(
+        float
+    ), ratings.levels()
 
 
 def _label_values(labels: Labels) -> tuple[Floats, bool]:

@@ -46,7 +46,9 @@ def set_coefficient(given: AgreementData, distance: Distance) -> tuple[str, Coef
     """
     function = NAMED.get(distance) if isinstance(distance, str) else distance
     if not callable(function) or (isinstance(distance, str) and isinstance(given, Ratings)):
-        raise InputError(f"distance={distance!r} is not 'masi' or 'jaccard' of labels, or a function of two values")
+        raise InputError(
+            f"distance={distance!r} is not 'masi' or 'jaccard' of labels, or a function of two values"
+        )
     if isinstance(given, Labels) and (given.has_repeats or isinstance(distance, str)):
         given, values = sets_and_members(given)
         items = items_of(given)

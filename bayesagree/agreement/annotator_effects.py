@@ -120,7 +120,9 @@ def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFram
     """
     posterior = tree["posterior"].to_dataset()
     if "annotator_shift" not in posterior:
-        raise InputError("no annotator_shift in this posterior; pass annotator_effects='shift' to common_agreement")
+        raise InputError(
+            "no annotator_shift in this posterior; pass annotator_effects='shift' to common_agreement"
+        )
     rows: dict[str, Any] = {"annotator": posterior["annotator"].values}
     for name, column in zip(LEVELS, ("shift", "spread")):
         if name not in posterior:

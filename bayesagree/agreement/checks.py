@@ -135,7 +135,9 @@ def _histograms(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> tup
     return histogram(_coarse(ratings, ratings.unit()[kept])), replicates
 
 
-def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator) -> Floats:
+def _replicate(
+    ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator
+) -> Floats:
     """Return judgments given the item mean of each, a level at the middle of its bin."""
     x, n = judgments(mu, precision, shares, rng), ratings.n_levels
     return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n

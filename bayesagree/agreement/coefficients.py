@@ -290,7 +290,9 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
     of_all, of_chance = [], []
     if who.size and names.size:
         used = np.unique(who.astype(np.int64) * items.values.size + code) // items.values.size
-        alone = (np.bincount(used, minlength=names.size) == 1) & (np.bincount(who, minlength=names.size) >= FEWEST)
+        alone = (np.bincount(used, minlength=names.size) == 1) & (
+            np.bincount(who, minlength=names.size) >= FEWEST
+        )
         if alone.any() and np.count_nonzero(given) > 1:
             people = f"{shorten(names[alone])} used one label for all items"
             of_chance.append(f"{people}: chance-corrected agreement says nothing about their answers")

@@ -81,7 +81,12 @@ def confusion(annotations: Labels | Ratings, first: Any = None, second: Any = No
 
 
 def detail_rows(
-    annotations: Labels | Ratings, by: Detail, kind: Weights, cluster: Any, ci_prob: float, rng: np.random.Generator
+    annotations: Labels | Ratings,
+    by: Detail,
+    kind: Weights,
+    cluster: Any,
+    ci_prob: float,
+    rng: np.random.Generator,
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of `agreement_table` with ``by=``, in the order of the annotations."""
     one_of(by, "by", ("pair", "category", "item", "annotator"))

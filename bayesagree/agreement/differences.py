@@ -116,4 +116,8 @@ def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generato
     fits = [common_agreement(items.rated, random_seed=rng) for items in sides if items.rated is not None]
     found = phi_summary(fits[0], fits[1], ci_prob=ci_prob)
     values = {name: float(found[name]) for name in ("lower", "upper", "prob_positive")}
-    return values | {"estimate": float(found["mean"]), "ci_kind": "hdi", "note": "posteriors taken as independent"}
+    return values | {
+        "estimate": float(found["mean"]),
+        "ci_kind": "hdi",
+        "note": "posteriors taken as independent",
+    }

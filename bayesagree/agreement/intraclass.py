@@ -81,7 +81,8 @@ class VarianceComponents:
         spread = 1 + b * np.maximum(value, 0.0)
         # Sums of squares and products of constant and ratings, freed of items and annotators.
         one, both, two = (
-            inner[p, q] - (b / spread * along[:, p] * along[:, q]).sum(axis=1) for p, q in ((0, 0), (0, 1), (1, 1))
+            inner[p, q] - (b / spread * along[:, p] * along[:, q]).sum(axis=1)
+            for p, q in ((0, 0), (0, 1), (1, 1))
         )
         return spread, one, np.maximum(two - both**2 / one, 1e-12)
 
@@ -121,7 +122,11 @@ class VarianceComponents:
         top = np.unravel_index(log.argmax(), log.shape)
         start, bounds, precise = [a[top[0]], b[top[1]]], [(0.0, 1 - 1e-9)] * 2, {"ftol": 1e-15, "gtol": 1e-9}
         climbed = sp.optimize.minimize(
-            lambda s: -self.log_likelihood(s[0], s[1:])[0], start, method="L-BFGS-B", bounds=bounds, options=precise
+            lambda s: -self.log_likelihood(s[0], s[1:])[0],
+            start,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options=precise,
         )
         for k in np.unique(cell // NODES) if fixed else ():
             some = cell // NODES == k

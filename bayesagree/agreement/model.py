@@ -188,9 +188,13 @@ def sample_tree(model: "pm.Model", request: Request) -> xr.DataTree:
     )
     posterior, summary = sampled["posterior"].to_dataset(), phi_summary(sampled, ci_prob=request.ci_prob)
     levels = [name + end for name in LEVELS for end in ("", "_sd")]
-    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + ["item_mean"] * request.keep_item_means
+    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + [
+        "item_mean"
+    ] * request.keep_item_means
     groups = {
-        "posterior": {name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior},
+        "posterior": {
+            name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior
+        },
         "agreement": {str(name): ((), value.item()) for name, value in summary.items()},
         "sample_stats": sampler_stats(sampled),
     }

@@ -13,7 +13,9 @@ from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 
 
-def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random_seed: Seed = None) -> pd.DataFrame:
+def span_f1(
+    frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random_seed: Seed = None
+) -> pd.DataFrame:
     """Compute the F1 of marked spans for each pair of annotators and their mean, with intervals over documents.
 
     F1 is 2 m / (a + b): two annotators mark a and b spans in the documents that both read, and m of them match. If
@@ -58,7 +60,9 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, random
     """
     one_of(match, "match", ("exact", "overlap"))
     marked = read_spans(frame)
-    pairs = sorted({pair for given in marked.values() for pair in combinations(sorted(given, key=str), 2)}, key=str)
+    pairs = sorted(
+        {pair for given in marked.values() for pair in combinations(sorted(given, key=str), 2)}, key=str
+    )
     if not pairs:
         raise InputError(
             "no two annotators read the same document; a row with empty spans says that somebody read it"

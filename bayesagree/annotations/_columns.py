@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from bayesagree._types import Codes, Floats
 from bayesagree.errors import InputError, as_python, one_of, place_of, say, shorten
 
-if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
+if (
+    TYPE_CHECKING
+):  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
     import narwhals as nw
 
 type Table = nw.DataFrame[Any]
@@ -55,7 +57,9 @@ def column(table: Table, name: str, role: str) -> Column:
     """Column of a table; where it is missing, the error says which columns exist and how to map them."""
     if name not in table.columns:
         nobody = (
-            f"; {say('annotator', None)} counts labels whose annotators are unknown" if role == "annotator" else ""
+            f"; {say('annotator', None)} counts labels whose annotators are unknown"
+            if role == "annotator"
+            else ""
         )
         raise InputError(
             f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: name the right one with "

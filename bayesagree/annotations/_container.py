@@ -155,4 +155,6 @@ def wide_frame(container: Any, values: NDArray[Any], missing: Any) -> pd.DataFra
     cells = np.full((items.size, annotators.size), missing, dtype=object if missing is None else np.float64)
     cells[item, annotator] = values
     index, columns = pd.Index(items, name="item"), pd.Index(annotators, name="annotator")
-    return pd.DataFrame(cells, index=index, columns=columns, dtype=cells.dtype)  # no guess of another kind of text
+    return pd.DataFrame(
+        cells, index=index, columns=columns, dtype=cells.dtype
+    )  # no guess of another kind of text

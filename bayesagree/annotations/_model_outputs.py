@@ -8,7 +8,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
-from bayesagree.annotations._columns import cell_place, float_values, names_array, objects, pandas_frame, wide_table
+from bayesagree.annotations._columns import (
+    cell_place,
+    float_values,
+    names_array,
+    objects,
+    pandas_frame,
+    wide_table,
+)
 from bayesagree.errors import InputError, as_python, place_of, say, shorten
 
 

@@ -140,7 +140,9 @@ class Comparisons(Displayed):
                 "fill it in or drop the row"
             )
         known = np.array(covariates, dtype=np.str_)
-        return cls(models, annotators, items, left, right, outcome, who, what, known, values, order_known)._sorted()
+        return cls(
+            models, annotators, items, left, right, outcome, who, what, known, values, order_known
+        )._sorted()
 
     def _sorted(self) -> Self:
         """Put rows in an order of their own: results do not depend on that of a file."""
@@ -179,7 +181,9 @@ class Comparisons(Displayed):
             first, second = (offered[side] for side in np.triu_indices(offered.size, 1))
             compared = np.minimum(place[first], place[second]) < names.size
             first, second = first[compared], second[compared]
-            outcome = np.select([place[first] < place[second], place[first] > place[second]], [FIRST, SECOND], TIE)
+            outcome = np.select(
+                [place[first] < place[second], place[first] > place[second]], [FIRST, SECOND], TIE
+            )
             pairs.append(np.stack([np.full(first.size, ranking), first, second, outcome]))
         ranking, first, second, outcome = np.concatenate(pairs, axis=1)
         if ranking.size == 0:

@@ -120,7 +120,9 @@ class Groups:
             raise InputError("no annotator has a disagreement rate to group by")
         low, high = (float(np.nanmin(values)), float(np.nanmax(values))) if value_range is None else value_range
         if not 0 <= low <= high <= 1:
-            raise InputError(f"value_range {(low, high)} is not (lowest, highest) with 0 <= lowest <= highest <= 1")
+            raise InputError(
+                f"value_range {(low, high)} is not (lowest, highest) with 0 <= lowest <= highest <= 1"
+            )
         edges = np.unique(np.linspace(low, high, n + 1))
         n = max(edges.size - 1, 1)
         inside = (values >= low) & (values <= high)
@@ -136,7 +138,9 @@ class Groups:
         """Count annotators, annotations and items of each group; index group, in the order of `names`."""
         group = self.of_rows(annotations)
         inside = group >= 0
-        cells = np.unique(group[inside].astype(np.int64) * annotations.items.size + annotations.item_index[inside])
+        cells = np.unique(
+            group[inside].astype(np.int64) * annotations.items.size + annotations.item_index[inside]
+        )
         n_annotations = np.bincount(group[inside], minlength=self.names.size)
         n_items = np.bincount(cells // annotations.items.size, minlength=self.names.size)
         table = {"annotators": self.sizes(), "annotations": n_annotations, "items": n_items}

@@ -336,7 +336,9 @@ class Predictions(Categorical, Displayed):
             raise InputError(f"top {depth} of {n} labels does not exist; use 1 to {n}")
         dtype = np.int16 if self.categories.size <= np.iinfo(np.int16).max else np.int32
         if self.numbers is not None:
-            raise InputError('these predictions are numbers, which have no labels; use metrics=["mae"] or its kin')
+            raise InputError(
+                'these predictions are numbers, which have no labels; use metrics=["mae"] or its kin'
+            )
         if self.scores is None:
             if depth > 1:
                 raise InputError(
@@ -355,7 +357,9 @@ def _repeated(table: Any, run: str | None, keys: Mapping[str, str], known: Seque
     if not some:
         return None
     columns = {role: values_of(column(table, name, role)) for role, name in keys.items()}
-    return with_runs(pd.DataFrame(columns | {one: values_of(column(table, one, "run")) for one in some}), run, some)
+    return with_runs(
+        pd.DataFrame(columns | {one: values_of(column(table, one, "run")) for one in some}), run, some
+    )
 
 
 def _by_model(given: Any, name: str) -> Mapping[str, Any]:

@@ -138,7 +138,10 @@ class Rankings(Categorical, Container):
         items_, sizes = axis_names(items, len(cases), "item"), [len(case) for case in cases]
         if 0 in sizes:
             raise InputError(f"{place_of(item=items_[sizes.index(0)])} has no ranking; drop the item")
-        item, number = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([np.arange(size) for size in sizes])
+        item, number = (
+            np.repeat(np.arange(len(sizes)), sizes),
+            np.concatenate([np.arange(size) for size in sizes]),
+        )
 
         def place(ranking: int) -> str:
             return f"{place_of(item=items_[item[ranking]])}, ranking {number[ranking]}"
@@ -333,7 +336,9 @@ def who_competed(rankings: Rankings) -> tuple[str, bool]:
             "Rankings say what was on offer: a label that one does not name was beaten if it was offered.",
             False,
         )
-    said = f"All {n} labels compete in every ranking: one that a ranking does not name was beaten by those it names"
+    said = (
+        f"All {n} labels compete in every ranking: one that a ranking does not name was beaten by those it names"
+    )
     size: Any = pd.Series(np.diff(rankings.start)).groupby(rankings.item_index).agg(["min", "max"])
     odd: Any = size[(size["min"] < size["max"]) & (2 * size["max"] > n)]
     if odd.empty:

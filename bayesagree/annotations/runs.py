@@ -62,7 +62,9 @@ class Runs(NamedTuple):
         out = np.zeros((*values.shape[:-2], self.models.size + values.shape[-2] - self.code.size))
         for m, n in enumerate(np.bincount(self.code)):
             if n > 1:
-                out[..., m] = values[..., np.flatnonzero(self.code == m), :].var(axis=-2, ddof=1).mean(axis=-1) / n
+                out[..., m] = (
+                    values[..., np.flatnonzero(self.code == m), :].var(axis=-2, ddof=1).mean(axis=-1) / n
+                )
         return out
 
 

@@ -68,7 +68,9 @@ def chosen_labels(labels: Labels, label: Hashable) -> Labels:
 def _memberships(labels: Labels) -> tuple[Codes, Codes, NDArray[np.bool_]]:
     """Item and annotator of each answer, and which labels it chose, shape (answer, category)."""
     if not labels.annotators_known:
-        raise InputError("annotators are unknown, so repeats by one person cannot be found; name them (annotator=)")
+        raise InputError(
+            "annotators are unknown, so repeats by one person cannot be found; name them (annotator=)"
+        )
     answer = labels.item_index.astype(np.int64) * labels.annotators.size + labels.annotator_index
     _, first, pair = np.unique(answer, return_index=True, return_inverse=True)
     chosen = np.zeros((first.size, labels.categories.size), np.bool_)

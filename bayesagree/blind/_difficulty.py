@@ -83,8 +83,12 @@ class SharedDifficulty:
         expected = (self.count.sum() + alpha * self.n_labels) * np.exp(share)
         of_labels = here.sum(axis=(-2, -1)) + alpha - expected
         of_spread = by_spread * spread + 1 - (spread / SPREAD) ** 2
-        slope = np.concatenate([by_ability - away / ABILITY_SD, of_labels[..., 1:], of_spread[..., None]], axis=-1)
-        height = (np.log(total) + largest) @ self.count + alpha * share.sum(axis=-1) - 0.5 * np.square(away).sum(-1)
+        slope = np.concatenate(
+            [by_ability - away / ABILITY_SD, of_labels[..., 1:], of_spread[..., None]], axis=-1
+        )
+        height = (
+            (np.log(total) + largest) @ self.count + alpha * share.sum(axis=-1) - 0.5 * np.square(away).sum(-1)
+        )
         height = height + point[..., -1] - 0.5 * (spread / SPREAD) ** 2
         return np.where(np.abs(point[..., -1]) > WIDEST, -np.inf, height), slope
 

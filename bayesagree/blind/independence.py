@@ -66,7 +66,9 @@ def independence_check(
     systems = Systems.of(predictions, None, None, random_seed)
     root = seed_sequence(random_seed)
     run: Any = {"draws": positive_int(draws, "draws"), "thin": 5, "chains": chains, "random_seed": root}
-    tree: Any = dawid_skene(as_labels(systems), variant="full", prior=WEAK_PRIOR, **run, top_labels=1)["posterior"]
+    tree: Any = dawid_skene(as_labels(systems), variant="full", prior=WEAK_PRIOR, **run, top_labels=1)[
+        "posterior"
+    ]
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
     confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])
     confusion /= confusion.sum(axis=-1, keepdims=True)
@@ -94,7 +96,9 @@ def independence_check(
 def agreements(predicted: NDArray[Any], n_labels: int) -> tuple[Floats, Floats]:
     """Count the items that two systems both labelled, and on which they agree, both shape (model, model)."""
     given = (predicted >= 0).astype(np.float64)
-    same = sum(of_label @ of_label.T for of_label in ((predicted == k).astype(np.float64) for k in range(n_labels)))
+    same = sum(
+        of_label @ of_label.T for of_label in ((predicted == k).astype(np.float64) for k in range(n_labels))
+    )
     return given @ given.T, np.asarray(same)
 
 

@@ -299,7 +299,9 @@ def counts_per_draw(
             place = rng.integers(n_items, size=weights.shape) + n_items * np.arange(drawn.size)[:, None]
             weights = np.bincount(place.ravel(), minlength=weights.size).reshape(weights.shape).astype(float)
         if gold.shares is not None:
-            return np.stack([(given @ (gold.shares * weight[:, None])).swapaxes(1, 2)[None] for weight in weights])
+            return np.stack(
+                [(given @ (gold.shares * weight[:, None])).swapaxes(1, 2)[None] for weight in weights]
+            )
         if gold.is_sample:
             return confusion_counts(gold.sets[drawn % gold.sets.shape[0]], *known, weights)[:, None]
         return np.stack([confusion_counts(gold.sets, *known, weight) for weight in weights])

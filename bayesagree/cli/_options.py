@@ -83,7 +83,9 @@ AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annot
 Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
 SmallestGroup = Annotated[int, Option(min=1, help="Merge groups with fewer annotators; keep 'unknown' separate.")]
 SpecificationFile = Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")]
-GoldFile = Annotated[Path | None, Option(help="Table of items whose true label is known: columns item and label.")]
+GoldFile = Annotated[
+    Path | None, Option(help="Table of items whose true label is known: columns item and label.")
+]
 ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
 Tool = Annotated[str | None, Option(help="Write for this tool: label_studio, argilla, prodigy, doccano.")]
 ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
@@ -179,7 +181,9 @@ class Source(Columns):
         for sentence in self.said:
             echo(f"{self.annotations}: {sentence}", err=True)
         if export.annotations is None:
-            raise InputError(f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations")
+            raise InputError(
+                f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations"
+            )
         return export.annotations, export.predictions
 
     def export(self) -> "Export":
@@ -256,7 +260,9 @@ def by_item(path: Path, item: str, *columns: str) -> Any:
     (key,) = named_columns(table.columns, item=item)
     column = next((name for name in columns if name in table.columns), columns[0])
     if missing := [name for name in (key, column) if name not in table.columns]:
-        raise InputError(f"{str(path)!r} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
+        raise InputError(
+            f"{str(path)!r} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}"
+        )
     return table.drop_duplicates([key, column]).set_index(key)[column]
 
 

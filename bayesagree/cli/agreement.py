@@ -13,7 +13,9 @@ Detail = Literal["pair", "category", "item", "annotator"]
 
 def agreement(
     source: _options.Source,
-    level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
+    level: Annotated[
+        str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")
+    ] = None,
     item_features: _options.ItemFeatures = None,
     by: Annotated[Detail | None, Option(help="Detail: pair, category, item or annotator.")] = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
@@ -32,7 +34,9 @@ def agreement(
     from bayesagree.subjective import group_agreement
 
     if annotators is not None and group is None:
-        raise InputError("--annotators holds features of the annotators: name those to group by, --group FEATURES")
+        raise InputError(
+            "--annotators holds features of the annotators: name those to group by, --group FEATURES"
+        )
     given, _ = source.read()
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
     chosen: Any = one_of(level or given.level, "level", tuple(WEIGHTS_OF_LEVEL))

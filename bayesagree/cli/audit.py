@@ -37,7 +37,9 @@ def audit(
         beside["texts"] = shows.astype(str).agg(" ".join, axis=1)
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
     typed = {"LABELS": source.annotations or f"--data {source.data}", "PREDICTIONS": predictions or "PREDICTIONS"}
-    table["what_to_do"] = table["what_to_do"].replace({name: str(file) for name, file in typed.items()}, regex=True)
+    table["what_to_do"] = table["what_to_do"].replace(
+        {name: str(file) for name, file in typed.items()}, regex=True
+    )
     spoken = table["severity"].isin(["critical", "warning", "note"])
     shown = [
         _output.Table("", table[spoken][["severity", "finding", "evidence"]], "Findings, the worst first"),

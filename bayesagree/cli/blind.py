@@ -17,7 +17,9 @@ def blind(
     methods: Annotated[str, Option(help="Intervals of the first.")] = "dawid_skene,majority,sampling",
     metrics: Annotated[str, Option(help="Comma separated, such as accuracy,recall,f1.")] = "accuracy",
     positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
-    leave_one_out: Annotated[bool, Option("--leave-one-out", help="Judge each system by the others only.")] = False,
+    leave_one_out: Annotated[
+        bool, Option("--leave-one-out", help="Judge each system by the others only.")
+    ] = False,
     model: Annotated[str, Option(help="Column that names the system.")] = "model",
     duplicates: _options.Duplicates = "error",
 ) -> _output.ResultAnswer:
@@ -64,6 +66,8 @@ def blind(
         p_value = float(independence_check(given, random_seed=seed)["p_value"])
         verdict = "no sign of shared errors"
         if p_value < 0.05:
-            verdict = "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
+            verdict = (
+                "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
+            )
         notes = [f"Independence check: p = {p_value:.2f}, {verdict}."]
     return _output.Answer(tables, notes, tree)

@@ -28,7 +28,8 @@ def doctor() -> _output.Answer:
     lost = named is not None and not Path(named).is_dir()
     wrong = {
         f"missing packages: {', '.join(missing)}; install bayesagree again": missing,
-        "compiled code cannot be kept, so every run compiles anew; set NUMBA_CACHE_DIR to a folder": cache is None,
+        "compiled code cannot be kept, so every run compiles anew; set NUMBA_CACHE_DIR to a folder": cache
+        is None,
         f"BAYESAGREE_DATA names {named!r}, which is no folder; correct it or unset it": lost,
     }
     problems = [{"problem": text} for text, found in wrong.items() if found]
@@ -44,7 +45,9 @@ def doctor() -> _output.Answer:
         "extras": ", ".join(extra for extra in EXTRAS if extra not in absent),
     }
     tables = [
-        _output.Table("system", [{"what": name, "value": value} for name, value in system.items()], "Installation"),
+        _output.Table(
+            "system", [{"what": name, "value": value} for name, value in system.items()], "Installation"
+        ),
         _output.Table(
             "dependencies", [{"package": n, "version": v} for n, v in needed.items()], "Required packages"
         ),

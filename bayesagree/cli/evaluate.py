@@ -25,7 +25,9 @@ def evaluate(
     truth_is: Annotated[
         Literal["top", "sampled"], Option(help="The most plausible label, or a drawn one.")
     ] = "top",
-    another_annotator: Annotated[bool, Option("--another-annotator", help="Score one beside the models.")] = False,
+    another_annotator: Annotated[
+        bool, Option("--another-annotator", help="Score one beside the models.")
+    ] = False,
     item_features: _options.ItemFeatures = None,
     by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
@@ -99,7 +101,9 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
         )
     title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
     if "gold_items" in tree:
-        title = "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
+        title = (
+            "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
+        )
     if {"gold_items", "annotations_only"} & set(tree.children):
         tables.append(_output.Table("targets", of.sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:

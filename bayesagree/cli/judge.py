@@ -19,7 +19,9 @@ def judge(
     positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
     inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
     epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
-    judge_column: Annotated[str, Option("--judge", help="Column of the verdicts that names the judge.")] = "judge",
+    judge_column: Annotated[
+        str, Option("--judge", help="Column of the verdicts that names the judge.")
+    ] = "judge",
     verdicts_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None,
     verdicts_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None,
     scale: _options.Scale = None,
@@ -54,7 +56,9 @@ def judge(
         votes = human.counts().sum(axis=1)
         if (votes > 1).sum() >= (votes > 0).sum() / 2:  # people's accuracy is learnt from their disagreement
             rates = pd.concat([rates, judge_table(corrected_rate(given, human, target="truth", **how))])
-        title = f"Share of people who say {counted!r} (target share), and of items that are (truth), with 95 % HDI"
+        title = (
+            f"Share of people who say {counted!r} (target share), and of items that are (truth), with 95 % HDI"
+        )
         tables = [
             _output.Table("rates", rates, title),
             _output.Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),

@@ -37,9 +37,7 @@ def plan(
         worth = value_of_votes(pilot, random_seed=seed)
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
         more = "A million more" if number is None else f"{number:,} more"
-        note = (
-            f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
-        )
+        note = f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
         shown = _output.Table("comparisons", worth, "More comparisons")
         return _output.Answer([shown], [f"{note}probability 0.8."], worth)
     if pilot.kind == "rankings":
@@ -53,7 +51,9 @@ def plan(
     metric = metric or (agreement if models is None else "accuracy")
     how: dict[str, Any] = {"metric": metric, "target": target, "cost": cost, "replicates": replicates}
     how |= grid | {"difference": difference, "power": power, "random_seed": seed}
-    with _output.progress("simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates) as advance:
+    with _output.progress(
+        "simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates
+    ) as advance:
         found = plan_designs(pilot, models, **how, progress=advance)
     table = found.to_dataframe().reset_index()
     notes = [found.attrs["choice"]] if found.attrs["choice"] else []

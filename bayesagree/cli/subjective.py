@@ -80,4 +80,6 @@ def subjective(
         }
         chosen = {"metric": name}
     settings = _output.Table("settings", [{"by": groups.by, "seed": seed} | chosen], most=0)
-    return _output.Answer([settings, *(_output.Table(name, found[name], title) for name, title in titles.items())])
+    return _output.Answer(
+        [settings, *(_output.Table(name, found[name], title) for name, title in titles.items())]
+    )

@@ -235,8 +235,12 @@ class Density:
         scaled = np.exp(2 * logs) / self.scale_priors**2
         # Half-normal, with the Jacobian of the logarithm.
         of_scales = (1 - share) * along + share * (pull - self.sizes) + 1 - scaled
-        value = value + (logs - np.log(self.scale_priors) - 0.5 * scaled + 0.5 * math.log(2 / math.pi)).sum(axis=-1)
-        value = value - (share * (logs - self.log_centre[:-1])) @ self.sizes - 0.5 * (pulled * normal).sum(axis=-1)
+        value = value + (logs - np.log(self.scale_priors) - 0.5 * scaled + 0.5 * math.log(2 / math.pi)).sum(
+            axis=-1
+        )
+        value = (
+            value - (share * (logs - self.log_centre[:-1])) @ self.sizes - 0.5 * (pulled * normal).sum(axis=-1)
+        )
         return value, np.concatenate([by_normal - pulled, of_scales], axis=-1)
 
     def precision(self, point: Floats) -> Floats:

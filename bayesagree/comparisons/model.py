@@ -59,7 +59,11 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
     import pytensor.tensor as pt
 
     cells, form, prior = density.cells, density.form, density.prior
-    coords = {"model": comparisons.models, "annotator": comparisons.annotators, "covariate": comparisons.covariates}
+    coords = {
+        "model": comparisons.models,
+        "annotator": comparisons.annotators,
+        "covariate": comparisons.covariates,
+    }
     n_outcomes = 2 if form.ties is None else 3
     coords |= {"outcome": OUTCOMES[:n_outcomes], "cell": np.arange(cells.first.size)}
     who = cells.annotator
@@ -81,7 +85,9 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
             distance = distance + pt.dot(cells.covariates.T, effect)
         if form.discrimination:
             log_slope = by_annotator("discrimination", "discrimination_sd")
-            slope: Any = pm.Deterministic("discrimination", pt.exp(log_slope - log_slope.mean()), dims="annotator")
+            slope: Any = pm.Deterministic(
+                "discrimination", pt.exp(log_slope - log_slope.mean()), dims="annotator"
+            )
             distance = distance * slope[who]
         if form.order:
             advantage: Any = prior.order_sd * pm.Normal("order_unit")

@@ -121,7 +121,9 @@ def _at_least_as_probable(scores: ScoreArray) -> tuple[ScoreArray, NDArray[np.in
     ordered = np.take_along_axis(scores, order, axis=1)
     mass = np.cumsum(ordered, axis=1)
     rank = np.broadcast_to(np.arange(1, scores.shape[1] + 1), scores.shape).copy()
-    for k in range(scores.shape[1] - 2, -1, -1):  # labels that tie share the mass and the place of the last of them
+    for k in range(
+        scores.shape[1] - 2, -1, -1
+    ):  # labels that tie share the mass and the place of the last of them
         tied = ordered[:, k] == ordered[:, k + 1]
         mass[tied, k], rank[tied, k] = mass[tied, k + 1], rank[tied, k + 1]
     mass[ordered < np.finfo(mass.dtype).eps] = np.inf

@@ -105,7 +105,9 @@ def locate(path: str) -> Path:
 
     kept = Path(pooch.os_cache("bayesagree"))
     try:
-        return joined(path, parts, kept) if parts else _fetch(registry()[path][1], registry()[path][0], kept / path)
+        return (
+            joined(path, parts, kept) if parts else _fetch(registry()[path][1], registry()[path][0], kept / path)
+        )
     except (OSError, ValueError) as error:
         raise _missing(path, f"the download failed: {error}") from error
 

@@ -143,7 +143,9 @@ def truthfulness(scale: str) -> Content:
     """Read truthfulness on the 0 to 100 scale (S100) or on six levels (S6); gold is ordered, worst first."""
     rows = table(f"truthfulness-ecir2020/{scale}.csv")
     ends = (0, 100) if scale == "S100" else (1, 6)
-    ratings = Ratings.from_long(rows, item="doc_id", annotator="unit_id", rating=f"{scale}_rel", scale=ends, step=1)
+    ratings = Ratings.from_long(
+        rows, item="doc_id", annotator="unit_id", rating=f"{scale}_rel", scale=ends, step=1
+    )
     extra = {
         "annotators": features(rows, "unit_id", DEMOGRAPHICS),
         "questionnaire": json_content("truthfulness-ecir2020/questionnaire_mapping.json"),

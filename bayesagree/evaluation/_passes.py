@@ -164,7 +164,9 @@ class Evaluation:
             if bootstrap
             else None,
             sampled=stream_apart(random_seed, "sampled truth") if self.truth_is == "sampled" else None,
-            annotator=AnotherAnnotator(metrics, given.categories, random_seed) if self.another_annotator else None,
+            annotator=AnotherAnnotator(metrics, given.categories, random_seed)
+            if self.another_annotator
+            else None,
             keep_labels=bool(scorer.whole),
         )
 
@@ -214,7 +216,9 @@ class Evaluation:
                     f"batch {number}: the models are {differ}; give every batch the same models in one order"
                 )
             stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
-            made = replace(one, request=replace(self.request, random_seed=stream)).result(annotations, predictions)
+            made = replace(one, request=replace(self.request, random_seed=stream)).result(
+                annotations, predictions
+            )
             if is_auto(one.plausibility):
                 one, reason = replace(one, plausibility=made.attrs["model"]), settings_of(made)["choice"]
             own = made["certainty"].sizes["item"]
@@ -233,7 +237,8 @@ class Evaluation:
             settings["prior_share"] = share / n_items
         named = {
             name: {
-                str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs) for key, values in sum_
+                str(key): (values.dims, values.values / n_items, made[name][str(key)].attrs)
+                for key, values in sum_
             }
             for name, sum_ in ((name, group.items()) for name, group in sums.items())
         }
@@ -250,7 +255,9 @@ class Evaluation:
 def _pair(number: int, batch: Any) -> tuple[Annotations, Predictions]:
     kinds = (Labels, Rankings, Ratings), (Predictions,)
     if not isinstance(batch, tuple) or [isinstance(*one) for one in zip(batch, kinds)] != [True, True]:
-        raise InputError(f"batch {number}: expected a pair (annotations, predictions), got {type(batch).__name__}")
+        raise InputError(
+            f"batch {number}: expected a pair (annotations, predictions), got {type(batch).__name__}"
+        )
     return batch
 
 

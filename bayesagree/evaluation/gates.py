@@ -101,7 +101,9 @@ def assert_better(
     old is not worse than new by .01 with probability 0.00, and 0.95 is required
     """
     required = required_probability(probability, looks)
-    found = claim(annotations, predictions, new, old, required, margin, metric, random_seed=random_seed, **options)
+    found = claim(
+        annotations, predictions, new, old, required, margin, metric, random_seed=random_seed, **options
+    )
     if not found.supported:
         raise AssertionError(
             f"{found.sentence}\n{found.table.to_string(index=False, float_format='{:.3f}'.format)}"

@@ -22,7 +22,9 @@ def scored_gold(gold: Gold, given: Predictions, scored: Predictions) -> dict[Any
     codes = gold_codes(gold, given.items, given.categories)
     known = (codes >= 0) & pd.Index(given.items).isin(scored.items)
     if not known.any():
-        raise InputError("gold= names no item that is scored; leave it out, or give the label of some of the items")
+        raise InputError(
+            "gold= names no item that is scored; leave it out, or give the label of some of the items"
+        )
     return dict(zip(given.items[known].tolist(), given.categories[codes[known]].tolist()))
 
 

@@ -94,7 +94,9 @@ def human_baseline(
         scores = tree["posterior"][name].stack(sample=("chain", "draw"))
         best = scores.attrs.get("higher_is_better", 1)
         for model in joined.models.tolist():
-            parts[model, "annotator" if model == A_PERSON else "model"].append((held.size, scores.sel(model=model)))
+            parts[model, "annotator" if model == A_PERSON else "model"].append(
+                (held.size, scores.sel(model=model))
+            )
         person = scores.sel(model=A_PERSON)
         if by is not None:
             each = tree["slices"][name].sel(side="slice", model=A_PERSON)

@@ -62,7 +62,10 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
     lower, upper = column_hdi(values.reshape(len(values), -1), ci_prob)
     if group == "posterior" and WITHOUT_UNSURE in result:
         other = score_intervals(result, group=WITHOUT_UNSURE, ci_prob=ci_prob).sel(model=draws["model"])
-        lower, upper = np.fmin(lower, other["lower"].values.ravel()), np.fmax(upper, other["upper"].values.ravel())
+        lower, upper = (
+            np.fmin(lower, other["lower"].values.ravel()),
+            np.fmax(upper, other["upper"].values.ravel()),
+        )
     found = {"score": values.mean(axis=0), "lower": lower.reshape(shape), "upper": upper.reshape(shape)}
     coords = {dim: draws[dim].values for dim in dims}
     return xr.Dataset({name: (dims, part) for name, part in found.items()}, coords)

@@ -131,7 +131,9 @@ def unused(case: Case) -> Finding:
         raise Lacking("labels")
     who = np.unique(np.column_stack([case.who, case.labels.label_index]), axis=0)[:, 1]
     few = case.labels.categories[np.bincount(who, minlength=case.labels.categories.size) < 2].tolist()
-    way_out = "ask whether they are needed, and read as they are meant: metrics that average over labels count them"
+    way_out = (
+        "ask whether they are needed, and read as they are meant: metrics that average over labels count them"
+    )
     return Finding("note", f"{shorten(few)} are given by one annotator or nobody", way_out, few)
 
 

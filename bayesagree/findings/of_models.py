@@ -142,8 +142,12 @@ def uncalibrated(case: Case) -> Finding:
     scores, counts, names = case.models.scores, case.labels.counts(), case.models.models
     if scores is None:
         raise Lacking("probabilities of models")
-    if wrong := names[(np.abs(scores.sum(axis=2) - 1) > 0.01).any(axis=1) | (scores < 0).any(axis=(1, 2))].tolist():
-        return Finding("note", f"scores of {shorten(wrong)} are no probabilities", "only their order counts", wrong)
+    if wrong := names[
+        (np.abs(scores.sum(axis=2) - 1) > 0.01).any(axis=1) | (scores < 0).any(axis=(1, 2))
+    ].tolist():
+        return Finding(
+            "note", f"scores of {shorten(wrong)} are no probabilities", "only their order counts", wrong
+        )
     counts, scores = counts[some := counts.sum(axis=1) > 2], scores[:, some]
     stated, top = scores.max(axis=2), scores.argmax(axis=2)
     over, under = stated - _share(counts == counts.max(axis=1, keepdims=True), top), _share(counts, top) - stated

@@ -20,7 +20,9 @@ def part(name: str, own: Callable[..., Any] | None, ours: Callable[[], Any], *gi
     return ours() if own is None else named_part(name, own(*given), dims)
 
 
-def annotation_data(item: NDArray[Any], annotator: NDArray[Any] | None, dim: str = "annotation") -> tuple[Any, Any]:
+def annotation_data(
+    item: NDArray[Any], annotator: NDArray[Any] | None, dim: str = "annotation"
+) -> tuple[Any, Any]:
     """Add who annotated which item as data: ``item_of_annotation``, ``annotator_of_annotation``."""
     import pymc as pm
 

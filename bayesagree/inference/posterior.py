@@ -122,7 +122,11 @@ def by_reliability(groups: Groups) -> Groups:
 def of_truth(group: Mapping[str, Any], at: int) -> dict[str, Any]:
     """Return the variables of a group under one truth, without its dim."""
     return {
-        name: (tuple(dim for dim in dims if dim != "truth"), np.take(values, at, axis=dims.index("truth")), *attrs)
+        name: (
+            tuple(dim for dim in dims if dim != "truth"),
+            np.take(values, at, axis=dims.index("truth")),
+            *attrs,
+        )
         for name, (dims, values, *attrs) in group.items()
     }
 
@@ -131,7 +135,8 @@ def over_truths(groups: Groups, dim: str) -> Groups:
     """Return the groups with another name of the dim ``truth``."""
     return {
         node: {
-            name: (tuple(dim if d == "truth" else d for d in dims), *rest) for name, (dims, *rest) in group.items()
+            name: (tuple(dim if d == "truth" else d for d in dims), *rest)
+            for name, (dims, *rest) in group.items()
         }
         for node, group in groups.items()
     }
@@ -194,7 +199,11 @@ class Posterior(ABC):
         return replace(self, **{"reliability": level})
 
     def truths(
-        self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
+        self,
+        annotations: Any,
+        predictions: Predictions,
+        request: Request,
+        reliabilities: Sequence[float] = (1.0,),
     ) -> Truths:
         """Return the truths under which `evaluate` scores predictions: here one for each reliability."""
         given = predictions.aligned(annotations.items, annotations.categories)
@@ -367,6 +376,8 @@ def _check_size(n_items: int, variables: Kinds, request: Request) -> None:
     sizes = {"chain": request.chains, "draw": request.draws, "item": n_items, **last}
     itemsize = sum(np.dtype(dtype).itemsize for _, dtype in variables.values())
     fewer = (
-        "pass top_labels=L to keep only the L best labels of each draw" if "category" in last else "use fewer draws"
+        "pass top_labels=L to keep only the L best labels of each draw"
+        if "category" in last
+        else "use fewer draws"
     )
     check_size(sizes, itemsize, f"{fewer}, or evaluate(), which streams")

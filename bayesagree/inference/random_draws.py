@@ -48,7 +48,9 @@ def beta_binomial_variable(name: str, n: Any, alpha: Any, beta: Any, **kwargs: A
 def truncated_normal_variable(name: str, mean: Any, sd: Any, **kwargs: Any) -> TensorVariable:
     """Add a normal variable truncated to (0, 1), its mean inside."""
     parts: Any = {"dist": _inside, "logp": _truncated_logp, "support_point": _truncated_centre}
-    return pm.CustomDist(name, mean, sd, class_name="TruncatedNormal", default_transform=logodds, **parts, **kwargs)
+    return pm.CustomDist(
+        name, mean, sd, class_name="TruncatedNormal", default_transform=logodds, **parts, **kwargs
+    )
 
 
 def draw_beta(alpha: Any, beta: Any, size: Any) -> Any:

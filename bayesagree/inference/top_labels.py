@@ -185,7 +185,9 @@ def _best(
     def read(items: slice) -> DrawBlock:
         values = np.asarray(plausibility(items), np.float64)
         if np.isnan(values).any():
-            raise InputError(f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items")
+            raise InputError(
+                f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items"
+            )
         if pseudo is not None:
             top = pseudo.best(values, items, depth)
             return DrawBlock(items, top, plausibility=_by_item(pseudo.split(values, items)) if keep else None)
@@ -235,14 +237,22 @@ def _from_mean(
     chains, draws = values.shape[:2]
 
     def read(items: slice) -> DrawBlock:
-        mean, variance = (_in_memory(of.isel(item=items)).reshape(chains * draws, -1).T for of in (values, spread))
+        mean, variance = (
+            _in_memory(of.isel(item=items)).reshape(chains * draws, -1).T for of in (values, spread)
+        )
         return number_block(items, mean, variance, threshold, keep=keep)
 
     return TruthDraws(np.asarray(mean["item"]), THRESHOLD_LABELS, chains, draws, read)
 
 
 def number_block(
-    items: slice, mean: NDArray[Any], variance: NDArray[Any], threshold: float | None, *, keep: bool, depth: int = 2
+    items: slice,
+    mean: NDArray[Any],
+    variance: NDArray[Any],
+    threshold: float | None,
+    *,
+    keep: bool,
+    depth: int = 2,
 ) -> DrawBlock:
     """Return the sides of a threshold that drawn means (item, sample) are on, and the means themselves to `keep`."""
     top = np.empty((*mean.shape, 0), np.int16)

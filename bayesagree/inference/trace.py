@@ -77,7 +77,11 @@ class Trace(Posterior):
             )
 
     def truths(
-        self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
+        self,
+        annotations: Any,
+        predictions: Predictions,
+        request: Request,
+        reliabilities: Sequence[float] = (1.0,),
     ) -> Truths:
         """Return the truth of the trace, or of each of its groups, in its own number of draws."""
         tree = self.matched(annotations).tree

@@ -59,7 +59,12 @@ def uncertain_accuracy(
         answers = {score.sample_id: score.score.answer for score in scores}
         voted = {score.sample_id: (score.sample_metadata or {}).get(votes) for score in scores}
         people, models = _annotated(answers, voted, votes, labels)
-        options: Any = {"plausibility": plausibility, "missing": "wrong", "draws": 1000, "random_seed": random_seed}
+        options: Any = {
+            "plausibility": plausibility,
+            "missing": "wrong",
+            "draws": 1000,
+            "random_seed": random_seed,
+        }
         result = evaluate(people, models, metrics=(ACCURACY,), **options)
         return _interval("accuracy", result["posterior"].to_dataset()[ACCURACY])
 
@@ -145,7 +150,9 @@ def _write(log: EvalLog, path: Path, scorer: str, votes: str) -> None:
 def _scorers(log: EvalLog) -> list[tuple[str, str]]:
     """Scorers of a log that use the metric, each with the key of its votes."""
     found = log.results.scores if log.results else []
-    used = [(score, value) for score in found for value in score.metrics.values() if METRIC in (value.group or "")]
+    used = [
+        (score, value) for score in found for value in score.metrics.values() if METRIC in (value.group or "")
+    ]
     return list({score.name: value.params.get("votes", "votes") for score, value in used}.items())
 
 
@@ -165,7 +172,9 @@ def _annotated(
             f"no sample has votes: metadata[{key!r}] is to hold a list of labels, or {{annotator: label}}"
         )
     if all(answers[item] is None for item in items):
-        raise InputError("the scorer keeps no answers: return Score(value=..., answer=...) with the model's label")
+        raise InputError(
+            "the scorer keeps no answers: return Score(value=..., answer=...) with the model's label"
+        )
     people = _labels({item: voted[item] for item in items}, labels)
     known = {str(label): label for label in people.categories.tolist()}
     predicted = [known.get(str(answers[item])) for item in people.items.tolist()]

@@ -99,7 +99,9 @@ def read_predictions(
     [[0, 1]]
     """
     columns = _prediction_tables.Columns(model, item, label, score)
-    return read_outputs(path, columns, format, question, labels, run, probabilities=probabilities, numbers=numbers)
+    return read_outputs(
+        path, columns, format, question, labels, run, probabilities=probabilities, numbers=numbers
+    )
 
 
 def read_outputs(

@@ -289,7 +289,9 @@ def _summary(name: Hashable, values: xr.DataArray, prob: float) -> pd.DataFrame:
         return _values(values).assign(variable=name, ci_kind=None, **nothing)
     table = _values(values.mean(("chain", "draw")))
     draws = (
-        values.transpose("chain", "draw", ...).to_numpy().reshape(values.sizes["chain"] * values.sizes["draw"], -1)
+        values.transpose("chain", "draw", ...)
+        .to_numpy()
+        .reshape(values.sizes["chain"] * values.sizes["draw"], -1)
     )
     lower, upper = column_hdi(draws.astype(np.float64), prob)
     sd = draws.std(axis=0, ddof=1) if len(draws) > 1 else np.full(lower.shape, np.nan)
@@ -316,7 +318,12 @@ def plain(value: Any) -> Any:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and not np.isfinite(value)):
+    if (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, float) and not np.isfinite(value))
+    ):
         return None
     return value if isinstance(value, bool | int | float | str) else str(value)
 

@@ -57,4 +57,6 @@ def regression(panel: Panel, made: Design, prior: CorrectedRatePrior) -> Regress
 def weighted_columns(made: Design, prior: CorrectedRatePrior) -> Floats:
     """Return the shared columns, in units of the known standard deviations of their coefficients."""
     index = made.scale_index[: made.shared.shape[1]]
-    return made.shared * np.select([index == INTERCEPT, index == SLOPE], [prior.intercept_sd, prior.slope_sd], 1.0)
+    return made.shared * np.select(
+        [index == INTERCEPT, index == SLOPE], [prior.intercept_sd, prior.slope_sd], 1.0
+    )

@@ -83,7 +83,9 @@ class Votes:
             right, wrong = self.accuracy_prior
             prior += (right * np.log(people) + wrong * np.log1p(-people)).sum()
             by_people = (by_people + right / people - wrong / (1 - people)) / 2
-        slope = np.append((self.alike * by_mean) @ self.columns, by_people * inside * (1 - inside) + 1 - 2 * inside)
+        slope = np.append(
+            (self.alike * by_mean) @ self.columns, by_people * inside * (1 - inside) + 1 - 2 * inside
+        )
         return value + float(prior), slope
 
     def _truths(self, mean: Floats, accuracy: Floats) -> tuple[float, Floats, Floats]:
@@ -124,7 +126,11 @@ class Votes:
             exponent = log_votes - 0.5 * e**2
             top = exponent.max(axis=1)
             weight = np.exp(exponent - top[:, None]) * (np.cosh(x) * (step / (tau * math.sqrt(2 * math.pi))))
-            zeroth, first, second = weight.sum(axis=1), (weight * e).sum(axis=1), (weight * (e**2 - 1)).sum(axis=1)
+            zeroth, first, second = (
+                weight.sum(axis=1),
+                (weight * e).sum(axis=1),
+                (weight * (e**2 - 1)).sum(axis=1),
+            )
         by_centre, by_variance = first / (tau * zeroth), second / (2 * tau**2 * zeroth)
         by_rho = self.alike @ (by_centre * mean / (2 * spread**3) + by_variance / spread**4)
         return float(self.alike @ (np.log(zeroth) + top)), by_centre / spread, np.array([by_rho])
@@ -224,7 +230,11 @@ def sample_chain(
     The chain starts from a mode drawn by its mass: trajectories seldom change modes.
     """
     centre = known[rng.choice(len(known), p=sp.special.softmax([mass for _, mass in known]))][0]
-    given, log_scale, place = Given(votes, centre), np.log(votes.scale_prior / 2), rng.standard_normal(centre.size)
+    given, log_scale, place = (
+        Given(votes, centre),
+        np.log(votes.scale_prior / 2),
+        rng.standard_normal(centre.size),
+    )
     given.scaled(log_scale)
     chain = Chain(given.density, place, np.eye(centre.size), rng, shortest=SHORTEST, longest=LONGEST)
     points, log_scales = (

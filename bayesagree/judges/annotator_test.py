@@ -207,7 +207,11 @@ def _posterior(
     below = of_each[:, :, 2] - of_each[:, :, 1] < epsilon
     advantage = (of_each[:, :, 0] + of_each[:, :, 1]).mean(axis=1)
     lower, upper = column_hdi(advantage[:, None], ci_prob)
-    found = {"prob_passes": (below.mean(axis=1) >= ENOUGH).mean(), "advantage": advantage.mean(), "lower": lower[0]}
+    found = {
+        "prob_passes": (below.mean(axis=1) >= ENOUGH).mean(),
+        "advantage": advantage.mean(),
+        "lower": lower[0],
+    }
     found |= {"upper": upper[0], "prob_new_annotator": (of_new[:, 2] - of_new[:, 1] < epsilon).mean()}
     return {name: float(value) for name, value in found.items()} | {"prob_replaces": below.mean(axis=0)}
 
@@ -308,7 +312,9 @@ def _ranking_scores(rankings: Rankings, judges: Predictions) -> list[tuple[Float
     NaN where a judge gave no label, or the other people all rank nothing above anything.
     """
     if rankings.offered is not None:
-        raise InputError("rankings of labels of which not all were on offer cannot be compared; leave offered= out")
+        raise InputError(
+            "rankings of labels of which not all were on offer cannot be compared; leave offered= out"
+        )
     given = -_preferences(judges.aligned(rankings.items, rankings.categories))
     bounds = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     of_judge, of_person = np.full((2, judges.models.size, rankings.item_index.size), np.nan)

@@ -220,7 +220,9 @@ def classical_checks(panel: Panel, ci_prob: float) -> Variables:
             corrected[s, j] = _rogan_gladen(share[rows][seen], verdict[seen], verdict[~seen], ci_prob)
     ends = ("", "_lower", "_upper")
     both = {"ppi": ppi, "rogan_gladen": corrected}
-    return {name + end: (("system", "judge"), v[:, :, k]) for name, v in both.items() for k, end in enumerate(ends)}
+    return {
+        name + end: (("system", "judge"), v[:, :, k]) for name, v in both.items() for k, end in enumerate(ends)
+    }
 
 
 def _ppi(

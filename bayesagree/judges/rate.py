@@ -172,7 +172,10 @@ def corrected_rate(
     slopes = {"intercept": fit.coefficient[:, 0], "slope": fit.coefficient[:, 1 : 1 + panel.judges.size]}
     dims = {"slope": ("judge",)} | dict.fromkeys(averages, ("system", "judge"))
     posterior = {
-        name: (("chain", "draw", *dims.get(name, ())[: values.ndim - 1]), values.reshape(*shape, *values.shape[1:]))
+        name: (
+            ("chain", "draw", *dims.get(name, ())[: values.ndim - 1]),
+            values.reshape(*shape, *values.shape[1:]),
+        )
         for name, values in (averages | slopes | fit.people).items()
     }
     r_hat, ess = diagnostics(posterior["rate"][1])
@@ -291,10 +294,9 @@ def _check(panel: Panel, target: str) -> None:
     number = np.bincount(panel.system.code, panel.seen, panel.system.levels.size)
     if (number < FEW_ITEMS).any():
         few = panel.system.levels[number < FEW_ITEMS]
-        message = (
+        warn(
             f"people labelled fewer than {FEW_ITEMS} items of {shorten(few)}: their rates rest on the other systems"
         )
-        warn(message)
     if target == "truth" and np.mean(panel.votes[panel.seen] > 1) < 0.5:
         warn(
             'target="truth" with one vote on most items: how often people are right is not learnt from the votes but '

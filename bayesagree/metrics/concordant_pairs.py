@@ -139,7 +139,9 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
     for name, array in (("score", batch), ("truth", values)):
         if not np.isfinite(array).all():
             place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-            raise InputError(f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number")
+            raise InputError(
+                f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number"
+            )
     matrix = np.atleast_2d(batch)
     blocks = item_blocks(len(matrix), max(1, SCORES // max(values.size, 1)))
     parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(values), blocks)

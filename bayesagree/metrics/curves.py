@@ -41,7 +41,9 @@ def walked(
     return out[:, labels]
 
 
-def _on(truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None) -> tuple[Any, Given, Floats]:
+def _on(
+    truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None
+) -> tuple[Any, Given, Floats]:
     """Return truth, models and weights of some items."""
     rows = NO_WEIGHTS if weights is None else np.ascontiguousarray(weights.all_rows()[items])
     return np.ascontiguousarray(truth[items]), given._replace(scores=given.scores[:, items]), rows

@@ -130,7 +130,9 @@ def averaged(of_label: Floats, weight: Floats, total: Floats) -> Floats:
     """Return the mean over labels, by weight, of a score where it exists."""
     exists = np.isfinite(of_label)
     weight = np.where(exists, weight, 0.0)
-    return divided((np.where(exists, of_label, 0.0) * weight).sum(axis=0), weight.sum(axis=0), total * 0 + NOTHING)
+    return divided(
+        (np.where(exists, of_label, 0.0) * weight).sum(axis=0), weight.sum(axis=0), total * 0 + NOTHING
+    )
 
 
 Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]

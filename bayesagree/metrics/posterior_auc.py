@@ -214,7 +214,9 @@ def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
             total**2 - np.square(weight).sum(axis=1)
         )
         spread = mean - mean_square
-        rho = np.where(spread > 0, (second - mean_square) / spread, np.nan)  # correlation of two labels of an item
+        rho = np.where(
+            spread > 0, (second - mean_square) / spread, np.nan
+        )  # correlation of two labels of an item
         size = 1 / np.clip(rho, 1e-9, 1 - 1e-9) - 1
         a, b = mean * size, (1 - mean) * size
         distance = (

@@ -249,9 +249,13 @@ def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None
         of_model = missing.any(axis=tuple(a for a in range(values.ndim) if a != values.ndim - 2))
         names = ", ".join(repr(str(name)) for name in models[of_model][:5])
         reason = metric.record.undefined or "it divides by zero"
-        warn(f"{metric.name} does not exist in {missing.mean():.1%} of the draws (models {names}), where {reason}")
+        warn(
+            f"{metric.name} does not exist in {missing.mean():.1%} of the draws (models {names}), where {reason}"
+        )
 
 
 def _warn_plug_in(metric: Metric) -> None:
     if metric.record.against_distribution and not metric.record.unbiased and not metric.record.by_user:
-        warn(f"{metric.name} of a point estimate is biased with few votes; score a posterior of the plausibilities")
+        warn(
+            f"{metric.name} of a point estimate is biased with few votes; score a posterior of the plausibilities"
+        )

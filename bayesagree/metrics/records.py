@@ -263,7 +263,9 @@ def _terms(function: Callable[..., Floats]) -> Mean:
 
 
 def _moments(pair: Callable[..., tuple[Floats, Floats]], score: Callable[[Floats], Floats]) -> Sums:
-    return Sums(_MOMENTS[pair], lambda n_labels, number: 5, lambda sums, total, number, label: score(sums / total))
+    return Sums(
+        _MOMENTS[pair], lambda n_labels, number: 5, lambda sums, total, number, label: score(sums / total)
+    )
 
 
 # One function for each pair: metrics of the same sums share them.
@@ -319,7 +321,9 @@ OF_VOTES = "for a sampled truth: the mean over votes, whatever their number"
 OF_ALL_VOTES = "the mean over votes, whatever their number"
 NO_ITEM = "no item has or is given the label that it divides by"
 CONSTANT = "all predictions, or all true numbers, are equal"
-ROOT = Sums(values.squared, lambda n_labels, number: 1, lambda sums, total, number, label: np.sqrt(sums[0] / total))
+ROOT = Sums(
+    values.squared, lambda n_labels, number: 1, lambda sums, total, number, label: np.sqrt(sums[0] / total)
+)
 CALIBRATION = Sums(
     values.calibration_gaps,
     lambda n_labels, number: int(number),

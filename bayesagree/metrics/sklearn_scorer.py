@@ -137,7 +137,9 @@ def make_scorer(
     True
     """
     if (truth is None) == (labels is None):
-        raise InputError("make_scorer takes a truth, or the labels of the votes that each call of the scorer gets")
+        raise InputError(
+            "make_scorer takes a truth, or the labels of the votes that each call of the scorer gets"
+        )
     return Scorer(metric, truth, labels, truth_is, seed_sequence(random_seed))
 
 

@@ -149,7 +149,9 @@ def accuracy_given_risk(
         right += scorer.sums(block, rows)[0]
         every += rows.sum(axis=0)
     if (every == 0).any():
-        warn(f"{(every == 0).sum()} of {every.size} draws have no item of level {level!r}: there the score is NaN")
+        warn(
+            f"{(every == 0).sum()} of {every.size} draws have no item of level {level!r}: there the score is NaN"
+        )
     found = np.divide(right, every, out=np.full(right.shape, np.nan), where=every > 0)
     return _per_draw(found, draws, predictions, requested.name)
 

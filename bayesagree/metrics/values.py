@@ -59,7 +59,9 @@ class Given(NamedTuple):
 
     def one(self, model: int, items: Any) -> Self:
         """Return one model on some items."""
-        hard, best, scores, numbers = (of[model, items] for of in (self.hard, self.best, self.scores, self.numbers))
+        hard, best, scores, numbers = (
+            of[model, items] for of in (self.hard, self.best, self.scores, self.numbers)
+        )
         points = self.points[model, items] if self.points.size else self.points[model]
         runs: Any = self.runs[model][:, items] if self.runs else ()
         rest = points, self.centre[model], numbers, self.categories, self.levels, runs

@@ -112,7 +112,9 @@ class Outlook(NamedTuple):
         shape = annotations.counts() + prior_shape(posterior.prior, annotations.categories.size)
         predicted, now = _codes(predictions, annotations), argmax_probabilities(shape)
         right = (
-            np.stack([of_label(now, label) for label in predicted]) if len(predicted) else np.empty((0, len(shape)))
+            np.stack([of_label(now, label) for label in predicted])
+            if len(predicted)
+            else np.empty((0, len(shape)))
         )
         after = np.empty((shape.shape[1], *right.shape))
         for vote, more in enumerate(np.eye(shape.shape[1]) if len(predicted) else ()):
@@ -159,7 +161,10 @@ class Decision(NamedTuple):
         best, other = np.argsort(-outlook.now.mean(axis=1), kind="stable")[:2]
         differs = outlook.predicted[best] != outlook.predicted[other]
         right = np.where(differs, outlook.now[[best, other]], 0.0)
-        mean, later = right[0] - right[1], np.where(differs, outlook.after[:, best] - outlook.after[:, other], 0.0)
+        mean, later = (
+            right[0] - right[1],
+            np.where(differs, outlook.after[:, best] - outlook.after[:, other], 0.0),
+        )
         variance = (right.sum(axis=0) - mean**2).sum()
         if outlook.drawn is not None:
             variance = (outlook.drawn[best] - outlook.drawn[other]).var()

@@ -47,7 +47,9 @@ class LabelWorld(NamedTuple):
         coords = {"item": self.predictions.items, "category": self.categories}
         truth = xr.DataArray(self.plausibility, coords, ("item", "category"))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of estimates from few votes; here it is the truth itself
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # of estimates from few votes; here it is the truth itself
             return score(truth, self.predictions, metric).values.ravel()
 
 

@@ -38,7 +38,7 @@ MOST_ITEMS_OF_ONE_VOTE = 1000
 
 # Why ``"auto"`` chose the posterior of a study.
 REASON = (
-    "Studies are evaluated from votes and predictions together, as evaluate() does by default (informed_dirichlet)."
+    "Votes and predictions together evaluate the studies, as evaluate() does by default (informed_dirichlet)."
 )
 
 
@@ -202,7 +202,9 @@ def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence
     """Items and votes of the studies that `plan` draws in each world."""
     of_one = sorted({min(int(size), MOST_ITEMS_OF_ONE_VOTE) for size in (min(items), max(items))})
     of_more = min(n_pilot, MOST_ITEMS)
-    return [(size, 1) for size in of_one if min(annotators) == 1] + [(of_more, int(n)) for n in annotators if n > 1]
+    return [(size, 1) for size in of_one if min(annotators) == 1] + [
+        (of_more, int(n)) for n in annotators if n > 1
+    ]
 
 
 def _simulated(

@@ -95,7 +95,9 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.
     }
     return result_tree(
         {
-            "posterior": {key: (dims, v.reshape(chains, draws, *v.shape[1:])) for key, (dims, v) in found.items()},
+            "posterior": {
+                key: (dims, v.reshape(chains, draws, *v.shape[1:])) for key, (dims, v) in found.items()
+            },
             "derived": {"label_probability": (("item", "category"), mean)},
             "constant_data": {
                 "uncalibrated_probability": (("item", "category"), probability.values),

@@ -169,7 +169,9 @@ def plausibility_entropy(truth: xr.DataTree) -> xr.DataArray:
     return _array("plausibility_entropy", np.concatenate(list(parts)), item=draws.items)
 
 
-def risk_certainty(truth: xr.DataTree, risk: Mapping[Any, Any], *, threshold: float | None = None) -> xr.DataArray:
+def risk_certainty(
+    truth: xr.DataTree, risk: Mapping[Any, Any], *, threshold: float | None = None
+) -> xr.DataArray:
     """Compute the probability of the most probable risk level of each item.
 
     Parameters
@@ -208,7 +210,9 @@ def risk_certainty(truth: xr.DataTree, risk: Mapping[Any, Any], *, threshold: fl
     return level_probability(truth, risk, threshold=threshold).max("level").rename("risk_certainty")
 
 
-def expected_risk(truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None) -> xr.DataArray:
+def expected_risk(
+    truth: xr.DataTree, risk: Mapping[Any, float], *, threshold: float | None = None
+) -> xr.DataArray:
     """Compute the expected risk level of each item, in units of the levels.
 
     Parameters

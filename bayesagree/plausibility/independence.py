@@ -139,7 +139,11 @@ class Guarded:
         return annotations
 
     def truths(
-        self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
+        self,
+        annotations: Any,
+        predictions: Predictions,
+        request: Request,
+        reliabilities: Sequence[float] = (1.0,),
     ) -> Truths:
         """Return the truth that the models inform, that of annotations alone, and one without models in doubt, if any.
 
@@ -399,7 +403,9 @@ def _named(votes: _Votes, hit: Bools, n: NDArray[Any], x: NDArray[Any]) -> int |
     )
 
 
-def _closeness(annotations: Any, predictions: Predictions, votes: _Votes, n: NDArray[Any]) -> tuple[Floats, float]:
+def _closeness(
+    annotations: Any, predictions: Predictions, votes: _Votes, n: NDArray[Any]
+) -> tuple[Floats, float]:
     """Return by how many standard errors each model is farther from the votes than the truth, and |it| of a near copy.
 
     The mean of n votes that are independent of a prediction is off it by no less, squared and on average, than by its
@@ -412,7 +418,10 @@ def _closeness(annotations: Any, predictions: Predictions, votes: _Votes, n: NDA
     if often.size < FEWEST_ITEMS or isinstance(annotations, Rankings):
         return np.full(predictions.models.size, np.nan), np.nan
     if isinstance(annotations, Ratings):
-        rating, given = annotations.rating, [one - np.nanmean(one) for one in predictions.points()[:, often, None]]
+        rating, given = (
+            annotations.rating,
+            [one - np.nanmean(one) for one in predictions.points()[:, often, None]],
+        )
     else:
         rating, given = None, [_centred(predictions, j, often) for j in range(predictions.models.size)]
     mean, noise, _ = _Scatter.of(votes, rating)

@@ -45,7 +45,9 @@ def plot_designs(
     for k, size in enumerate(found["items"].values.tolist()):
         row = found.sel(items=size)
         below, above = row["width"] - row["width_lower"], row["width_upper"] - row["width"]
-        panel.errorbar(x, row["width"], yerr=np.stack([below, above]), label=f"{size} items", capsize=2, **style(k))
+        panel.errorbar(
+            x, row["width"], yerr=np.stack([below, above]), label=f"{size} items", capsize=2, **style(k)
+        )
     if today is not None:
         panel.plot(*today, "kx", markersize=9, label="today")
     if "target" in designs.attrs:

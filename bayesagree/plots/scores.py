@@ -179,7 +179,9 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     table = result["rank_probability"].transpose("model", "rank").values
     figure, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
     image = panel.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    write_cells(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5)
+    write_cells(
+        panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5
+    )
     panel.set_yticks(range(table.shape[0]), [str(m) for m in result["model"].values])
     panel.set_xticks(range(table.shape[1]), [str(r) for r in result["rank"].values])
     panel.set_xlabel(f"place by {result.attrs.get('metric', 'score')}".replace("_", " "))

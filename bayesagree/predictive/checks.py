@@ -90,7 +90,9 @@ def with_log_likelihood(result: xr.DataTree, annotations: Annotations) -> xr.Dat
     check_size(sizes | {"item": given.items.size}, 8, "use fewer draws")
     found = record.item_log_likelihood(given, posterior, settings)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
-    groups = {"log_likelihood": _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)}
+    groups = {
+        "log_likelihood": _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)
+    }
     log_prior = record.log_prior(given, posterior, settings)
     if log_prior:
         of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}

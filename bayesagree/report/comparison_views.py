@@ -19,7 +19,12 @@ EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first p
 
 def context(data: ComparisonReport) -> dict[str, Any]:
     """Return what the template knows by which name."""
-    tables = {"models": data.models, "effects": data.effects, "next_pairs": data.pairs, "agreement": data.agreement}
+    tables = {
+        "models": data.models,
+        "effects": data.effects,
+        "next_pairs": data.pairs,
+        "agreement": data.agreement,
+    }
     made = settings_of(data.result) | {"seed": data.result.attrs["seed"]}
     return {
         "title": "Which model do people prefer, when they disagree?",
@@ -52,7 +57,10 @@ def facts(data: ComparisonReport) -> Iterator[Fact]:
     """Yield how far annotators agree, and whether the first place and ties decide."""
     yield from agreement_fact(data)
     common = data.effects[data.effects["annotator"].isna()].set_index("effect")
-    questions = {"first_wins": "Does the first place win?", "tie_probability": "How often do two equal models tie?"}
+    questions = {
+        "first_wins": "Does the first place win?",
+        "tie_probability": "How often do two equal models tie?",
+    }
     meaning = {"first_wins": "50 % if the place does not matter.", "tie_probability": ""}
     for name in common.index.intersection(list(questions)):
         row: Any = common.loc[name]
@@ -112,7 +120,9 @@ def _effects(table: pd.DataFrame) -> Iterator[Section]:
         parts.append(Table("effect-table", "Effects beside the models", ("Effect", "Value"), rows))
     if own.any():
         names: Any = list(dict.fromkeys(table["effect"][own]))
-        rows = [(str(who), *map(_ends, _tuples(part))) for who, part in table[own].groupby("annotator", sort=True)]
+        rows = [
+            (str(who), *map(_ends, _tuples(part))) for who, part in table[own].groupby("annotator", sort=True)
+        ]
         columns = ("Annotator", *(str(EFFECTS.get(name, name)) for name in names))
         parts.append("Who ties often, who prefers the first place, whose verdicts follow the strengths less.")
         parts.append(Table("people-table", "Effects of each annotator, with 95 % intervals", columns, rows))

@@ -223,7 +223,9 @@ def _posterior(case: Case, reliability: float) -> xr.DataTree:
     settings, chosen = case.settings, case.settings.record
     size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
     numbers = case.annotations.items.size * case.annotations.categories.size * settings.draws * settings.chains
-    whole = chosen.asks_threshold or (chosen.checks_chains and case.models is not None and 8 * numbers <= MAX_BYTES)
+    whole = chosen.asks_threshold or (
+        chosen.checks_chains and case.models is not None and 8 * numbers <= MAX_BYTES
+    )
     request = Request(*size, settings.random_seed, top_labels=None if whole else 1)
     posterior: Any = chosen.specification.at(reliability)
     if chosen.takes_predictions:
@@ -260,7 +262,9 @@ def _specification(
     if declared is None:
         return None
     if annotators is None or isinstance(case.annotations, Rankings):
-        raise InputError("a specification is compared with labels or ratings and the features of their annotators")
+        raise InputError(
+            "a specification is compared with labels or ratings and the features of their annotators"
+        )
     return declared.check(case.annotations, annotators)
 
 
@@ -270,7 +274,9 @@ def _diagnostics(tree: xr.DataTree) -> dict[str, float]:
         return {}
     stats = tree["diagnostics"].to_dataset()
     worst: dict[str, Callable[[Any], Any]] = {"r_hat": np.nanmax, "ess": np.nanmin}
-    known = {name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()}
+    known = {
+        name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()
+    }
     return {name: float(worst[name](values)) for name, values in known.items()}
 
 

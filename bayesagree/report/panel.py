@@ -46,7 +46,9 @@ def answer(data: ReportData) -> Iterator[Markup]:
                 names = [named(row[key]) for key in ("model", "worst", "best")]
                 chance = probability(row["probability"])
                 yield text(
-                    "{} matches the labels of {} less often than those of {}, with probability {}.", *names, chance
+                    "{} matches the labels of {} less often than those of {}, with probability {}.",
+                    *names,
+                    chance,
                 )
 
 
@@ -68,7 +70,9 @@ def _choice(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
         first = str(plug_in["model"].values[int(np.argmax(sign * plug_in.values))])
         if float(plug_in.sel(model=first)) != float(plug_in.sel(model=best)):
             yield text(
-                "Against {} alone {} would come first.", kind_of(data.annotations).point_estimate_name, named(first)
+                "Against {} alone {} would come first.",
+                kind_of(data.annotations).point_estimate_name,
+                named(first),
             )
 
 
@@ -149,7 +153,9 @@ def _by_reliability(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
     best = (found if up else -found).idxmax("model").to_series()
     if best.nunique() == 1:
         values = listed([f"{level:g}" for level in sorted(levels)])
-        yield text("{} comes first at every weight of an annotation (reliability {}).", named(best.iloc[0]), values)
+        yield text(
+            "{} comes first at every weight of an annotation (reliability {}).", named(best.iloc[0]), values
+        )
         return
     by_level = [text("{} at reliability {}", named(model), f"{level:g}") for level, model in best.items()]
     yield text("Which model comes first depends on the weight of an annotation: {}.", Markup(", ").join(by_level))

@@ -86,7 +86,9 @@ def model_scores(
         options["plausibility"] = truth
     of_one_label = [m for m in settings.metrics if not record.asks_threshold and has_one_label(Metric.named(m))]
     # Where all plausibilities make other draws than the best labels alone, models are scored as `evaluate` scores them.
-    joint = len(of_one_label) == len(settings.metrics) and not record.closed_form and record.name != "plackett_luce"
+    joint = (
+        len(of_one_label) == len(settings.metrics) and not record.closed_form and record.name != "plackett_luce"
+    )
     how: Any = {"metrics": settings.metrics, "draws": settings.draws, "another_annotator": joint} | options
     tree = evaluate(annotations, models, progress=progress, **how)
     lines = tree if joint else None

@@ -220,7 +220,9 @@ def certainty(data: ReportData) -> Iterator[Section]:
 def _item(row: OpenItem) -> tuple[Any, ...]:
     said = [Markup("{}: chance\N{NO-BREAK SPACE}{}").format(label, probability(p)) for label, p in row.candidates]
     found = (row.item, probability(row.certainty), _lines(row.given), str(row.n_annotations), _lines(said))
-    predicted = [Markup("{}: {}").format(label, Markup(", ").join(map(named, who))) for label, who in row.predicted]
+    predicted = [
+        Markup("{}: {}").format(label, Markup(", ").join(map(named, who))) for label, who in row.predicted
+    ]
     return (*found, _lines(predicted)) if row.predicted else found
 
 
@@ -253,7 +255,10 @@ def specification(data: ReportData) -> Iterator[Section]:
         return
     declared = found.declared
     told = {"What would be a bias": declared.bias_definition, "Fairness": declared.fairness}
-    told |= {"Metrics": ", ".join(declared.metrics), "Protected features": ", ".join(declared.protected) or "none"}
+    told |= {
+        "Metrics": ", ".join(declared.metrics),
+        "Protected features": ", ".join(declared.protected) or "none",
+    }
     told |= {"How annotations were collected": declared.collection or "not stated"}
     gaps = [f"Gap between declaration and data: {gap}" for gap in found.gaps] or [
         "No gap between declaration and data."
@@ -295,7 +300,10 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
         levels = "annotators count as exchangeable" if record.takes_predictions else "as that model has it"
     of_models = data.scores is not None
     rows = [
-        ("Annotations", f"{kind_of(given).title}: {count(given.n_annotations)} of {count(given.items.size)} items"),
+        (
+            "Annotations",
+            f"{kind_of(given).title}: {count(given.n_annotations)} of {count(given.items.size)} items",
+        ),
         ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
         ("Model of the truth", record.title),
         *(("Chosen", note) for note in data.choice),
@@ -304,7 +312,10 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
         ("Threshold", "" if chosen.threshold is None else f"{chosen.threshold:g}"),
         ("Reliability", "learnt for each annotator" if record.learns_reliability else levels),
         ("Metrics", listed([metric_name(m) for m in chosen.metrics]) if of_models else ""),
-        ("Items", ("this test set", "a sample (Bayesian bootstrap)")[chosen.items != "fixed"] if of_models else ""),
+        (
+            "Items",
+            ("this test set", "a sample (Bayesian bootstrap)")[chosen.items != "fixed"] if of_models else "",
+        ),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
         ("Seed", str(chosen.random_seed)),
     ]

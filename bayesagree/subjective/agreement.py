@@ -159,7 +159,8 @@ def _pseudo_sums(x: Floats, y: Floats, given: Floats, moments: Floats, *, same: 
     place = np.arange(item.size) - np.repeat(np.cumsum(size) - size, size)
     of_first = place < np.tile(first, 2)[item]
     sides = [
-        np.stack([np.bincount(item, m * of, PSEUDO_ITEMS) for m in rows.T], axis=-1) for of in (of_first, ~of_first)
+        np.stack([np.bincount(item, m * of, PSEUDO_ITEMS) for m in rows.T], axis=-1)
+        for of in (of_first, ~of_first)
     ]
     return _pair_sums(sides[0], sides[0] if same else sides[1], same=same)
 

@@ -199,7 +199,9 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
     total = np.stack([np.bincount(who, p, size) for p in rows.present]).astype(np.int64)
     right = rows.present & (rows.answer == rows.predicted)
     agree = np.stack([np.bincount(who, r, size) for r in right]).astype(np.int64)
-    of_group = np.stack([np.bincount(groups.index[t > 0] + 1, minlength=groups.names.size + 1)[1:] for t in total])
+    of_group = np.stack(
+        [np.bincount(groups.index[t > 0] + 1, minlength=groups.names.size + 1)[1:] for t in total]
+    )
     has_data = (of_group > 0).all(axis=0)
     if not has_data.any():
         raise InputError("no group has an annotator with both annotations and predictions of every model")

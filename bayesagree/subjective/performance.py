@@ -203,7 +203,9 @@ def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, random_seed: Seed
     n = np.bincount(group[kept], minlength=result.sizes["group"])
     weight = rng.exponential(size=(positive_int(draws, "draws"), int(kept.sum())))
     member = (group[kept][:, None] == np.flatnonzero(n)[None, :]).astype(np.float64)
-    means = np.stack([(weight * value[kept]) @ member for value in values], axis=1) / (weight @ member)[:, None, :]
+    means = (
+        np.stack([(weight * value[kept]) @ member for value in values], axis=1) / (weight @ member)[:, None, :]
+    )
     performance = np.full((*means.shape[:2], n.size), np.nan)
     performance[..., n > 1] = means[..., n[n > 0] > 1]
     table = {"performance": (("draw", "model", "group"), performance)}
@@ -236,7 +238,9 @@ def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by
     annotators = as_annotators(annotators)
     if isinstance(annotators, Groups):
         if by:
-            raise InputError(f"the annotators are grouped already (by {annotators.by}); leave out by={list(by)!r}")
+            raise InputError(
+                f"the annotators are grouped already (by {annotators.by}); leave out by={list(by)!r}"
+            )
         annotators.of_rows(annotations)
         return annotators
     return Groups.by_features(annotations, annotators, by)

@@ -148,8 +148,12 @@ class EvaluationSpecification:
         distributions = pd.concat([_shares(*one) for one in given], ignore_index=True)
         gaps = [gap for row in distributions.itertuples(index=False) if (gap := _share_gap(row))]
         few = np.bincount(annotations.item_index, minlength=annotations.items.size) < self.labels_per_item
-        gaps += [f"{few.sum()} of {few.size} items have fewer than {self.labels_per_item} labels"] * bool(few.any())
-        composition = pd.DataFrame(columns=["annotators", "annotations", "items"], index=pd.Index([], name="group"))
+        gaps += [f"{few.sum()} of {few.size} items have fewer than {self.labels_per_item} labels"] * bool(
+            few.any()
+        )
+        composition = pd.DataFrame(
+            columns=["annotators", "annotations", "items"], index=pd.Index([], name="group")
+        )
         if self.protected:
             groups = Groups.by_features(annotations, annotators, self.protected)
             composition = groups.composition(annotations)

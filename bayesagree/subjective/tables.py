@@ -52,7 +52,9 @@ def performance_draws(
     posterior = group_posterior(labels, models, groups, draws=draws, random_seed=random_seed)[
         "posterior"
     ].to_dataset()
-    stacked = posterior.stack(sample=("chain", "draw")).drop_vars(("sample", "chain", "draw")).rename(sample="draw")
+    stacked = (
+        posterior.stack(sample=("chain", "draw")).drop_vars(("sample", "chain", "draw")).rename(sample="draw")
+    )
     return stacked.reindex(group=performance["group"]).transpose("draw", "model", "group")
 
 

@@ -311,7 +311,8 @@ def _mode(density: Density, starts: Floats, ranges: list[tuple[float, float]]) -
     # Far beyond the best start an item's likelihood needs many nodes.
     ends = zip(ranges, start)
     bounds = [
-        (max(low + 3 * SPACING, at - FARTHEST), min(high - 3 * SPACING, at + FARTHEST)) for (low, high), at in ends
+        (max(low + 3 * SPACING, at - FARTHEST), min(high - 3 * SPACING, at + FARTHEST))
+        for (low, high), at in ends
     ]
     at = sp.optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-6}).x
     up, down = np.split(np.stack([loss(at + step)[1] for step in around]), 2)

@@ -203,7 +203,9 @@ class Found:
         """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
         kinds, frame = set(map(type, values)), frame.assign(_answer=range(len(frame)))
         if not LISTS.isdisjoint(kinds):
-            listed = values if kinds <= LISTS else [value if type(value) in LISTS else [value] for value in values]
+            listed = (
+                values if kinds <= LISTS else [value if type(value) in LISTS else [value] for value in values]
+            )
             sizes = np.fromiter(map(len, listed), np.int64, len(listed))
             values = list(chain.from_iterable(listed))
             if (sizes != 1).any():
@@ -220,7 +222,9 @@ class Found:
             return frame.assign(label=named, rank=ranks), True
         if not kinds.isdisjoint({dict, *LISTS}):
             nested = next(value for value in array if type(value) in {dict, *LISTS})
-            raise InputError(f"an answer is {shorten([nested])}, not a label or a number; choose another question")
+            raise InputError(
+                f"an answer is {shorten([nested])}, not a label or a number; choose another question"
+            )
         return frame.assign(label=array), False
 
     def predictions(self, labels: Any, items: Iterable[Any] = ()) -> Predictions | None:

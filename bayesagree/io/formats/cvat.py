@@ -32,5 +32,7 @@ def read(file: File, question: str | None) -> Found:
             tags = [tag.attrib["label"] for tag in image.findall("tag")]
             found.left_out["boxes and other shapes"] += sum(len(image.findall(shape)) for shape in SHAPES)
             found.left_out["images without a tag"] += not tags
-            found.answers += [("tag", image.attrib["name"], who or PurePosixPath(name).stem, tags)] if tags else []
+            found.answers += (
+                [("tag", image.attrib["name"], who or PurePosixPath(name).stem, tags)] if tags else []
+            )
     return found

@@ -85,7 +85,9 @@ def _read_minimal(file: File, question: str | None) -> Found:
     controls = set() if question is None else {question}
     for row in file.json:
         task = first.setdefault(row["id"], row)
-        controls |= {key for key, value in row.items() if isinstance(value, dict | list) or task.get(key) != value}
+        controls |= {
+            key for key, value in row.items() if isinstance(value, dict | list) or task.get(key) != value
+        }
     controls = controls - MINIMAL if question is None else {question}
     if not controls:
         raise InputError("no field differs between annotations of one task; name the control with question=")

@@ -71,7 +71,9 @@ _BUILT_IN = (
     Format("labelbox", "Labelbox (export of version 2)", labelbox.recognise, labelbox.read),
     Format("cvat", "CVAT (ZIP of XML for images)", cvat.recognise, cvat.read),
     Format("conll", "CoNLL (ZIP of annotators)", conll.recognise, conll.read),
-    Format("ground_truth", "SageMaker Ground Truth (worker responses)", ground_truth.recognise, ground_truth.read),
+    Format(
+        "ground_truth", "SageMaker Ground Truth (worker responses)", ground_truth.recognise, ground_truth.read
+    ),
     Format("mturk", "Mechanical Turk (batch CSV)", mturk.recognise, mturk.read),
     Format("lewidi", "Learning With Disagreements (JSON)", lewidi.recognise, lewidi.read),
     Format("inspect", "Inspect (.eval or JSON log)", inspect_log.recognise, inspect_log.read),

@@ -52,7 +52,12 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     with naming(file.name, "a table"):
         columns = columns.guessed(table, found.notes)
-    if wanted.scale is not None and wanted.kind is None and columns.rating not in table and columns.label in table:
+    if (
+        wanted.scale is not None
+        and wanted.kind is None
+        and columns.rating not in table
+        and columns.label in table
+    ):
         columns = columns._replace(rating=columns.label)
         wanted = wanted._replace(kind="ratings")
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
@@ -159,7 +164,9 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     if not places:
         raise InputError(f"no columns end in 1, 2, ...; the table has {shorten(table.columns, 20)}")
     found.notes.append(f"columns {shorten(places)} are taken for the places of rankings, {TIED!r} for a tie")
-    rows = table.melt([columns.item, columns.annotator], places, "rank", columns.label).dropna(subset=columns.label)
+    rows = table.melt([columns.item, columns.annotator], places, "rank", columns.label).dropna(
+        subset=columns.label
+    )
     rows[columns.label] = [cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]]
     rows = rows.explode(columns.label).assign(**{columns.rank: lambda t: t["rank"].map(places.index) + 1})
     return _long(rows.reset_index(drop=True), columns, wanted._replace(kind="rankings"), found)

@@ -90,7 +90,9 @@ class Crowd:
     known: NDArray[np.int64]
 
     @classmethod
-    def of(cls, codes: Any, sizes: tuple[int, int, int], known: NDArray[np.integer[Any]] | None = None) -> "Crowd":
+    def of(
+        cls, codes: Any, sizes: tuple[int, int, int], known: NDArray[np.integer[Any]] | None = None
+    ) -> "Crowd":
         """Lay out codes of item, annotator and label of each annotation."""
         truth = np.full(sizes[0], -1) if known is None else np.asarray(known, np.int64)
         order = np.lexsort(codes[::-1])

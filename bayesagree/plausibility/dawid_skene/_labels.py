@@ -68,7 +68,8 @@ class LabelSampler(Sampler):
         crowd, (chain, seen) = self.crowd, np.nonzero(self.choice >= 0)
         latent, answer = self.choice[chain, seen], crowd.label[seen]
         self.n = (
-            _table((len(self.choice), crowd.n_items, crowd.n_labels), chain, crowd.item[seen], latent) + crowd.gold
+            _table((len(self.choice), crowd.n_items, crowd.n_labels), chain, crowd.item[seen], latent)
+            + crowd.gold
         )
         place = chain, crowd.annotator[seen], self.rows.row[latent], self.rows.column[latent, answer]
         self.counts = _table((len(self.choice), crowd.n_annotators, *self.rows.base.shape), *place)
@@ -203,5 +204,7 @@ class VotesSampler(LabelSampler):
 def _table(shape: tuple[int, ...], *place: Any) -> Floats:
     """Count how often each place of a table is named."""
     return (
-        np.bincount(np.ravel_multi_index(place, shape), minlength=int(np.prod(shape))).reshape(shape).astype(float)
+        np.bincount(np.ravel_multi_index(place, shape), minlength=int(np.prod(shape)))
+        .reshape(shape)
+        .astype(float)
     )

@@ -118,7 +118,9 @@ class OrderedSampler(Sampler):
         line = np.stack([np.ones_like(response), self.u[:, self.item], response])
         moments = np.empty((*self.alpha.shape, 3, 3))
         for a, b in zip(*np.triu_indices(3)):
-            moments[..., a, b] = moments[..., b, a] = _by(who, self.weight * line[a] * line[b], self.alpha.shape[1])
+            moments[..., a, b] = moments[..., b, a] = _by(
+                who, self.weight * line[a] * line[b], self.alpha.shape[1]
+            )
         self.draw_people(rng, moments)
         if self.turn % EVERY:
             self.move_together(rng)
@@ -133,7 +135,9 @@ class OrderedSampler(Sampler):
         root = np.linalg.cholesky(
             p[..., None] * moments[:, people, :2, :2] + np.eye(2) * (1 / self.spread.T)[:, None, None]
         )
-        first = p * moments[:, people, :2, 2] + np.stack([0 * self.mu, self.mu / self.spread[1, :, None]], axis=-1)
+        first = p * moments[:, people, :2, 2] + np.stack(
+            [0 * self.mu, self.mu / self.spread[1, :, None]], axis=-1
+        )
         noise = rng.standard_normal(first.shape)
         white = np.linalg.solve(root, first[..., None]) + noise[..., None]
         line = np.linalg.solve(root.swapaxes(2, 3), white)[..., 0]

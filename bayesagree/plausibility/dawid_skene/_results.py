@@ -63,7 +63,9 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
         )
     if weights := settings.get("weights", {}):
         why = "how well each predicts annotators held out"
-        *others, last = (f"{name} ({weight:.2f})" for name, weight in sorted(weights.items(), key=lambda w: -w[1]))
+        *others, last = (
+            f"{name} ({weight:.2f})" for name, weight in sorted(weights.items(), key=lambda w: -w[1])
+        )
         notes.append(
             f"Model: average of {', '.join(others)} and {last}, weighted by {why}."
             if others
@@ -82,7 +84,9 @@ def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
         check_size(sizes | items | category, 8, way_out)
     else:
         check_size(
-            sizes | items | {"rank": check_depth(request.top_labels, labels.categories.size)}, 2, "use fewer draws"
+            sizes | items | {"rank": check_depth(request.top_labels, labels.categories.size)},
+            2,
+            "use fewer draws",
         )
     if confusion:
         check_size(sizes | matrix, 4, "pass confusion=False to keep accuracies only")

@@ -207,7 +207,9 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
 
     pt: Any = pytensor.tensor
     if not labels.has_order:
-        raise InputError("variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)")
+        raise InputError(
+            "variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)"
+        )
     with pm.Model(coords=_coords(labels)) as model:
         given = Given.of(labels, gold)
         truth = given.known.get_value()
@@ -222,7 +224,9 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
         pm.Deterministic("severity", -alpha * stretch, dims="annotator")
         first = np.linspace(-1, 1, labels.categories.size - 1)
         transform: Any = pm.distributions.transforms.ordered
-        inner: Any = pm.Normal("threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=transform)
+        inner: Any = pm.Normal(
+            "threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=transform
+        )
         latent: Any = pm.Normal("latent_truth", dims="item")
 
         def chances(at: Any, scale: Any) -> Any:

@@ -169,7 +169,9 @@ class DawidSkene(Posterior):
         if not self.allow_unmixed:
             require_mixed(tree)
         chosen = {name: value for name, value in settings_of(tree).items() if name in CHOSEN}
-        return Stream(stream_of(tree, truth_draws(tree, depth, plausibility=plausibility), schedule).blocks, chosen)
+        return Stream(
+            stream_of(tree, truth_draws(tree, depth, plausibility=plausibility), schedule).blocks, chosen
+        )
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC; of "auto" that of "full"."""
@@ -189,7 +191,9 @@ def _check(labels: Labels, variant: str) -> None:
             f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
         )
     if variant == "ordered" and not labels.has_order:
-        raise InputError("variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)")
+        raise InputError(
+            "variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)"
+        )
 
 
 def _name_constant(crowd: Crowd, labels: Labels) -> None:

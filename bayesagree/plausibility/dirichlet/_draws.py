@@ -110,7 +110,12 @@ class Concentration:
 
 
 def top_label_draws(
-    rng: np.random.Generator, label: NDArray[Any], shape: Floats, rest: float, n_labels: int, size: tuple[int, ...]
+    rng: np.random.Generator,
+    label: NDArray[Any],
+    shape: Floats,
+    rest: float,
+    n_labels: int,
+    size: tuple[int, ...],
 ) -> NDArray[Any]:
     """Draw the best labels of one item, `size` (sample, rank), whose other labels share the shape `rest`.
 

@@ -61,7 +61,9 @@ def _held_out(
 ) -> HeldOutScores:
     shape = prior_shape(prior, labels.categories.size)
     n_items = labels.items.size
-    cell, at = distinct(labels.item_index.astype(np.int64) * shape.size + labels.label_index, n_items * shape.size)
+    cell, at = distinct(
+        labels.item_index.astype(np.int64) * shape.size + labels.label_index, n_items * shape.size
+    )
     item, label = np.divmod(cell, shape.size)
     n = np.bincount(at, weights=labels.count)
     total = np.bincount(item, weights=n, minlength=n_items)

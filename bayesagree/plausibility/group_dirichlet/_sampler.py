@@ -58,7 +58,9 @@ class GroupVotes:
         row = row[code[row] >= 0]
         used, group = np.unique(code[row], return_inverse=True)
         if used.size < 2:
-            raise InputError(f"there must be votes of two groups or more; only {shorten(known.names[used])} voted")
+            raise InputError(
+                f"there must be votes of two groups or more; only {shorten(known.names[used])} voted"
+            )
         item, label, annotator = labels.item_index[row], labels.label_index[row], labels.annotator_index[row]
         votes = np.zeros((used.size, labels.items.size, labels.categories.size), np.int64)
         np.add.at(votes, (group, item, label), 1)

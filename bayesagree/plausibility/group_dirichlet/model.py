@@ -64,6 +64,8 @@ def group_dirichlet_model(
         own = shape + counts
         other = pt.log1p(-own / own.sum(axis=2, keepdims=True)) - pt.log1p(-shape / shape.sum())
         weight = pt.switch(share > 0, pt.log(pt.maximum(share, 1e-300)), -np.inf)[:, None]
-        each = pt.logaddexp((weight + apart)[..., None] + other, (pt.log1p(-share)[:, None] + together)[..., None])
+        each = pt.logaddexp(
+            (weight + apart)[..., None] + other, (pt.log1p(-share)[:, None] + together)[..., None]
+        )
         pm.Potential("votes", pt.logsumexp(pt.log(common) + each.sum(axis=0), axis=1).sum())
     return model

@@ -141,7 +141,10 @@ class GroupDirichlet(Posterior):
         prob_different = different.mean(axis=(1, 2))
         prob_different[~problem.repeated] = np.nan
         found = {request.variable: (tuple(shape), kept)}
-        for name, values in {"apart": states.alone, "divided": np.moveaxis(different.mean(axis=-1), 0, 2)}.items():
+        for name, values in {
+            "apart": states.alone,
+            "divided": np.moveaxis(different.mean(axis=-1), 0, 2),
+        }.items():
             found[name] = ("chain", "draw", "group"), np.repeat(values, states.shared, axis=1)
         r_hat, ess = diagnostics(np.concatenate([states.alone, states.log_shape], axis=2))
         by_group, by_label = problem.votes.sum(axis=2), problem.votes.sum(axis=(0, 1))
@@ -154,7 +157,9 @@ class GroupDirichlet(Posterior):
                 "n_votes_of_label": (("category",), by_label),
             },
         }
-        names = [f"apart[{g}]" for g in problem.names] + [f"shape[{as_python(k)}]" for k in annotations.categories]
+        names = [f"apart[{g}]" for g in problem.names] + [
+            f"shape[{as_python(k)}]" for k in annotations.categories
+        ]
         worst = int(np.nan_to_num(r_hat).argmax())
         if states.alone.shape[1] >= ENOUGH_DRAWS and r_hat[worst] > MODES_APART:
             warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")

@@ -56,7 +56,11 @@ class InformedProblem:
 
     @classmethod
     def of(
-        cls, labels: Labels, predictions: Predictions, exclude: Excluded = None, prior: InformedPrior | None = None
+        cls,
+        labels: Labels,
+        predictions: Predictions,
+        exclude: Excluded = None,
+        prior: InformedPrior | None = None,
     ) -> Self:
         """Align labels and predictions."""
         everywhere = on_items_of(labels, predictions)
@@ -147,7 +151,9 @@ class InformedProblem:
             drawn = draw_items(rng, theta, layout, items.rows(block), each, best=best)
             return Drawn(
                 block,
-                {"top_label": drawn[..., None].astype(label_dtype(n_labels))} if best else {"plausibility": drawn},
+                {"top_label": drawn[..., None].astype(label_dtype(n_labels))}
+                if best
+                else {"plausibility": drawn},
             )
 
         return draw

@@ -360,7 +360,9 @@ def prior_means(theta: Floats, layout: Layout, items: Items) -> Floats:
     opened, known, clear = found.chance
     (blurred, own), a = found.clear_shape, float(np.exp(layout.parts(theta)[1][6]))
     # The best label's share, and that of each other: means of the largest and the other shares of a Dirichlet.
-    most = np.sort(np.random.default_rng(0).dirichlet(np.full(n_labels, a / n_labels), 4000), axis=1)[:, -1].mean()
+    most = np.sort(np.random.default_rng(0).dirichlet(np.full(n_labels, a / n_labels), 4000), axis=1)[
+        :, -1
+    ].mean()
     of_best = found.best * most + (1 - found.best) * (1 - most) / max(n_labels - 1, 1)
     means = opened * found.mean + known * of_best
     means += clear * (blurred * found.mean + own * found.clear) / (own + blurred)
@@ -384,7 +386,9 @@ def draw_items(rng: Rng, theta: Floats, layout: Layout, items: Items, each: int,
     shapes: Any = [np.ascontiguousarray(a, number) for a in (opened, clear, known)]
     opened, clear, known = shapes
     n_items, n_vectors = kind.shape[:2]
-    out: Any = np.empty((n_items, n_vectors, each, *(() if best else (n_labels,))), np.intp if best else np.float64)
+    out: Any = np.empty(
+        (n_items, n_vectors, each, *(() if best else (n_labels,))), np.intp if best else np.float64
+    )
     for r in range(each):
         of = kind[:, :, r, None]
         shape = np.where(of == 2, clear, np.where(of == 1, known, opened))

@@ -163,7 +163,9 @@ class GoldTruth(ItemPosterior):
     def drawer(self, problem: GoldRegression, request: Request) -> Drawer:
         """Return the function that draws the label of each item of a block."""
         if (request.top_labels or 1) > 1:
-            raise InputError("gold is one label per item; metrics of several best labels need more: leave gold out")
+            raise InputError(
+                "gold is one label per item; metrics of several best labels need more: leave gold out"
+            )
         most = max(1, min(SHARED, request.draws // FEWEST_SETS))
         each = next(d for d in range(most, 0, -1) if request.draws % d == 0)
         slopes = problem.parameters(request.draws // each, request.chains, request.random_seed)

@@ -89,7 +89,12 @@ def informed_dirichlet_model(
         return ordered_model(OrderedProblem.of(labels, predictions, exclude))
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
     problem = InformedProblem.of(labels, predictions, exclude, prior)
-    labels, layout, items, n_labels = problem.labels, problem.layout, problem.items, problem.labels.categories.size
+    labels, layout, items, n_labels = (
+        problem.labels,
+        problem.layout,
+        problem.items,
+        problem.labels.categories.size,
+    )
     coords = {
         "item": labels.items,
         "category": labels.categories,

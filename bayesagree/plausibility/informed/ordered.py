@@ -149,7 +149,9 @@ class OrderedProblem(InformedProblem):
         each = request.samples // len(theta)
 
         def draw(items: slice, rng: np.random.Generator) -> Drawn:
-            return Drawn(items, {"plausibility": draw_ordered(rng, theta, self.x[items], self.counts[items], each)})
+            return Drawn(
+                items, {"plausibility": draw_ordered(rng, theta, self.x[items], self.counts[items], each)}
+            )
 
         return draw
 
@@ -183,7 +185,9 @@ def by_shapes(shape: Floats, counts: NDArray[np.int64], weight: Floats) -> Float
     """Return the derivative by the shapes (place, label, vector) of votes whose places have weights."""
     rows, row = np.unique(counts, axis=0, return_inverse=True)
     which, label = np.nonzero(rows)
-    summed = ((row.ravel() == np.arange(len(rows))[:, None]) @ weight.reshape(len(row), -1)).reshape(len(rows), -1)
+    summed = ((row.ravel() == np.arange(len(rows))[:, None]) @ weight.reshape(len(row), -1)).reshape(
+        len(rows), -1
+    )
     flat = shape.swapaxes(0, 1).reshape(counts.shape[1], -1)
     out = np.zeros(flat.shape)
     np.add.at(out, label, rising(flat[label], rows[which, label])[1] * summed[which])
@@ -241,7 +245,9 @@ def ordered_model(problem: OrderedProblem) -> "pm.Model":
         at = pt.special.log_softmax(-0.5 * (GRID - (problem.x @ theta[:first])[:, None]) ** 2, axis=1)
         flat = np.ones((labels.items.size, n))
         drawn: Any = pm.Dirichlet("plausibility", flat, dims=("item", "category"))
-        log_density = pt.log(drawn) @ (shape - 1).T - pt.gammaln(shape).sum(axis=1) + pt.gammaln(shape.sum(axis=1))
+        log_density = (
+            pt.log(drawn) @ (shape - 1).T - pt.gammaln(shape).sum(axis=1) + pt.gammaln(shape.sum(axis=1))
+        )
         pm.Potential("prior", pt.logsumexp(at + log_density, axis=1).sum())
         counts: Any = pm.Data("observed_votes", problem.counts, dims=("item", "category"))
         pm.Multinomial("votes", n=counts.sum(axis=1), p=drawn, observed=counts, dims=("item", "category"))

@@ -83,7 +83,11 @@ class InformedDirichlet(Guarded, ItemPosterior):
         return careful(self.kind(annotations)(annotations, None))
 
     def truths(
-        self, annotations: Any, predictions: Predictions, request: Request, reliabilities: Sequence[float] = (1.0,)
+        self,
+        annotations: Any,
+        predictions: Predictions,
+        request: Request,
+        reliabilities: Sequence[float] = (1.0,),
     ) -> Truths:
         """Return the truths that models inform, or the one that learns from gold, and that of labels alone."""
         if self.gold is None:

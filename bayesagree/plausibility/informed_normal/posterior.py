@@ -235,5 +235,7 @@ def informed_normal(
     specification = InformedNormal(None, predictions, exclude, prior, annotator_effects)
     return specification.draw(
         ratings,
-        Request(draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client),
+        Request(
+            draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client
+        ),
     )

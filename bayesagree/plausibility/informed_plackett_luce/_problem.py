@@ -267,7 +267,9 @@ def _importance(
         log_proposal = -(FREEDOM + mean.size) / 2 * np.log1p((step**2).sum(axis=1) / FREEDOM)
         log_weight, power = np.array([-cost(one) for one in z]) - log_proposal, 1.0
         weight = sp.special.softmax(log_weight)
-        while (shares := sp.special.softmax(power * log_weight)) @ shares > 4 / n:  # few draws would fit too narrow
+        while (
+            shares := sp.special.softmax(power * log_weight)
+        ) @ shares > 4 / n:  # few draws would fit too narrow
             power *= 0.8
         centre = shares @ z
         cov = (z - centre).T @ (shares[:, None] * (z - centre)) + 1e-4 * np.eye(mean.size)

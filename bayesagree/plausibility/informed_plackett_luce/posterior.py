@@ -87,7 +87,11 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
 
     def drawer(self, problem: InformedRankings, request: Request) -> Drawer:
         """Return the function that draws a block of items under rankings alone, and of these by their weights."""
-        run, samples, depth = Run(request.chains, self.tune, request.draws, 1), request.samples, request.top_labels
+        run, samples, depth = (
+            Run(request.chains, self.tune, request.draws, 1),
+            request.samples,
+            request.top_labels,
+        )
         thetas, alone = problem.parameters(request)[0][:SHARED], problem.alone
         tilts = [Tilt.of(theta, problem.said, alone.n_labels) for theta in thetas]
         which = np.arange(samples) * len(thetas) // samples

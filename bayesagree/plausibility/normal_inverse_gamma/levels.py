@@ -147,7 +147,9 @@ class Levels:
             of_items = _sd_step(own[rated], of_items, scale[1], rng)
             of_levels = _sd_step(drawn[p:], of_levels, scale[2], rng)
             if sweep >= 0:
-                for out, value in zip(found, (np.sqrt([typical, of_items, of_levels]), drawn[:p], shift, variance)):
+                for out, value in zip(
+                    found, (np.sqrt([typical, of_items, of_levels]), drawn[:p], shift, variance)
+                ):
                     out[sweep] = value
         return found
 

@@ -69,7 +69,13 @@ class Races(NamedTuple):
             arrivals.append(counts)
             places.append(rank_sum.argsort(kind="stable").argsort(kind="stable"))
         of_slots = (np.concatenate(parts) for parts in (arrivals, places))
-        of_races = (_starts(races), np.array(times, np.int64), _starts(sizes), np.array(entries), np.array(blocks))
+        of_races = (
+            _starts(races),
+            np.array(times, np.int64),
+            _starts(sizes),
+            np.array(entries),
+            np.array(blocks),
+        )
         return cls(_starts([len(one) for one in labels]), np.concatenate(labels), *of_races, *of_slots)
 
     @property

@@ -85,7 +85,9 @@ class Problem:
         """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
         races, edges = self.races, self.races.slot_start[items.start : items.stop + 1]
         out = np.empty((run.chains, run.draws, edges[-1] - edges[0]))
-        for i, first, last, own in zip(range(items.start, items.stop), edges, edges[1:], rng.spawn(edges.size - 1)):
+        for i, first, last, own in zip(
+            range(items.start, items.stop), edges, edges[1:], rng.spawn(edges.size - 1)
+        ):
             shape, drawn = self.shape[first:last], np.empty((run.draws, last - first))
             for chain in out:
                 worth = own.standard_gamma(shape + races.arrivals[first:last])

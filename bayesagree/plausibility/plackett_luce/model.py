@@ -114,7 +114,9 @@ def races_model(
         racing: Any = padded if exponent == 1 else padded**exponent
         PartialRanking("ranks", racing[competitor], observed=seen, dims=("ranking", "position"))
         of_label: Any = padded[of_labels]
-        pm.Deterministic("plausibility", of_label / of_label.sum(axis=1, keepdims=True), dims=("item", "category"))
+        pm.Deterministic(
+            "plausibility", of_label / of_label.sum(axis=1, keepdims=True), dims=("item", "category")
+        )
         pm.Data("named", problem.named, dims=("item", "category"))
         pm.Data(UNNAMED_SHAPE, problem.split)
     return model
