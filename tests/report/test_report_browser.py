@@ -57,7 +57,7 @@ def test_a_heading_sorts_by_number_both_ways(opened, data):
     page = opened()
     certainty = [float(re.sub("[<> ]", "", text)) for text in column(page, 2)]
     assert certainty == sorted(certainty)
-    button = page.get_by_role("button", name="Certainty")
+    button = page.locator("#open-items").get_by_role("button", name="Certainty", exact=False)
     button.click()
     button.click()
     assert page.locator("#open-items th[aria-sort=descending]").inner_text().startswith("Certainty")
@@ -72,13 +72,13 @@ def test_the_filter_narrows_the_table_and_says_so(opened, data):
     words = ["2:", "b,", "(3)"]
     rows = [text.lower() for text in page.locator("#open-items tbody tr").all_text_contents()]
     expected = sum(all(word in row for word in words) for row in rows)
-    page.get_by_label("Show items that contain").fill(" ".join(words).upper())
+    page.get_by_label("Show rows that contain").fill(" ".join(words).upper())
     shown = column(page, 3)
     assert 0 < expected == len(shown) < 50
     assert all("(3)" in text for text in shown)
     status = page.locator("#open-items-status")
     assert status.inner_text() == f"{len(shown)} of 50 shown"
-    page.get_by_label("Show items that contain").fill("")
+    page.get_by_label("Show rows that contain").fill("")
     assert status.inner_text() == "50 of 50 shown"
 
 
