@@ -27,7 +27,9 @@ BEGIN = -3.0, 2.0
 ODDS = np.linspace(-2.75, 2.75, 18)
 # Chains start this far from a mode beside its normal approximation.
 SPREAD = 0.7
-# Chains of slices behind each chain of a result.
+# Halvings of that distance where the log density is so much lower, a parameter, than that of the best start.
+NEARER, LOWEST = 5, 2.0
+# Chains of the sampler behind each chain of a result.
 WALKERS = 6
 
 # Log likelihood of each item at parameters, shape (item, vector), of parameters (vector, parameter).
@@ -82,7 +84,12 @@ def chains_of(density: Density, fits: list[Fit], draws: int, chains: int, rng: R
     n, size = chains * WALKERS, modes.shape[1]
     mass = density(modes)[0] + np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
     which = rng.choice(len(fits), n, p=sp.special.softmax(mass))
-    start = modes[which] + SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
+    away = SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
+    # Where the information at a mode says little of what lies around it, a chain that begins too far off stays there.
+    for _ in range(NEARER):
+        height = density(modes[which] + away)[0]
+        away = np.where((height > np.nanmax(height) - LOWEST * size)[:, None], away, away / 2)
+    start = modes[which] + away
     root = np.linalg.cholesky(np.einsum("fpq,frq->pr", roots, roots) / len(fits))
     out = hamiltonian_draws(density, start, root, -(-draws // WALKERS), rng)
     return out.reshape(chains, -1, size)[:, :draws]
@@ -153,7 +160,8 @@ class Learner:
             by = np.stack([opened * (first - second), known * second, clear * first])
             return np.concatenate([total[None], by_odds, there.gradient(by).T])
 
-        out = by_cells(found, theta, self.items.counts.size)
+        with np.errstate(over="ignore", invalid="ignore"):  # far off, where no chain goes
+            out = by_cells(found, theta, self.items.counts.size)
         beyond = np.abs(away).max(axis=1) < FARTHEST
         height = np.where(beyond, out[0] - 0.5 * np.square(away).sum(axis=1), -np.inf)
         return height, out[1 + ODDS.size :].T - away / sd[:-1], out[1 : 1 + ODDS.size]
