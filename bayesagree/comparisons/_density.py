@@ -11,6 +11,7 @@ from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import Cells, outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons.prior import DavidsonPrior
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.hamiltonian import Chain
 
 Effect = Literal["common", "annotator"] | None
@@ -38,6 +39,8 @@ OF_SCALE = {
 SHORTEST, LONGEST = 0.8, 2.0
 # Walkers that make a chain one after the other, each of as many draws or more.
 WALKERS, FEWEST_DRAWS = 4, 100
+# Chains of as many draws as this, times what they should be worth, go on where they are worth less: one draw of four.
+ASKED, FEWEST_EFFECTIVE, SLOWER = 4, 400, 4
 # Trajectories that set the step, and the acceptance that it leads to, without and with item effects: with
 # them strengths hardly vary where the items explain them, and a long step keeps a chain there for hundreds of draws.
 TUNE, ACCEPTANCE = 100, {False: 0.8, True: 0.9}
@@ -319,6 +322,10 @@ class Density:
         units, walkers = self.units(start), min(WALKERS, -(-draws // FEWEST_DRAWS))
         each = -(-draws // walkers)
         away = rng.standard_normal((chains * walkers, self.size)) @ units.T
+
+        def by_chain(points: Floats) -> Floats:
+            return points.swapaxes(0, 1).reshape(chains, walkers * each, self.size)[:, :draws]
+
         with np.errstate(over="ignore", invalid="ignore"):  # trajectories that go astray are rejected
             # The curvature vanishes where a scale is small: there one standard deviation may lead out of reach.
             lowest = self(start)[0] - self.size - FARTHEST
@@ -326,5 +333,7 @@ class Density:
                 away[far] /= 2
             chain = Chain(self, start + away, units, rng, shortest=SHORTEST, longest=LONGEST, centre=start)
             chain.adapt(TUNE, ACCEPTANCE[self.form.item_effects])
-            points = chain.run(each)
-        return points.swapaxes(0, 1).reshape(chains, walkers * each, self.size)[:, :draws]
+            found = by_chain(chain.run(each))
+            if chains * draws >= ASKED * FEWEST_EFFECTIVE and diagnostics(found)[1].min() < FEWEST_EFFECTIVE:
+                found = by_chain(chain.run(SLOWER * each)[SLOWER - 1 :: SLOWER])
+        return found
