@@ -79,18 +79,17 @@ def test_levels_of_lenient_and_harsh_raters():
 
 
 def test_careless_raters_and_raters_who_never_meet_are_named():
+    how = {"annotator_effects": "shift", "draws": 100, "chains": 2, "random_seed": 1}
     rng = np.random.default_rng(2)
     truth = rng.normal(5, 1.5, 60)
     given = np.clip(truth[:, None] + rng.normal(0, [0.5, 0.5, 0.5, 0.5, 3], (60, 5)), 0, 10)
     names = [*"abcd", "careless"]
     with pytest.warns(UserWarning, match="ratings of 'careless' say little"):
-        normal_inverse_gamma(
-            Ratings.from_matrix(given, scale=(0, 10), annotators=names), annotator_effects="shift", draws=100, chains=2
-        )
+        normal_inverse_gamma(Ratings.from_matrix(given, scale=(0, 10), annotators=names), **how)
     given[:30, :2] = given[30:, 2:] = np.nan
     apart = Ratings.from_matrix(given[:, :4], scale=(0, 10), annotators=names[:4])
     with pytest.warns(UserWarning, match="'c', 'd' and 'a', 'b' never rate the same items"):
-        normal_inverse_gamma(apart, annotator_effects="shift", draws=5, chains=1)
+        normal_inverse_gamma(apart, **how)
 
 
 def test_levels_refuse_what_they_do_not_use():
