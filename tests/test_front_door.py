@@ -152,9 +152,8 @@ def test_names_of_columns_are_guessed_as_the_readers_do(held, tmp_path):
     with pytest.warns(UserWarning, match=note):
         table = ba.agreement_table(held(renamed, tmp_path), random_seed=1)
     assert table["estimate"].notna().any()
-    strengths = ba.davidson(
-        held(games, tmp_path), ties="common", order=None, discrimination=None, draws=5, chains=1, random_seed=1
-    )
+    how = {"ties": "common", "order": None, "discrimination": None, "draws": 5, "chains": 1, "random_seed": 1}
+    strengths = ba.davidson(held(games, tmp_path), **how)
     assert set(strengths["posterior"]["model"].values) == {"A", "B", "C"}
 
 

@@ -241,12 +241,9 @@ def test_a_mean_of_ratings_does_not_inform_its_own_truth():
         right = np.abs(models.points()[m] - mean).mean()
         assert found["lower"][name] - 0.01 < right < found["upper"][name] + 0.01
     with pytest.warns(UserWarning, match="'copy' are not independent .* leave them out"):
-        informed_normal(ratings, models, draws=5, chains=1, random_seed=1, annotator_effects=None)
+        informed_normal(ratings, models, **FEW, annotator_effects=None)
     assert (
-        "slope:copy"
-        not in informed_normal(ratings, models, exclude="copy", draws=5, chains=1, random_seed=1)[
-            "posterior_parameters"
-        ]["parameter"]
+        "slope:copy" not in informed_normal(ratings, models, exclude="copy", **FEW)["posterior_parameters"]["parameter"]
     )
 
 
