@@ -196,10 +196,6 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
         notes.append("No item has two annotations: how far annotators disagree is not known from them.")
     if predictions is None:
         return notes
-    if predictions.runs is not None:
-        notes.append(
-            "Several runs of a model count as one prediction, their mean; bayesagree evaluate scores each run."
-        )
     lacks = predictions.lacking()
     if missing == "skip" and lacks.any():
         left_out = f"{lacks.any(axis=0).sum()} of {lacks.shape[1]} items are left out"

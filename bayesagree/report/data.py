@@ -193,6 +193,8 @@ def report_data(
         else:
             by_label = _label_certainty(case, tree)
         share = None if scores is None else scores.prior_share
+        runs = predictions is not None and predictions.runs is not None
+        pooled = ["Several runs of a model count as one prediction, their mean."] if runs else []
         return ReportData(
             source=source or ReportSource("annotations"),
             settings=case.settings,
@@ -210,7 +212,7 @@ def report_data(
             further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),
             choice=tuple(choice_notes(settings_of(tree) | {"choice": case.settings.choice})),
-            given=(*given_notes(annotations, predictions, case.settings.missing), *prior_notes(share)),
+            given=(*given_notes(annotations, predictions, case.settings.missing), *prior_notes(share), *pooled),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )
 

@@ -8,6 +8,8 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, compare, evaluate, read_predictions, score
 from bayesagree.annotations.runs import Runs
+from bayesagree.evaluation.tables import given_notes
+from bayesagree.report.data import report_data
 
 TASKS = [[1, 1, 1, 1], [1, 1, 1, 1], [1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
 NAMES = [f"t{i}" for i in range(len(TASKS))]
@@ -135,3 +137,10 @@ def test_the_part_of_runs_against_simulation():
     # Mean of 4000 variances of three degrees of freedom, and the variance of 4000 means.
     assert runs.variance(scores)[0] == pytest.approx(truth, rel=4 * np.sqrt(2 / 3 / sets))
     assert runs.mean(scores)[0].var() == pytest.approx(truth, rel=4 * np.sqrt(2 / sets))
+
+
+def test_the_report_says_that_runs_count_as_one_and_an_evaluation_does_not(runs):
+    votes = Labels.from_counts([[1, 2]] * 6, items=NAMES, labels=["fail", "pass"])
+    assert not any("runs" in note for note in given_notes(votes, runs, "error"))
+    data = report_data(votes, runs, plausibility="dirichlet", draws=20, chains=2)
+    assert sum("runs" in note for note in data.given) == 1
