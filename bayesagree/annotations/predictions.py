@@ -26,7 +26,7 @@ from bayesagree.annotations._display import Displayed, names
 from bayesagree.annotations._numbers import level_widths, numbers_of
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.annotations.runs import NAMES, Runs, with_runs
+from bayesagree.annotations.runs import Runs, may_be_runs, with_runs
 from bayesagree.errors import InputError, shorten
 
 
@@ -253,17 +253,17 @@ class Predictions(Categorical, Displayed):
             return self
         new: dict[str, Any] = {"models": self.model_names, "runs": None}
         if self.numbers is not None:
-            return replace(self, numbers=self.runs.mean(self.numbers.swapaxes(0, 1)).swapaxes(0, 1), **new)
+            return replace(self, numbers=self.runs.mean(self.numbers, axis=0), **new)
         scores, n_labels = self.scores, self.categories.size
         if scores is None:
             given = (self.hard_labels()[:, :, None] == np.arange(n_labels)).astype(float)
             once = np.append(np.bincount(self.runs.code), np.ones(self.models.size - self.runs.code.size))
             size = once[:, None, None]
-            shares = self.runs.mean(given.swapaxes(0, 1)).swapaxes(0, 1)
+            shares = self.runs.mean(given, axis=0)
             answered = shares.sum(axis=2, keepdims=True) * size
             scores = np.where(answered > 0, (shares * size + 1 / n_labels) / (answered + 1), np.nan)
         else:
-            scores = self.runs.mean(np.swapaxes(scores, 0, 1).astype(float)).swapaxes(0, 1)
+            scores = self.runs.mean(scores.astype(float), axis=0)
         return replace(self, scores=scores, label_index=None, **new)
 
     def on_items(self, items: NDArray[Any]) -> Self:
@@ -352,8 +352,7 @@ class Predictions(Categorical, Displayed):
 
 def _repeated(table: Any, run: str | None, keys: Mapping[str, str], known: Sequence[str | None]) -> Any:
     """Return the name of the model and run of each row, and what they are; None of a table without runs."""
-    others = [one for one in table.columns if one not in (*keys.values(), *known)]
-    some = [one for one in others if one.lower() in NAMES] if run is None else [run]
+    some = may_be_runs(table.columns, (*keys.values(), *known)) if run is None else [run]
     if not some:
         return None
     columns = {role: values_of(column(table, name, role)) for role, name in keys.items()}

@@ -3,7 +3,7 @@
 Predictions have one row for each run of a model, as if it were a model of its own; `Runs` says whose run each row is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -44,18 +44,24 @@ class Runs(NamedTuple):
         """Return the names of models, of the names of rows."""
         return np.append(self.models, models[self.code.size :])
 
-    def mean(self, values: Floats) -> Floats:
-        """Average values (..., row, sample) over the runs of each model: (..., model, sample)."""
-        each = [values[..., np.flatnonzero(self.code == m), :].mean(axis=-2) for m in range(self.models.size)]
-        return np.concatenate([np.stack(each, axis=-2), values[..., self.code.size :, :]], axis=-2)
+    @property
+    def names_once(self) -> NDArray[Any]:
+        """Names of the runs, each once."""
+        return pd.unique(self.names)
 
-    def apart(self, values: Floats) -> tuple[NDArray[Any], Floats]:
-        """Return the names of runs, and values (..., row, sample) as (..., run, model, sample), NaN for no run."""
-        run, names = pd.factorize(self.names)
-        n_models = self.models.size + values.shape[-2] - self.code.size
-        out = np.full((*values.shape[:-2], names.size, n_models, values.shape[-1]), np.nan)
+    def mean(self, values: Floats, axis: int = -2) -> Floats:
+        """Average values over the runs of each model: the axis of rows becomes one of models."""
+        rows = np.moveaxis(values, axis, 0)
+        each = [rows[np.flatnonzero(self.code == m)].mean(axis=0) for m in range(self.models.size)]
+        return np.moveaxis(np.concatenate([np.stack(each), rows[self.code.size :]]), 0, axis)
+
+    def apart(self, values: Floats) -> Floats:
+        """Return values (..., row, sample) as (..., run, model, sample), NaN where a model has no such run."""
+        run, n_models = pd.Index(self.names_once).get_indexer(self.names), values.shape[-2] - self.code.size
+        shape = (*values.shape[:-2], self.names_once.size, self.models.size + n_models, values.shape[-1])
+        out = np.full(shape, np.nan)
         out[..., run, self.code, :] = values[..., : self.code.size, :]
-        return np.array(names), out
+        return out
 
     def variance(self, values: Floats) -> Floats:
         """Variance of the mean over the runs of each model (..., model), from that between them; 0 for one run."""
@@ -68,6 +74,11 @@ class Runs(NamedTuple):
         return out
 
 
+def may_be_runs(columns: Iterable[str], known: Collection[str | None]) -> list[str]:
+    """Return the columns whose names are those of runs, without those that are known to hold something else."""
+    return [name for name in columns if name.lower() in NAMES and name not in known]
+
+
 def with_runs(
     keys: pd.DataFrame, run: str | None, columns: Sequence[str]
 ) -> tuple[NDArray[Any], dict[str, tuple[Any, Any]]] | None:
@@ -76,16 +87,15 @@ def with_runs(
     Parameters
     ----------
     keys
-        Columns model and item, and those of `columns` that name runs.
+        Columns model and item, and `run` or those of `columns`.
     run
-        The column of runs; None takes the only one of `NAMES` that differs within a model's rows of an item.
+        The column of runs; None takes the only one of `columns` that differs within a model's rows of an item.
     columns
-        Names of the columns of the table that say nothing else.
+        Names of the columns that may name runs, as `may_be_runs` finds them.
     """
     if run is None:
         pairs = keys.groupby(["model", "item"], sort=False)
-        named = [name for name in columns if str(name).lower() in NAMES]
-        found = [name for name in named if pairs[name].nunique().to_numpy().max() > 1]
+        found = [name for name in columns if pairs[name].nunique().to_numpy().max() > 1]
         if not found:
             return None
         if len(found) > 1:

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
@@ -113,7 +112,7 @@ class Evaluation:
         parts = PARTS[:3] if runs is None else PARTS
         coords = {"model": models, "item": given.items, "part": parts, "side": list(SIDES)}
         if runs is not None:
-            coords["run"] = pd.unique(runs.names)
+            coords["run"] = runs.names_once
         coords |= {"category": given.categories} | dict(truths.coords)
         if slices is not None:
             coords[slices.name] = slices.names

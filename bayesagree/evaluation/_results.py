@@ -74,7 +74,7 @@ class Results(NamedTuple):
             groups["variance"] = {name: (("part", "truth", "model"), v) for name, v in of_metric.items()}
         if self.runs is not None:
             rows = self.over_levels(lambda level: self.of_rows(level, every, bootstrap=bootstrap))
-            groups["runs"] = self._by_metric(self.runs.apart(rows)[1], chains, (*dims, "run", "model"))
+            groups["runs"] = self._by_metric(self.runs.apart(rows), chains, (*dims, "run", "model"))
         if self.by is not None:
             sliced = self.over_levels(lambda level: self._slices(level, apart, bootstrap=bootstrap))
             groups["slices"] = self._by_metric(sliced, chains, (*dims, self.by.name, "side", "model"))

@@ -9,7 +9,7 @@ import pandas as pd
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.annotations.runs import NAMES, with_runs
+from bayesagree.annotations.runs import may_be_runs, with_runs
 from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.formats._guess import is_number, nested, only_key
 
@@ -36,7 +36,7 @@ def one_row_a_run(table: pd.DataFrame, columns: Columns, run: str | None) -> tup
     """Return a table whose models are runs, without its column of runs, and the model and run of each; or as it is."""
     if run is not None and run not in table.columns:
         raise InputError(f"no column {run!r} for the run; the table has {shorten(table.columns, 20)}")
-    others = [name for name in table.columns if name.lower() in NAMES and name not in columns]
+    others = may_be_runs(table.columns, columns)
     if run is None and (not others or columns.item not in table.columns):
         return table, None
     if columns.model not in table.columns and columns.label in table.columns:

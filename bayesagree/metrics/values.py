@@ -51,10 +51,10 @@ class Given(NamedTuple):
         hard = np.ascontiguousarray(predictions.hard_labels(), np.int32)
         scores = none if predictions.scores is None else np.ascontiguousarray(predictions.scores, np.float64)
         best = np.ascontiguousarray(predictions.top_labels(depth))
-        of = np.arange(shape[0])
-        if predictions.runs is not None:
-            of[: predictions.runs.code.size] = predictions.runs.code - shape[0]
-        every = [hard[of == one] for one in of]
+        every = [hard[row : row + 1] for row in range(shape[0])]
+        if (runs := predictions.runs) is not None:
+            of_model = [hard[: runs.code.size][runs.code == m] for m in range(runs.models.size)]
+            every[: runs.code.size] = [of_model[m] for m in runs.code]
         return cls(hard, best, scores, none[:, 0], np.zeros(shape[0]), none, names, np.zeros(0), every)
 
     def one(self, model: int, items: Any) -> Self:
