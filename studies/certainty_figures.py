@@ -8,7 +8,7 @@ import xarray as xr
 
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import Panels, new_panels, one_panel, positions, sorted_curve
+from bayesagree.plots._panels import Panels, new_panels, one_panel, positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,11 +105,11 @@ def plot_risk(
     """
     _, panels = new_panels(axes, 1, 2, width=4, height=3)
     left, right = panels[0]
-    left.plot(sorted_curve(certainty.values).value, "-", color="C0", label="label")
-    left.plot(sorted_curve(risk_certainty.values).value, "--", color="C3", label="risk level")
+    left.plot(np.sort(certainty.values), "-", color="C0", label="label")
+    left.plot(np.sort(risk_certainty.values), "--", color="C3", label="risk level")
     left.set_ylabel("certainty")
     left.legend(fontsize="small")
-    right.plot(sorted_curve(expected_risk.values).value, color="0.2")
+    right.plot(np.sort(expected_risk.values), color="0.2")
     right.set_ylabel("expected risk level")
     for panel in (left, right):
         panel.set_xlabel("items, sorted")

@@ -157,18 +157,6 @@ def cross_sets(
     )
 
 
-def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:
-    """List the items with the largest sets of each model: columns model, item, size and labels, largest first."""
-    sets = sets.transpose("model", "item", "category")
-    rows = []
-    for model, one in zip(sets["model"].values.tolist(), sets.values):
-        size = one.sum(axis=1)
-        for i in np.argsort(-size, kind="stable")[:most]:
-            labels = sets["category"].values[one[i]].tolist()
-            rows.append({"model": model, "item": sets["item"].values[i], "size": int(size[i]), "labels": labels})
-    return pd.DataFrame(rows)
-
-
 def _aligned(sets: xr.DataArray, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.bool_]:
     """Return the sets of these items (model, item, category), in this order."""
     if set(sets.dims) != {"model", "item", "category"} or sets.dtype != bool:

@@ -4,7 +4,7 @@ The figures of the report are drawn by other means and share the preparation.
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,21 +91,6 @@ def write_cells(
     for (row, column), value in np.ndenumerate(table):
         colour = "white" if (value > limit) == light_above else "black"
         panel.text(column, row, texts(float(value), row, column), ha="center", va="center", color=colour)
-
-
-class SortedCurve(NamedTuple):
-    """Values in ascending order, and the share of the items up to each, from 0 to 1."""
-
-    share: Floats
-    value: Floats
-
-
-def sorted_curve(values: Floats, most: int | None = None) -> SortedCurve:
-    """Return all values sorted, or the curve through them in at most `most` points."""
-    if most is None:
-        return SortedCurve(np.linspace(0, 1, values.size), np.sort(values))
-    share = np.linspace(0, 1, max(2, min(most, values.size)))
-    return SortedCurve(share, np.quantile(values, share))
 
 
 def with_sizes(names: Iterable[Any], sizes: Iterable[int]) -> list[str]:

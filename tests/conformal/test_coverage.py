@@ -12,7 +12,7 @@ from _paths import ROOT
 import bayesagree as ba
 from bayesagree import InputError, conformalize
 from bayesagree.conformal import cross_sets, set_coverage
-from bayesagree.conformal.coverage import _mean_interval, widest_sets
+from bayesagree.conformal.coverage import _mean_interval
 from bayesagree.plots import plot_set_size
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "conformal.json").read_text())
@@ -91,13 +91,6 @@ def test_folds_calibrate_each_other():
     for f in range(3):
         alone = conformalize(truth[fold != f], predictions, coverage=0.8).predict_set(predictions)
         np.testing.assert_array_equal(found[:, fold == f], alone[:, fold == f])
-
-
-def test_the_widest_sets_come_first():
-    truth, predictions = cases.items(30)
-    sets = conformalize(truth, predictions).predict_set(predictions)
-    size = sets.values[0].sum(axis=1)
-    assert widest_sets(sets, most=5)["size"].tolist() == sorted(size, reverse=True)[:5]
 
 
 @pytest.mark.long
