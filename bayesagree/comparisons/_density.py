@@ -335,5 +335,5 @@ class Density:
             chain.adapt(TUNE, ACCEPTANCE[self.form.item_effects])
             found = by_chain(chain.run(each))
             if chains * draws >= ASKED * FEWEST_EFFECTIVE and diagnostics(found)[1].min() < FEWEST_EFFECTIVE:
-                found = by_chain(chain.run(SLOWER * each)[SLOWER - 1 :: SLOWER])
+                found = by_chain(chain.run(each, SLOWER))
         return found

@@ -17,6 +17,7 @@ that were collected until they agreed), hits prove nothing either.
 Source: Lindsay, "The geometry of mixture likelihoods", Annals of Statistics 11 (1983), for the fit.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -116,7 +117,7 @@ def warn_of_dependent(annotations: Any, predictions: Predictions) -> None:
         independence(annotations, predictions).warn("against these annotations their scores are flattered")
 
 
-class Guarded:
+class Guarded(ABC):
     """Part of a posterior that learns from predictions, a dataclass: from which models it learns."""
 
     predictions: Predictions | None
@@ -130,9 +131,9 @@ class Guarded:
             raise InputError(f"{cast(Any, self).name} learns from predictions; give them as predictions=")
         return self.predictions
 
+    @abstractmethod
     def of_annotations(self) -> Posterior:
         """Return the posterior of annotations alone, beside which `evaluate` shows this one."""
-        raise NotImplementedError
 
     def telling(self, annotations: Any) -> Any:
         """Return the annotations that tell whether models are independent of them."""

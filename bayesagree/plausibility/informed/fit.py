@@ -88,7 +88,10 @@ def chains_of(density: Density, fits: list[Fit], draws: int, chains: int, rng: R
     # Where the information at a mode says little of what lies around it, a chain that begins too far off stays there.
     for _ in range(NEARER):
         height = density(modes[which] + away)[0]
-        away = np.where((height > np.nanmax(height) - LOWEST * size)[:, None], away, away / 2)
+        near = height > np.nanmax(height) - LOWEST * size
+        if near.all():
+            break
+        away = np.where(near[:, None], away, away / 2)
     start = modes[which] + away
     root = np.linalg.cholesky(np.einsum("fpq,frq->pr", roots, roots) / len(fits))
     out = hamiltonian_draws(density, start, root, -(-draws // WALKERS), rng)
