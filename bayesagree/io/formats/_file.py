@@ -18,6 +18,9 @@ from bayesagree.io.tables import arrow_frame, read_table
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx")
 LINES = (".jsonl", ".ndjson")
 
+# Keys below which a server's answer holds its list of objects.
+ENVELOPES = ("data", "events")
+
 # Rows of JSON Lines whose fields tell the format: to look at more would parse the file twice.
 HEAD = 1000
 
@@ -64,11 +67,24 @@ class File:
         """Content of a .json file, None for others."""
         return read_json(self.path) if self.path is not None and self.suffix == ".json" else None
 
-    @cached_property
+    @property
+    def objects(self) -> list[Any]:
+        """List in JSON, also within the answer of a server; empty where there is none."""
+        content = self.json
+        if isinstance(content, dict):
+            content = next((content[key] for key in ENVELOPES if key in content), None)
+        return content if isinstance(content, list) else []
+
+    @property
     def first(self) -> dict[str, Any]:
         """First object of a list in JSON, for a look at its fields; empty where there is none."""
-        first = next(iter(self.json), None) if isinstance(self.json, list) else None
+        first = next(iter(self.objects), None)
         return first if isinstance(first, dict) else {}
+
+    @property
+    def fields(self) -> set[str]:
+        """Names of the fields of a row, whether it is one of a table or an object in JSON."""
+        return set(self.first) | self.columns
 
     @cached_property
     def members(self) -> list[str]:
@@ -101,7 +117,8 @@ class File:
                 yield name, content
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table as dictionaries, missing cells left out."""
+        """Yield the objects of a list in JSON, or the rows of a table as dictionaries, missing cells left out."""
+        yield from self.objects
         if self.suffix in LINES and self.path is not None:
             yield from read_rows(self.path)
         elif self.table is not None:

@@ -12,7 +12,7 @@ RESPONSES = ".responses"
 
 def recognise(file: File) -> bool:
     """Return whether records have responses with their users."""
-    names = set(file.first) | file.columns
+    names = file.fields
     return {"fields", "responses", "suggestions"} <= names or any(
         name.endswith(RESPONSES) and f"{name}.users" in names for name in names
     )
@@ -21,7 +21,7 @@ def recognise(file: File) -> bool:
 def read(file: File, question: str | None) -> Found:
     """Read submitted responses; drafts and discarded ones are left out. Suggestions are predictions."""
     found = Found()
-    for row in file.json if file.json is not None else file.lines():
+    for row in file.lines():
         nested = {"fields", "responses"} <= row.keys()
         item = (row.get("id") or row.get("external_id")) if nested else row["id"]
         for name, value, user, status in _nested(row) if nested else _flat(row):

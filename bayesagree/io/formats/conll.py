@@ -7,13 +7,6 @@ from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
-SUFFIXES = (".conll", ".conll2003", ".iob", ".iob2", ".bio")
-
-
-def recognise(file: File) -> bool:
-    """Return whether the archive holds one file of tags per annotator."""
-    return file.suffix == ".zip" and bool(file.members) and all(name.endswith(SUFFIXES) for name in file.members)
-
 
 def read(file: File, question: str | None) -> Found:
     """Read the entities of each sentence as spans of its tokens; all annotators must have the same tokens."""

@@ -10,11 +10,6 @@ from bayesagree.io.formats._found import Found
 SHAPES = ("box", "polygon", "polyline", "points", "cuboid", "mask", "skeleton", "ellipse")
 
 
-def recognise(file: File) -> bool:
-    """Return whether the archive holds XML files."""
-    return file.suffix == ".zip" and bool(file.members) and all(name.endswith(".xml") for name in file.members)
-
-
 def read(file: File, question: str | None) -> Found:
     """Read tags; the annotator is the assignee of the job, else the name of the file. Shapes are left out."""
     found = Found()

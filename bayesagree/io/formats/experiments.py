@@ -14,7 +14,7 @@ SOURCE = re.compile(r"""['"](\w+)['"]: *(?:UUID\()?['"]([^'"]*)""")
 
 def recognise_langsmith(file: File) -> bool:
     """Return whether rows are feedback on runs, or runs with a column for each feedback."""
-    names = set(file.first) | file.columns
+    names = file.fields
     return {"run_id", "key", "score"} <= names or ("execution_time" in names and bool(_after("feedback.", names)))
 
 
@@ -24,7 +24,7 @@ def read_langsmith(file: File, question: str | None) -> Found:
     Rows by people are annotations, and those by models predictions. Where a row of a key has a score alone, the scores
     of all its rows are read, else the values.
     """
-    found, rows = Found(), list(_rows(file))
+    found, rows = Found(), list(file.lines())
     examples = [row.get("example_id") for row in rows]
     item = "id" if None in examples or len(set(examples)) < len(rows) else "example_id"
     unnamed: set[Any] = {row["key"] for row in rows if "key" in row and row.get("value") is None}
@@ -45,8 +45,7 @@ def read_langsmith(file: File, question: str | None) -> Found:
 
 def recognise_braintrust(file: File) -> bool:
     """Return whether rows are events with scores."""
-    first = next(iter(_events(file)), None)
-    names = file.columns | (set(first) if isinstance(first, dict) else set())
+    names = file.fields
     return not names.isdisjoint({"scores", *_after("scores.", names).values()}) and (
         "span_id" in names or {"input", "output"} <= names
     )
@@ -58,7 +57,7 @@ def read_braintrust(file: File, question: str | None) -> Found:
     What reviewers scored has their mean among the scores of the event, which is not read.
     """
     found, judged = Found(), []
-    for number, row in enumerate(_events(file) or file.lines()):
+    for number, row in enumerate(file.lines()):
         scores = _object(row.get("scores"), file) or {
             n: row.get(key) for n, key in _after("scores.", row).items()
         }
@@ -74,11 +73,6 @@ def read_braintrust(file: File, question: str | None) -> Found:
     return found
 
 
-def recognise_deepeval(file: File) -> bool:
-    """Return whether the file is a run of tests."""
-    return isinstance(file.json, dict) and isinstance(file.json.get("testCases"), list)
-
-
 def read_deepeval(file: File, question: str | None) -> Found:
     """Read whether each metric passes each test case; metrics that failed to run are left out."""
     found = Found()
@@ -90,16 +84,6 @@ def read_deepeval(file: File, question: str | None) -> Found:
                 verdict = "pass" if metric["success"] else "fail"
                 found.answers.append(("pass", case["name"], metric["name"], verdict))
     return found
-
-
-def _rows(file: File) -> Iterable[dict[str, Any]]:
-    return file.json if isinstance(file.json, list) else file.lines()
-
-
-def _events(file: File) -> Iterable[dict[str, Any]]:
-    """Events of a file in JSON: a list, or the answer of the server; none of a table."""
-    events = file.json.get("events") if isinstance(file.json, dict) else file.json
-    return events if isinstance(events, list) else []
 
 
 def _after(prefix: str, names: Iterable[str]) -> dict[str, str]:

@@ -7,15 +7,10 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 
-def recognise(file: File) -> bool:
-    """Return whether the file holds worker responses of data objects."""
-    return "datasetObjectId" in file.first and "annotations" in file.first
-
-
 def read(file: File, question: str | None) -> Found:
     """Read the answer of each worker to each data object."""
     found = Found()
-    for entry in file.json:
+    for entry in file.lines():
         for annotation in entry["annotations"]:
             content = parse(
                 annotation["annotationData"]["content"], f"{file.name}, object {entry['datasetObjectId']}"

@@ -8,13 +8,6 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 
-def recognise(file: File) -> bool:
-    """Return whether this is a log: an .eval archive, or JSON with the sections of one."""
-    if file.suffix == ".eval":
-        return True
-    return isinstance(file.json, dict) and {"eval", "samples"} <= file.json.keys()
-
-
 def read(file: File, question: str | None) -> Found:
     """Read the score of each sample by each scorer: an item is a sample, and its epoch where there are several."""
     found = Found()

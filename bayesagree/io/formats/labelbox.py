@@ -7,11 +7,6 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 
-def recognise(file: File) -> bool:
-    """Return whether the rows are data rows with their projects."""
-    return file.columns >= {"data_row", "projects"}
-
-
 def read(file: File, question: str | None) -> Found:
     """Read radio buttons, checklists and texts of whole data rows, also those below an answer; objects are left out."""
     found = Found()

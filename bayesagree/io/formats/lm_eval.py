@@ -6,13 +6,6 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
-FIELDS = {"doc_id", "filtered_resps", "target"}
-
-
-def recognise(file: File) -> bool:
-    """Return whether the rows are samples of a task."""
-    return file.columns >= FIELDS
-
 
 def read(file: File, question: str | None) -> Found:
     """Read the filtered response to each document, and the target as gold; `question` chooses a filter."""

@@ -9,13 +9,6 @@ from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
-FIELDS = {"HITId", "WorkerId", "AssignmentStatus"}
-
-
-def recognise(file: File) -> bool:
-    """Return whether the columns are those of a batch."""
-    return file.columns >= FIELDS
-
 
 def read(file: File, question: str | None) -> Found:
     """Read answers of assignments that were not rejected. An item is its input: repeated batches have new HITs."""

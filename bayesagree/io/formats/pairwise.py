@@ -22,7 +22,7 @@ TIE_WIDTH = 0.01
 
 def recognise(file: File) -> bool:
     """Return whether rows name two models and who won."""
-    names = set(file.first) | file.columns
+    names = file.fields
     return sides_of(names) is not None and _one_of(WINNERS, names) is not None
 
 

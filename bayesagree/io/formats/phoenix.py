@@ -9,23 +9,19 @@ NAMES, ITEMS = ("name", "annotation_name"), ("span_id", "context.span_id", "subj
 
 def recognise(file: File) -> bool:
     """Return whether the rows are annotations of spans."""
-    if isinstance(file.json, dict):
-        rows = file.json.get("data")
-        fields = set(rows[0]) if isinstance(rows, list) and rows and isinstance(rows[0], dict) else set()
-    else:
-        fields = file.columns
+    fields = file.fields
     return "annotator_kind" in fields and not fields.isdisjoint(NAMES) and not fields.isdisjoint(ITEMS)
 
 
 def read(file: File, question: str | None) -> Found:
     """Read annotations by people; those by models and code are predictions. The name is the question."""
     found = Found()
-    if file.json is not None and file.json.get("next_cursor"):
+    if isinstance(file.json, dict) and file.json.get("next_cursor"):
         warn(
             f"{file.name} is one page of the server's answer and ends before the last annotation: follow next_cursor, "
             "or ask with a larger limit="
         )
-    for row in file.json["data"] if file.json is not None else file.lines():
+    for row in file.lines():
         answer = row.get("result") or row
         label = answer.get("label", row.get("result.label"))
         score = answer.get("score", row.get("result.score"))

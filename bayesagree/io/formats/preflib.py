@@ -10,7 +10,6 @@ from bayesagree.io._json import text_lines
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
-ENDINGS = (".soc", ".soi", ".toc", ".toi", ".cat")
 BLOCK = re.compile(r"\{([^{}]*)\}|([^,{}]+)")
 
 
@@ -20,11 +19,6 @@ class Election(NamedTuple):
     title: str
     alternatives: list[str]
     rankings: list[list[list[str]]]
-
-
-def recognise(file: File) -> bool:
-    """Return whether the name ends as PrefLib's files of votes do."""
-    return file.suffix in ENDINGS
 
 
 def read(file: File, question: str | None) -> Found:

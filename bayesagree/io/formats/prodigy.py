@@ -3,17 +3,10 @@
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
-FIELDS = {"_input_hash", "_task_hash", "answer"}
-
 # Views in which annotators mark spans; in others (`ner`, `spans`) the model marks them and people accept or reject.
 MANUAL = ("ner_manual", "spans_manual", "pos_manual")
 # Views of marks that are no spans of text: their rows are read as accepted or rejected.
 SHAPES = ("image_manual", "audio_manual", "relations")
-
-
-def recognise(file: File) -> bool:
-    """Return whether the rows have Prodigy's hashes and answer."""
-    return file.columns >= FIELDS
 
 
 def read(file: File, question: str | None) -> Found:

@@ -6,16 +6,10 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 
-def recognise(file: File) -> bool:
-    """Return whether the file holds results of tests."""
-    content = file.json
-    return isinstance(content, dict) and isinstance(_results(content), list)
-
-
 def read(file: File, question: str | None) -> Found:
     """Read pass and fail of each assertion: an item is an output, a provider's answer to one prompt of one test."""
     found = Found()
-    for row in _results(file.json):
+    for row in file.json["results"]["results"]:
         if row.get("error") and not row.get("gradingResult"):
             found.left_out["outputs with an error"] += 1
             continue
@@ -30,11 +24,6 @@ def read(file: File, question: str | None) -> Found:
             judge, verdict = _judge(component, number), "pass" if component["pass"] else "fail"
             found.answers.append(("pass", item, judge, verdict))
     return found
-
-
-def _results(content: dict[str, Any]) -> Any:
-    results = content.get("results")
-    return results.get("results") if isinstance(results, dict) else None
 
 
 def _judge(component: dict[str, Any], number: int) -> str:

@@ -58,34 +58,72 @@ class Format(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+def having(*fields: str) -> Callable[[File], bool]:
+    """Recognise rows by their fields."""
+    return lambda file: file.fields >= {*fields}
+
+
+def ending(*endings: str) -> Callable[[File], bool]:
+    """Recognise files by the end of their names."""
+    return lambda file: file.suffix in endings
+
+
+def holding(*endings: str) -> Callable[[File], bool]:
+    """Recognise archives by the end of the names of all that they hold."""
+    return lambda file: bool(file.members) and all(name.endswith(endings) for name in file.members)
+
+
+def listing(*keys: str) -> Callable[[File], bool]:
+    """Recognise JSON by a list below these keys."""
+
+    def recognise(file: File) -> bool:
+        content = file.json
+        for key in keys:
+            content = content.get(key) if isinstance(content, dict) else None
+        return isinstance(content, list)
+
+    return recognise
+
+
+def _is_inspect(file: File) -> bool:
+    return file.suffix == ".eval" or (listing("samples")(file) and "eval" in file.json)
+
+
 # Roles that users may name in files of Label Studio.
 LABEL_STUDIO = ("item", "annotator")
 
+_TAGS = (".conll", ".conll2003", ".iob", ".iob2", ".bio")
+_VOTES = (".soc", ".soi", ".toc", ".toi", ".cat")
 _BUILT_IN = (
     Format(
         "label_studio", "Label Studio (JSON or JSON-MIN)", label_studio.recognise, label_studio.read, LABEL_STUDIO
     ),
     Format("argilla", "Argilla (records)", argilla.recognise, argilla.read),
-    Format("prodigy", "Prodigy (JSON Lines)", prodigy.recognise, prodigy.read),
-    Format("doccano", "Doccano (ZIP of annotators)", doccano.recognise, doccano.read),
-    Format("labelbox", "Labelbox (export of version 2)", labelbox.recognise, labelbox.read),
-    Format("cvat", "CVAT (ZIP of XML for images)", cvat.recognise, cvat.read),
-    Format("conll", "CoNLL (ZIP of annotators)", conll.recognise, conll.read),
+    Format("prodigy", "Prodigy (JSON Lines)", having("_input_hash", "_task_hash", "answer"), prodigy.read),
+    Format("doccano", "Doccano (ZIP of annotators)", holding(".jsonl"), doccano.read),
+    Format("labelbox", "Labelbox (export of version 2)", having("data_row", "projects"), labelbox.read),
+    Format("cvat", "CVAT (ZIP of XML for images)", holding(".xml"), cvat.read),
+    Format("conll", "CoNLL (ZIP of annotators)", holding(*_TAGS), conll.read),
     Format(
-        "ground_truth", "SageMaker Ground Truth (worker responses)", ground_truth.recognise, ground_truth.read
+        "ground_truth",
+        "SageMaker Ground Truth",
+        having("datasetObjectId", "annotations"),
+        ground_truth.read,
     ),
-    Format("mturk", "Mechanical Turk (batch CSV)", mturk.recognise, mturk.read),
+    Format("mturk", "Mechanical Turk (batch CSV)", having("HITId", "WorkerId", "AssignmentStatus"), mturk.read),
     Format("lewidi", "Learning With Disagreements (JSON)", lewidi.recognise, lewidi.read),
-    Format("inspect", "Inspect (.eval or JSON log)", inspect_log.recognise, inspect_log.read),
-    Format("lm_eval", "lm-evaluation-harness (samples)", lm_eval.recognise, lm_eval.read),
-    Format("promptfoo", "promptfoo (JSON)", promptfoo.recognise, promptfoo.read),
+    Format("inspect", "Inspect (.eval or JSON log)", _is_inspect, inspect_log.read),
+    Format(
+        "lm_eval", "lm-evaluation-harness (samples)", having("doc_id", "filtered_resps", "target"), lm_eval.read
+    ),
+    Format("promptfoo", "promptfoo (JSON)", listing("results", "results"), promptfoo.read),
     Format("langsmith", "LangSmith (feedback)", experiments.recognise_langsmith, experiments.read_langsmith),
     Format("braintrust", "Braintrust (events)", experiments.recognise_braintrust, experiments.read_braintrust),
-    Format("deepeval", "DeepEval (test run)", experiments.recognise_deepeval, experiments.read_deepeval),
+    Format("deepeval", "DeepEval (test run)", listing("testCases"), experiments.read_deepeval),
     Format("comparisons", "comparisons of two models", pairwise.recognise, pairwise.read),
     Format("phoenix", "Phoenix (span annotations)", phoenix.recognise, phoenix.read),
-    Format("snorkel", "Snorkel (matrix of votes)", snorkel.recognise, snorkel.read),
-    Format("preflib", "PrefLib (votes of an election)", preflib.recognise, preflib.read),
+    Format("snorkel", "Snorkel (matrix of votes)", ending(".npy"), snorkel.read),
+    Format("preflib", "PrefLib (votes of an election)", ending(*_VOTES), preflib.read),
 )
 
 

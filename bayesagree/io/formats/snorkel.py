@@ -9,11 +9,6 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 
-def recognise(file: File) -> bool:
-    """Return whether the name ends as numpy's files do."""
-    return file.suffix == ".npy"
-
-
 def read(file: File, question: str | None) -> Found:
     """Read a row per item and a column per labelling function, both by their numbers; abstentions are left out."""
     with opening(file.path, "array of numpy"):
