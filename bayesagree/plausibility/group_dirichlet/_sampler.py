@@ -28,10 +28,8 @@ WARM_UP, THIN = 200, 2
 # Items x states that are kept at most: of more items, consecutive draws share a state.
 MOST_KEPT, FEWEST_STATES = 5_000_000, 50
 MOST_STATES = 500
-# End of log shapes, and the width of their slice steps.
+# End of log shapes, and the width of slice steps, of them and of logits of shares.
 FARTHEST, WIDTH = 9.5, 1.5
-# A gamma variable of this shape underflows with probability 1e-30.
-SMALL_SHAPE = 0.1
 # Members of a group, weighted by their votes, above which who they are hardly moves its mean; level of the test whether
 # members differ.
 MANY, TEST_LEVEL = 30, 0.01
@@ -157,15 +155,23 @@ class Chains:
             pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(np.int64))
             return pooled, np.einsum("kcgi,cgi->kci", rarer, apart), (alone * apart).sum(axis=1)
 
-        apart, free = self.apart, self.share[0] > 0
-        (pooled, weight, own), odds = state(apart), sp.special.logit(self.share[:, free])
+        apart, free = self.apart, self.problem.free
+        pooled, weight, own = state(apart)
         now = density(pooled, weight, own)
-        for g, log_odds in zip(np.flatnonzero(free), odds.T):
+        for g in free:
             sign = np.where(apart[:, g], -1, 1)
             new = density(
                 pooled - sign * votes[:, None, g], weight + sign * rarer[:, :, g], own + sign * alone[:, g]
             )
-            taken = rng.random(new.shape) < sp.special.expit(new - now + sign * log_odds[:, None])
+            odds = sign * (new - now)
+
+            def of_share(logit: Floats, odds: Floats = odds) -> Floats:
+                """Log density of a share: whether the group is apart on an item is summed out, or they would stick."""
+                yes, no = sp.special.log_expit(logit), sp.special.log_expit(-logit)
+                return yes + self.prior.divided * no + np.logaddexp(no[:, None], yes[:, None] + odds).sum(axis=1)
+
+            logit = slice_step(rng, of_share, sp.special.logit(self.share[:, g]), WIDTH)
+            taken = apart[:, g] ^ (rng.random(odds.shape) < sp.special.expit(logit[:, None] + odds))
             step = sign * taken
             pooled -= step * votes[:, None, g]
             weight += step * rarer[:, :, g]
@@ -174,7 +180,8 @@ class Chains:
             apart[:, g] ^= taken
         # Which groups are apart from which others, on all items at once: one by one the shares would hold them back.
         some = apart.any(axis=1) & ~apart[:, free].all(axis=1)
-        swapped = apart ^ (some[:, None] & free[:, None])
+        swapped = apart.copy()
+        swapped[:, free] ^= some[:, None]
         found = state(swapped)
         new, n_items = density(*found), votes.shape[2]
         counts = (1 + of.sum(axis=2)[:, free] for of in (swapped, apart))
@@ -191,8 +198,8 @@ class Chains:
         self.own = np.full(apart.shape, -1)
         self.own[c, g, i] = choose(rng, chance)
         n_own = apart.sum(axis=2)
-        drawn = rng.beta(1 + n_own, self.prior.divided + n_items - n_own)[:, self.problem.free]
-        self.share[:, self.problem.free] = np.clip(drawn, 1e-12, 1 - 1e-12)
+        drawn = rng.beta(1 + n_own, self.prior.divided + n_items - n_own)[:, free]
+        self.share[:, free] = np.clip(drawn, 1e-12, 1 - 1e-12)
         label, owner = np.arange(n_labels)[:, None], np.append(np.repeat(chain, n_items), c)
         of_common = pooled + (self.typical == label[..., None])
         of_own = votes[:, g, i] + (self.own[c, g, i] == label)
@@ -232,14 +239,6 @@ def _log_rising(shape: Floats, most: int) -> Floats:
     """Return log of shape (shape + 1) ... (shape + n - 1) for n up to the most, (..., n)."""
     steps = np.log(shape[..., None] + np.arange(most))
     return np.concatenate([np.zeros_like(steps[..., :1]), np.cumsum(steps, axis=-1)], axis=-1)
-
-
-def _dirichlets(rng: Rng, shape: Floats) -> Floats:
-    """Draw Dirichlet vectors, (..., category): from logarithms, which take longer, where all gammas may underflow."""
-    if shape.min(initial=1.0) < SMALL_SHAPE:
-        return np.exp(log_dirichlets(rng, shape))
-    drawn = rng.standard_gamma(shape)
-    return drawn / drawn.sum(axis=-1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,11 +297,11 @@ class States:
         shape = np.exp(self.log_shape.reshape(-1, 1, labels.size))
         root = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)
         together = shape + np.einsum("gik,sgi->sik", votes, own < 0) + (typical[..., None] == labels)
-        common = _dirichlets(rng, np.repeat(together, self.shared, axis=0).swapaxes(0, 1))
+        common = np.exp(log_dirichlets(rng, np.repeat(together, self.shared, axis=0).swapaxes(0, 1)))
         for g in groups:
             stream, values = block_generator(seed_sequence(root), g), common.copy()
             state, item = np.nonzero(own[:, g] >= 0)
             alone = shape[state] + (votes[g, item] + (own[state, g, item, None] == labels))[:, None]
-            drawn = _dirichlets(stream, np.repeat(alone, self.shared, axis=1))
+            drawn = np.exp(log_dirichlets(stream, np.repeat(alone, self.shared, axis=1)))
             values[item[:, None], state[:, None] * self.shared + np.arange(self.shared)] = drawn
             yield values

@@ -119,12 +119,12 @@ class GroupDirichlet(Posterior):
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw the plausibilities of all groups."""
-        n_items, n_labels = annotations.items.size, annotations.categories.size
-        problem = self.votes(annotations)
-        last, dtype = {"category": n_labels}, np.dtype(np.float64)
+        n_items, categories, problem = annotations.items.size, annotations.categories, self.votes(annotations)
+        last, dtype = {"category": categories.size}, np.dtype(np.float64)
         if request.top_labels is not None:
-            last, dtype = {"rank": check_depth(request.top_labels, n_labels)}, np.dtype(label_dtype(n_labels))
-        n_groups = problem.names.size
+            last = {"rank": check_depth(request.top_labels, categories.size)}
+            dtype = np.dtype(label_dtype(categories.size))
+        n_groups, once = problem.names.size, ("chain", "draw", "group")
         shape = {"chain": request.chains, "draw": request.draws, "group": n_groups, "item": n_items} | last
         check_size(shape, dtype.itemsize, "pass top_labels=1, or call evaluate(), which streams")
         states = States.sample(problem, self.prior, request)
@@ -138,36 +138,29 @@ class GroupDirichlet(Posterior):
             return states.different(items)
 
         different = np.concatenate([*map_blocks(block, list(enumerate(item_blocks(n_items))))], axis=-1)
-        prob_different = different.mean(axis=(1, 2))
+        prob_different, divided = different.mean(axis=(1, 2)), np.moveaxis(different.mean(axis=-1), 0, 2)
         prob_different[~problem.repeated] = np.nan
-        found = {request.variable: (tuple(shape), kept)}
-        for name, values in {
-            "apart": states.alone,
-            "divided": np.moveaxis(different.mean(axis=-1), 0, 2),
-        }.items():
-            found[name] = ("chain", "draw", "group"), np.repeat(values, states.shared, axis=1)
+        apart, divided = (np.repeat(values, states.shared, axis=1) for values in (states.alone, divided))
         r_hat, ess = diagnostics(np.concatenate([states.alone, states.log_shape], axis=2))
-        by_group, by_label = problem.votes.sum(axis=2), problem.votes.sum(axis=(0, 1))
-        groups = {
-            "posterior": found,
-            "derived": {"prob_different": (("group", "item"), prob_different)},
-            "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
-            "constant_data": {
-                "n_votes": (("group", "item"), by_group),
-                "n_votes_of_label": (("category",), by_label),
-            },
-        }
-        names = [f"apart[{g}]" for g in problem.names] + [
-            f"shape[{as_python(k)}]" for k in annotations.categories
-        ]
+        names = [f"apart[{g}]" for g in problem.names] + [f"shape[{as_python(k)}]" for k in categories]
         worst = int(np.nan_to_num(r_hat).argmax())
         if states.alone.shape[1] >= ENOUGH_DRAWS and r_hat[worst] > MODES_APART:
             warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
-        coords = {"group": problem.names, "item": annotations.items, "category": annotations.categories}
-        coords |= {"rank": np.arange(1, kept.shape[-1] + 1), "parameter": names}
-        prior = asdict(self.prior or GroupDirichletPrior())
-        settings = {"target": TARGET, "prior": prior, "draws_per_state": states.shared}
+        by_group, by_label = problem.votes.sum(axis=2), problem.votes.sum(axis=(0, 1))
+        groups = {
+            "posterior": {
+                request.variable: (tuple(shape), kept), "apart": (once, apart), "divided": (once, divided)
+            },
+            "derived": {"prob_different": (("group", "item"), prob_different)},
+            "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
+            "constant_data": {
+                "n_votes": (("group", "item"), by_group), "n_votes_of_label": (("category",), by_label)
+            },
+        }  # fmt: skip
+        coords = {"group": problem.names, "item": annotations.items, "category": categories, "parameter": names}
+        coords["rank"] = np.arange(1, kept.shape[-1] + 1)
         how = {"model": self.name, "engine": self.engine, "random_seed": request.random_seed}
+        settings = {"target": TARGET, "prior": asdict(self.prior or GroupDirichletPrior())}
         return result_tree(groups, coords, settings=settings, **how)
 
 
