@@ -218,12 +218,11 @@ class Source(Columns):
 
         One probability an item is that of the last of the labels `two`.
         """
-        from bayesagree.io._prediction_tables import Columns as Names
         from bayesagree.io.files import read_outputs
 
         own = columns or PredictionColumns()
         item, label = own.predictions_item or self.item, own.predictions_label or self.label
-        return read_outputs(path, Names(own.model, item, label), numbers=numbers, two=two)
+        return read_outputs(path, model=own.model, item=item, label=label, numbers=numbers, two=two)
 
     def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""

@@ -27,14 +27,9 @@ def guarded(path: Path) -> Iterator[None]:
         raise InputError(
             f"{str(path)!r}, line {undecodable_line(path)}: not UTF-8 text; save it as UTF-8"
         ) from error
-    except csv.Error as error:
-        raise InputError(
-            f"{str(path)!r}: not a table in text ({error}); save it with one kind of line end"
-        ) from error
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(
-            f"{str(path)!r}: not a whole gzip file ({error}); unpack it or download it again"
-        ) from error
+    except (csv.Error, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        what = "table in text with one kind of line end" if isinstance(error, csv.Error) else "whole gzip file"
+        raise InputError(f"{str(path)!r}: not a {what} ({error}); save or download it again") from error
 
 
 class _Unpacked(io.RawIOBase):

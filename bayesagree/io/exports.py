@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings, Ratings
-from bayesagree.annotations._columns import Duplicates
+from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings
+from bayesagree.annotations._columns import Duplicates, names_array
 from bayesagree.annotations._words import missing_words, name_key, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, say, shorten, warn
@@ -224,22 +224,18 @@ def _require_own_names(columns: Columns, known: Format) -> None:
             raise InputError(f"{say(role, name)} is not used: the tool itself names the {role}; leave it out")
 
 
+# What comes of a field that is not there, or of another kind.
+_FIELD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError)
+
+
 @contextmanager
 def _fields_of(file: File, what: str) -> Iterator[None]:
-    """Refuse a file that lacks what its schema promises: each of these errors comes from a field that is not there."""
+    """Refuse a file that lacks what its schema promises."""
     try:
         yield
     except InputError:
         raise
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        StopIteration,
-        RecursionError,
-        OverflowError,
-    ) as error:
+    except _FIELD_ERRORS as error:
         raise InputError(
             f"{file.name}, read as {what}: a field is missing or of another kind than this format has ({error!r}); "
             "export the file again, or name its format"
@@ -251,33 +247,30 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     if wanted.kind == "comparisons" and isinstance(annotations, Rankings):
         annotations = Comparisons.from_rankings(annotations)
     _warn_of_names(annotations, wanted, file.name)
-    if isinstance(annotations, Labels) and wanted.merge_similar:
-        known = {spelling_key(str(label)): label for label in annotations.categories.tolist()}
-        found.outputs = [(m, i, known.get(spelling_key(str(k)), k), score) for m, i, k, score in found.outputs]
     labels = wanted.labels
-    if labels is None and isinstance(annotations, Labels) and found.outputs:
-        used = {label for _, _, label, _ in found.outputs}
-        labels = [*annotations.categories.tolist(), *sorted(used - set(annotations.categories.tolist()), key=str)]
-    annotated = annotations.items.tolist() if isinstance(annotations, Labels | Rankings | Ratings) else ()
-    predictions = found.predictions(labels, annotated)
-    read: dict[str, int] = {}
-    if isinstance(annotations, Comparisons):
-        read = {"models": annotations.models.size, "comparisons": annotations.n_comparisons}
-    elif annotations is not None:
-        read = {"items": annotations.items.size, "annotations": annotations.n_annotations}
-    if predictions is not None:
-        read["models"] = predictions.models.size
-    if found.gold:
-        read["items with a gold label"] = len(found.gold)
+    if isinstance(annotations, Labels) and found.outputs:
+        ours = annotations.categories.tolist()
+        if wanted.merge_similar:
+            known = {spelling_key(str(label)): label for label in ours}
+            found.outputs = [
+                (m, i, known.get(spelling_key(str(k)), k), score) for m, i, k, score in found.outputs
+            ]
+        labels = labels or [*ours, *sorted({label for _, _, label, _ in found.outputs} - {*ours}, key=str)]
+    compared = isinstance(annotations, Comparisons)
+    predictions = found.predictions(labels, () if compared or annotations is None else annotations.items.tolist())
+    counted = ("models", "comparisons") if compared else ("items", "annotations")
+    read = {} if annotations is None else {what: annotations.overview()[what] for what in counted}
+    read |= {} if predictions is None else {"models": predictions.models.size}
+    read |= {"items with a gold label": len(found.gold)} if found.gold else {}
     if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
         ends = annotations.categories.min().item(), annotations.categories.max().item()
         found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {say('scale', ends)}")
-    parts = ((read, False), (+found.left_out, True))
-    rows = [(what, number, away) for part, away in parts for what, number in part.items()]
+    rows = [
+        (what, n, away) for part, away in ((read, False), (+found.left_out, True)) for what, n in part.items()
+    ]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
-    notes = tuple(found.notes)
-    gold, system, spans = found.gold, found.system, found.marked(wanted.question)
-    return Export(name, annotations, predictions, gold, found.annotators(), system, spans, contents, notes)
+    people, spans, notes = found.annotators(), found.marked(wanted.question), tuple(found.notes)
+    return Export(name, annotations, predictions, found.gold, people, found.system, spans, contents, notes)
 
 
 def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
@@ -318,17 +311,9 @@ def _blocks(file: File, wanted: Wanted) -> Rankings:
         cases, known = content["cases"], wanted.labels or content.get("labels")
         if known is None:
             raise InputError(f"the labels are not known; pass {say('labels')}, or their number for ids 0, 1, ...")
-        if not isinstance(known, int):
-            cases = _named_blocks(cases, known)
-        return Rankings.from_blocks(cases, labels=known, items=content.get("items"))
-
-
-def _named_blocks(cases: list[Any], labels: Sequence[Any]) -> list[Any]:
-    """Give blocks of ids 0, 1, ... the names at these positions; blocks of names stay."""
-    used = {k for case in cases for ranking in case for block in ranking for k in block}
-    if any(isinstance(k, int) for k in labels) or not all(isinstance(k, int) for k in used):
-        return cases
-    outside = [k for k in used if not 0 <= k < len(labels)]
-    if outside:
-        raise InputError(f"label id {outside[0]} is not one of 0 .. {len(labels) - 1}, the {len(labels)} labels")
-    return [[[[labels[k] for k in block] for block in ranking] for ranking in case] for case in cases]
+        names, size = None, known
+        if not isinstance(known, int) and not any(isinstance(name, int) for name in known):
+            used = {type(one) for case in cases for ranking in case for block in ranking for one in block}
+            names, size = (known, len(known)) if used == {int} else (None, known)
+        made = Rankings.from_blocks(cases, labels=size, items=content.get("items"))
+        return made if names is None else replace(made, categories=names_array(names, "label"))

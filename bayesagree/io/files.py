@@ -98,23 +98,20 @@ def read_predictions(
     >>> read_predictions(path).hard_labels().tolist()
     [[0, 1]]
     """
-    columns = _prediction_tables.Columns(model, item, label, score)
-    return read_outputs(
-        path, columns, format, question, labels, run, probabilities=probabilities, numbers=numbers
-    )
+    return read_outputs(**locals())
 
 
 def read_outputs(
     path: Any,
-    columns: _prediction_tables.Columns | None = None,
+    *,
     format: str | None = None,
     question: str | None = None,
-    labels: Sequence[Any] | None = None,
     run: str | None = None,
-    *,
+    labels: Sequence[Any] | None = None,
+    two: Sequence[Any] | None = None,
     probabilities: bool = False,
     numbers: bool = False,
-    two: Sequence[Any] | None = None,
+    **names: str,
 ) -> Predictions:
     """Read predictions as `read_predictions`; `two` names the labels of one probability per item."""
     file = File(path)
@@ -127,15 +124,17 @@ def read_outputs(
         return found
     table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    columns = (columns or _prediction_tables.Columns()).found(table)
+    columns = _prediction_tables.Columns(**names).found(table)
     if not {*columns[:3]} & {*table.columns}:
         table = table.assign(**{columns.item: range(len(table))})
     with naming(file.name, "predictions"):
         table, runs = _prediction_tables.one_row_a_run(table, columns, run)
     layout = _prediction_tables.layout(table, columns, labels, numbers)
-    names = two if labels is None and layout in _prediction_tables.OF_TWO else labels
     with naming(file.name, layout):
-        found = _prediction_tables.READERS[layout](table, columns, names, probabilities)
+        read = _prediction_tables.READERS[layout]
+        found = read(
+            table, columns, labels or (two if layout in _prediction_tables.OF_TWO else None), probabilities
+        )
     return found if runs is None else replace(found, runs=Runs.of(found.models, runs))
 
 

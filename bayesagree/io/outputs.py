@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -145,10 +145,11 @@ def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float
     """
     if group not in tree.children:
         raise InputError(f"group={group!r} is not in the result; it has {shorten(sorted(tree.children))}")
-    found = [_summary(name, values, ci_prob) for name, values in tree[group].to_dataset().data_vars.items()]
-    table: Any = pd.concat(found, ignore_index=True)
+    values = tree[group].to_dataset().data_vars
+    found: Any = pd.concat([_summary(values[name], ci_prob).assign(variable=name) for name in values])
     last = ["value", "sd", "lower", "upper", "ci_kind", "ci_prob"]
-    return table[["variable", *(name for name in table.columns if name not in ("variable", *last)), *last]]
+    dims = found.columns.difference(["variable", *last], sort=False)
+    return found.reindex(columns=["variable", *dims, *last]).reset_index(drop=True)
 
 
 def write_items(
@@ -275,34 +276,30 @@ def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:
     if isinstance(result, xr.DataArray):
         result = result.to_dataset(name=str(result.name or "value"))
     if isinstance(result, xr.Dataset):
-        if not result.dims:  # of which xarray makes no table
-            return result.expand_dims("row").to_dataframe().reset_index(drop=True)
-        return result.to_dataframe().reset_index()
+        return _cells(result)
     if not isinstance(result, pd.DataFrame):
         raise InputError(f"expected a table or a result of xarray, got {type(result).__name__}")
     return result.reset_index() if any(name is not None for name in result.index.names) else result
 
 
-def _summary(name: Hashable, values: xr.DataArray, prob: float) -> pd.DataFrame:
+def _cells(values: xr.Dataset) -> pd.DataFrame:
+    """Return a row per cell: its place on each dimension, and its values."""
+    if values.dims:
+        return values.to_dataframe().reset_index()
+    return values.expand_dims("row").to_dataframe().reset_index(drop=True)  # xarray makes no table of a number
+
+
+def _summary(values: xr.DataArray, prob: float) -> pd.DataFrame:
+    """Return values without draws as they are, and of others the mean, standard deviation and interval."""
+    values = values.reset_coords(drop=True)
     if not {"chain", "draw"} <= set(values.dims) or values.dtype.kind not in "fiub":
-        nothing = dict.fromkeys(("sd", "lower", "upper", "ci_prob"), np.nan)
-        return _values(values).assign(variable=name, ci_kind=None, **nothing)
-    table = _values(values.mean(("chain", "draw")))
-    draws = (
-        values.transpose("chain", "draw", ...)
-        .to_numpy()
-        .reshape(values.sizes["chain"] * values.sizes["draw"], -1)
-    )
-    lower, upper = column_hdi(draws.astype(np.float64), prob)
-    sd = draws.std(axis=0, ddof=1) if len(draws) > 1 else np.full(lower.shape, np.nan)
-    return table.assign(variable=name, sd=sd, lower=lower, upper=upper, ci_kind="hdi", ci_prob=prob)
-
-
-def _values(values: xr.DataArray) -> pd.DataFrame:
-    """One row per cell: its place on each dimension, and its value."""
-    if not values.dims:  # of which xarray makes no table
-        return pd.DataFrame({"value": [values.item()]})
-    return values.to_series().rename("value").reset_index()
+        return _cells(values.to_dataset(name="value")).assign(ci_kind=None)
+    draws = values.stack(sample=("chain", "draw")).transpose("sample", ...).astype(float)
+    mean, ends = draws.mean("sample"), column_hdi(draws.values.reshape(len(draws), -1), prob)
+    lower, upper = (mean.copy(data=end.reshape(mean.shape)) for end in ends)
+    sd = draws.std("sample", ddof=1) if len(draws) > 1 else np.nan
+    found = xr.Dataset({"value": mean, "sd": sd, "lower": lower, "upper": upper})
+    return _cells(found).assign(ci_kind="hdi", ci_prob=prob)
 
 
 def _records(table: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -155,12 +155,17 @@ def _require_even_rows(path: Path, dialect: Dialect, width: int) -> None:
             )
 
 
-def _parquet(path: Path) -> pd.DataFrame:
+def _arrow(path: Path) -> pd.DataFrame:
+    """Read Parquet, Feather (which begins with a magic word) or a stream, as `datasets` keeps its rows."""
     require_arrow(path)
-    from pyarrow import parquet
+    from pyarrow import ipc, parquet
 
-    with open_file(path) as stream, opening(path, "Parquet file"):
-        return arrow_frame(parquet.read_table(stream if stream.seekable() else io.BytesIO(stream.read())))
+    content, what = content_of(path), "Parquet" if path.name.removesuffix(".gz").endswith("parquet") else "Arrow"
+    with opening(path, f"{what} file"):
+        if what == "Parquet":
+            return arrow_frame(parquet.read_table(io.BytesIO(content)))
+        read = ipc.open_file if content.startswith(b"ARROW1") else ipc.open_stream
+        return arrow_frame(read(content).read_all())
 
 
 def _excel(path: Path) -> pd.DataFrame:
@@ -174,18 +179,11 @@ def _excel(path: Path) -> pd.DataFrame:
         raise InputError(f"{str(path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; save it as CSV")
     with opening(path, "Excel file"):
         sheets = {name: sheet for name, sheet in pd.read_excel(path, sheet_name=None).items() if sheet.size}
-    if len(sheets) > 1:
-        raise InputError(
-            f"{str(path)!r} has {len(sheets)} sheets with rows, {shorten(sheets)}; keep one, or save it as CSV"
-        )
-    if not sheets:
-        raise InputError(f"{str(path)!r} is empty: no sheet has a row below its header")
+    if len(sheets) != 1:
+        raise InputError(f"{str(path)!r} has {len(sheets)} sheets with rows, {shorten(sheets)}; keep one as CSV")
     (table,) = sheets.values()
-    unnamed = [str(name) for name in table.columns if str(name).startswith("Unnamed: ")]
-    if unnamed:
-        raise InputError(
-            f"{str(path)!r}: {len(unnamed)} columns have no name; the first row must name every column"
-        )
+    if unnamed := sum(str(name).startswith("Unnamed: ") for name in table.columns):
+        raise InputError(f"{str(path)!r}: {unnamed} columns have no name; the first row must name every column")
     return table
 
 
@@ -208,25 +206,14 @@ def _objects(path: Path) -> pd.DataFrame:
     return pd.DataFrame({name: [row.get(name) for row in rows] for name in names})
 
 
-def _feather(path: Path) -> pd.DataFrame:
-    require_arrow(path)
-    from pyarrow import ipc
-
-    content = content_of(path)
-    # Feather files begin with a magic word, streams, as `datasets` keeps them, do not.
-    read = ipc.open_file if content.startswith(b"ARROW1") else ipc.open_stream
-    with opening(path, "Arrow file"):
-        return arrow_frame(read(content).read_all())
-
-
 _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     ".csv": lambda path: _delimited(path, None),
     ".tsv": lambda path: _delimited(path, "\t"),
-    ".parquet": _parquet,
+    ".parquet": _arrow,
     ".jsonl": _objects,
     ".ndjson": _objects,
-    ".arrow": _feather,
-    ".feather": _feather,
+    ".arrow": _arrow,
+    ".feather": _arrow,
     ".xlsx": _excel,
 }
 

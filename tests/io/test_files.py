@@ -157,7 +157,7 @@ def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
     ("content", "options", "message"),
     [
         ("[[[[0]]]]", {}, "the labels are not known; pass labels=[...], or their number"),
-        ("[[[[0], [2]]]]", {"labels": ["x", "y"]}, "label id 2 is not one of 0 .. 1, the 2 labels"),
+        ("[[[[0], [2]]]]", {"labels": ["x", "y"]}, "label 2 is not one of the 2 known (0, 1)"),
         ("[[[[0], []]]]", {"labels": 2}, "item 0, ranking 0: empty block in [[0], []]"),
         ('[[["a"]]]', {"labels": 2}, "item 0, ranking 0: 'a' is not a list; a ranking is a list of blocks of labels"),
     ],

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
-from bayesagree.annotations._words import name_key, one_spelling
+from bayesagree.annotations._words import name_key, one_spelling, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
 from bayesagree.errors import InputError, place_of, say, shorten
@@ -52,22 +50,17 @@ class Wanted(NamedTuple):
         reach = f" (they are {numbers.min():g} to {numbers.max():g})" if len(numbers) else ""
         raise InputError(f"the scale of the ratings is not known{reach}; pass {say('scale')}{way_out}")
 
-    def spelled(self, names: Iterable[Any]) -> NDArray[Any]:
+    def spelled(self, names: Iterable[Any], key: Any = name_key, listed: Any = None) -> NDArray[Any]:
         """Names of items or annotators, on request each in one spelling."""
         known = list(names)
-        spelling = one_spelling(known, key=name_key) if self.merge_similar else {}
+        spelling = one_spelling(known, listed, key) if self.merge_similar else {}
         return objects([spelling.get(name, name) if isinstance(name, str) else name for name in known])
 
     def cleaned(self, values: Iterable[Any]) -> NDArray[Any]:
         """Values with None for words that are missing, and one spelling of each label."""
-        if not self.cleans:
-            return objects(list(values))
         missing = {self.na_values} if isinstance(self.na_values, str) else set(map(str, self.na_values))
-        kept = [None if missing and str(value) in missing else value for value in values]
-        if self.merge_similar:
-            spelling = one_spelling(kept, None if isinstance(self.labels, int) else self.labels)
-            kept = [spelling.get(value, value) if isinstance(value, str) else value for value in kept]
-        return objects(kept)
+        kept = (None if missing and str(value) in missing else value for value in values)
+        return self.spelled(kept, spelling_key, None if isinstance(self.labels, int) else self.labels)
 
 
 @contextmanager
@@ -115,20 +108,15 @@ class Found:
             return Labels.from_spans(self.marked(_one_question(questions, wanted.question, source)))
         if not self.answers:
             return None
-        questions = dict.fromkeys(map(itemgetter(0), self.answers))
-        name = _one_question(questions, wanted.question, source)
-        rows = self.answers if len(questions) == 1 else [row for row in self.answers if row[0] == name]
-        items, people, values = (list(map(itemgetter(k), rows)) for k in (1, 2, 3))
-        frame: Any = pd.DataFrame({"item": wanted.spelled(items), "annotator": wanted.spelled(people)})
-        frame, ranked = self._one_value_a_row(frame, values, wanted)
-        if ranked:
-            return self.made(frame, Columns(), wanted, "rankings")
-        if wanted.kind != "ratings" and (
-            wanted.kind is not None or (name not in self.ratings and not wanted.scale)
-        ):
-            return self.made(frame, Columns(), wanted, "labels")
+        frame: Any = pd.DataFrame(self.answers, columns=["question", "item", "annotator", "label"], dtype=object)
+        name = _one_question(frame["question"].unique(), wanted.question, source)
+        frame = frame[frame["question"] == name]
+        frame = frame.assign(item=wanted.spelled(frame["item"]), annotator=wanted.spelled(frame["annotator"]))
+        frame, ranked = self._one_value_a_row(frame, wanted)
+        rated = wanted.kind == "ratings" or (wanted.kind is None and (name in self.ratings or wanted.scale))
+        kind = "rankings" if ranked else "ratings" if rated else "labels"
         way_out = f" as the tool offered it, or {say('kind', 'labels')}"
-        return self.made(frame, Columns(rating="label"), wanted, "ratings", way_out)
+        return self.made(frame, Columns(rating="label"), wanted, kind, way_out)
 
     def made(self, frame: Any, columns: Columns, wanted: Wanted, kind: str, way_out: str = "") -> Annotations:
         """Make the container of rows, and count what its rule for repeated annotations leaves out."""
@@ -199,47 +187,37 @@ class Found:
         if number:
             self.left_out["repeated annotations of an item by an annotator"] += number
 
-    def _one_value_a_row(self, frame: Any, values: list[Any], wanted: Wanted) -> tuple[Any, bool]:
+    def _one_value_a_row(self, frame: Any, wanted: Wanted) -> tuple[Any, bool]:
         """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
-        kinds, frame = set(map(type, values)), frame.assign(_answer=range(len(frame)))
-        if not LISTS.isdisjoint(kinds):
-            listed = (
-                values if kinds <= LISTS else [value if type(value) in LISTS else [value] for value in values]
-            )
-            sizes = np.fromiter(map(len, listed), np.int64, len(listed))
-            values = list(chain.from_iterable(listed))
-            if (sizes != 1).any():
-                self.left_out["answers that chose nothing"] += int((sizes == 0).sum())
-                frame = frame.iloc[np.repeat(np.arange(sizes.size), sizes)].reset_index(drop=True)
-        array = wanted.cleaned(values)
-        missing = pd.isna(array)
-        if missing.any():
-            self.left_out["answers without a value"] += int(missing.sum())
-            frame, array = frame[~missing].reset_index(drop=True), array[~missing]
-        kinds = set(map(type, array))
-        if kinds == {dict} and all({"rank", "value"} <= value.keys() for value in array):
-            ranks, named = [value["rank"] for value in array], objects([value["value"] for value in array])
-            return frame.assign(label=named, rank=ranks), True
-        if not kinds.isdisjoint({dict, *LISTS}):
-            nested = next(value for value in array if type(value) in {dict, *LISTS})
-            raise InputError(
-                f"an answer is {shorten([nested])}, not a label or a number; choose another question"
-            )
-        return frame.assign(label=array), False
+        frame = frame.assign(_answer=range(len(frame)))
+        if not LISTS.isdisjoint(map(type, frame["label"])):
+            empty = frame["label"].map(lambda value: type(value) in LISTS and len(value) == 0)
+            self.left_out["answers that chose nothing"] += int(empty.sum())
+            frame = frame[~empty].explode("label")
+        values = wanted.cleaned(frame["label"])
+        missing = pd.isna(values)
+        self.left_out["answers without a value"] += int(missing.sum())
+        frame, values = frame[~missing].reset_index(drop=True), values[~missing]
+        kinds = set(map(type, values))
+        if kinds == {dict} and all({"rank", "value"} <= value.keys() for value in values):
+            ranks, named = zip(*((value["rank"], value["value"]) for value in values))
+            return frame.assign(label=objects(named), rank=ranks), True
+        if nested := kinds & {dict, *LISTS}:
+            first = next(value for value in values if type(value) in nested)
+            raise InputError(f"an answer is {shorten([first])}, not a label or a number; choose another question")
+        return frame.assign(label=values), False
 
     def predictions(self, labels: Any, items: Iterable[Any] = ()) -> Predictions | None:
         """Make the predictions, None where the file holds none; other items have missing labels."""
         if not self.outputs:
             return None
         frame: Any = pd.DataFrame(self.outputs, columns=["model", "item", "label", "score"])
-        scored = frame["score"].notna()
-        if scored.any() and not scored.all():
-            frame, scored = frame.assign(score=None), scored & False
-        if scored.any():
+        if frame["score"].notna().all():
             return Predictions.from_long(frame, score="score", labels=labels)
         known = set(frame["item"])
         others = pd.DataFrame({"item": objects([item for item in items if item not in known])})
-        return Predictions.from_long(pd.concat([frame, others.assign(model=self.outputs[0][0])]), labels=labels)
+        frame = pd.concat([frame.drop(columns="score"), others.assign(model=self.outputs[0][0])])
+        return Predictions.from_long(frame, labels=labels)
 
     def annotators(self) -> Annotators | None:
         """Make the table of the annotators' features, None where the file has none."""

@@ -23,15 +23,11 @@ class Columns(NamedTuple):
 
     def guessed(self, table: Any, notes: list[str]) -> "Columns":
         """Replace names of ours that the table lacks by the only column whose name fits."""
-        found = self.by_name(table)
+        found = Columns(*named_columns(table.columns, **self._asdict()))
         for role, name in found._asdict().items():
             if name != getattr(self, role):
                 notes.append(f"column {name!r} is taken for the {role}")
         return found
-
-    def by_name(self, table: Any) -> "Columns":
-        """Replace names of ours that the table lacks by the only column whose name fits."""
-        return Columns(*named_columns(table.columns, **self._asdict()))
 
 
 def vocabulary(table: Any) -> list[str]:

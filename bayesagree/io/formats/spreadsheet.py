@@ -25,17 +25,23 @@ LAYOUTS = ("long", "wide", "counts", "lists", "places")
 TIED = " / "
 
 
-def layout(table: Any, columns: Columns) -> str:
-    """Return the layout of a table; "numbers" where the cells may be counts or one annotator a column."""
-    names = set(map(str, table.columns))
+def layout(name: str, table: Any, columns: Columns, *, rated: bool) -> str:
+    """Return the layout of a table; refuse one whose cells may be counts or labels by one annotator a column."""
+    names = set(table.columns)
     if columns.annotator in names and not names & set(columns[2:]) and _places(table):
         return "places"
     if _list_column(table, columns) is not None:
         return "lists"
-    if names & set(columns[1:]):
+    if names & set(columns[1:]) or len((cells := _cells(table, columns)).columns) < 2:
         return "long"
-    cells = _cells(table, columns)
-    return "long" if len(cells.columns) < 2 else "numbers" if is_number(cells) else "wide"
+    if is_number(cells) and not rated:
+        raise InputError(
+            f"{name} has the columns {shorten(table.columns, 20)}, and all of {shorten(cells.columns)} are numbers: "
+            f"pass {say('format', 'counts')} if they are labels and the cells counts, {say('format', 'wide')} if they "
+            f"are annotators and the cells labels (with {say('scale')}: ratings); in a table with one row per "
+            f"annotation name the column with {say('label')} or {say('rating')}"
+        )
+    return "wide"
 
 
 def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> Found:
@@ -53,33 +59,23 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
     with naming(file.name, "a table"):
         columns = columns.guessed(table, found.notes)
     if (
-        wanted.scale is not None
-        and wanted.kind is None
+        wanted.kind is None
+        and wanted.scale is not None
         and columns.rating not in table
         and columns.label in table
     ):
-        columns = columns._replace(rating=columns.label)
-        wanted = wanted._replace(kind="ratings")
+        columns, wanted = columns._replace(rating=columns.label), wanted._replace(kind="ratings")
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
     elif wanted.kind is None and columns.label == columns.rating:
         wanted = wanted._replace(kind="labels")
-    found.layout = layout(table, columns) if layout_ is None else layout_
+    rated = wanted.scale is not None or wanted.kind == "ratings"
+    found.layout = layout_ or layout(file.name, table, columns, rated=rated)
     if found.layout != "long" and columns.item not in table.columns and only_key(table) is not None:
         columns = columns._replace(item=str(only_key(table)))
         found.notes.append(f"column {columns.item!r} is taken for the item: it names every row once")
-    if found.layout == "numbers":
-        found.layout = _wide_or_counts(file.name, table, columns, wanted)
     what = found.layout
     if what == "long":
-        what = wanted.kind or _kind_of(file.name, list(map(str, table.columns)), columns, wanted)
-        if what == "comparisons":  # the pairs of its rankings
-            if columns.rank not in table.columns:
-                raise InputError(
-                    f"{file.name} has the columns {shorten(table.columns, 20)}: comparisons are rows of left, right "
-                    "and winner (or model_a, model_b, winner), or rankings with a rank; Comparisons.from_long(table, "
-                    "first=..., second=..., winner=...) reads columns of other names"
-                )
-            what = "rankings"
+        what = _kind_of(file.name, table, columns, wanted)
         wanted = wanted._replace(kind=what)
     with naming(file.name, what):
         found.container = _LAYOUTS[found.layout](table, columns, wanted, found)
@@ -198,32 +194,29 @@ def _places(table: Any) -> list[str]:
     return [whole[0][place] for place in sorted(whole[0])] if len(whole) == 1 else []
 
 
-def _wide_or_counts(name: str, table: Any, columns: Columns, wanted: Wanted) -> str:
-    if wanted.scale is not None or wanted.kind == "ratings":
-        return "wide"
-    cells = _cells(table, columns)
-    raise InputError(
-        f"{name} has the columns {shorten(table.columns, 20)}, and all of {shorten(cells.columns)} are numbers: pass "
-        f"{say('format', 'counts')} if they are labels and the cells counts, {say('format', 'wide')} if they are "
-        f"annotators and the cells labels (with {say('scale')}: ratings); in a table with one row per annotation name "
-        f"the column with {say('label')} or {say('rating')}"
+def _kind_of(name: str, table: Any, columns: Columns, wanted: Wanted) -> Kind:
+    """Return what the rows are; comparisons are the pairs of rankings."""
+    kind, has = (
+        wanted.kind,
+        {role for role in ("label", "rating", "rank") if getattr(columns, role) in table.columns},
     )
-
-
-def _kind_of(file: str, names: list[str], columns: Columns, wanted: Wanted) -> Kind:
-    if columns.rank in names and columns.label in names:
-        return "rankings"
-    if columns.rating in names and columns.label in names and wanted.scale is None:
+    if kind == "comparisons" and "rank" not in has:
         raise InputError(
-            f"{file} has both a label column {columns.label!r} and a rating column {columns.rating!r}; "
+            f"{name} has the columns {shorten(table.columns, 20)}: comparisons are rows of left, right and winner (or "
+            "model_a, model_b, winner), or rankings with a rank; Comparisons.from_long(table, first=..., second=..., "
+            "winner=...) reads columns of other names"
+        )
+    if kind == "comparisons" or (kind is None and has >= {"rank", "label"}):
+        return "rankings"
+    if kind is None and has >= {"rating", "label"} and wanted.scale is None:
+        raise InputError(
+            f"{name} has both a label column {columns.label!r} and a rating column {columns.rating!r}; "
             f"pass {say('kind', 'labels')} or {say('kind', 'ratings')} with {say('scale')}"
         )
-    if columns.rating in names:
-        return "ratings"
-    if columns.label in names:
-        return "labels"
+    if kind is not None or has & {"rating", "label"}:
+        return kind or ("ratings" if "rating" in has else "labels")
     raise InputError(
-        f"{file} has the columns {shorten(names, 20)}: no label ({columns.label!r}) and no rating "
+        f"{name} has the columns {shorten(table.columns, 20)}: no label ({columns.label!r}) and no rating "
         f"({columns.rating!r}); name the right one with {say('label')} or {say('rating')}, or say "
         f"{say('format', 'wide')} for one column per annotator, {say('format', 'counts')} for one column per label"
     )
