@@ -2,7 +2,7 @@
 
     uv run python benchmarks/reliability.py
 
-writes benchmarks/results/reliability.md and reliability.png: some minutes, nearly all for Plackett-Luce.
+writes benchmarks/results/reliability.md and reliability.png.
 """
 
 from pathlib import Path
@@ -21,19 +21,11 @@ RUNS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "cifar10h": ("cifar10h", "dirichlet", {"reliabilities": FINE}),
     "chaosnli-snli": ("chaosnli-snli", "dirichlet", {"reliabilities": FINE}),
     "derm-ddx, PrIRN": ("derm-ddx", "prirn", {"reliabilities": (1, 2, 5, 7, 10, 15, 20, 30, 50, 100)}),
-    "derm-ddx, Plackett-Luce (lumped)": (
-        "derm-ddx", "plackett_luce", {"unranked": "lumped", "draws": 100, "tune": 100},
-    ),
-    "derm-ddx, Plackett-Luce (exact)": (
-        "derm-ddx", "plackett_luce", {"unranked": "exact", "draws": 100, "tune": 100},
-    ),
-}  # fmt: skip
+}
 IN_USE = {
     "cifar10h": "1 (not in the paper)",
     "chaosnli-snli": "1 (not in the paper)",
     "derm-ddx, PrIRN": "about 5",
-    "derm-ddx, Plackett-Luce (lumped)": "1",
-    "derm-ddx, Plackett-Luce (exact)": "1",
 }
 
 
@@ -111,8 +103,9 @@ def page(curves: dict[str, xr.Dataset]) -> str:
         for value in curve["reliability"].values:
             at = curve.sel(reliability=value)
             lines.append(
-                f"| {value:g} | {float(at['log_score']):.4f} | {float(at['behind']):.4f} | "
-                f"[{float(at['behind_lower']):.4f}, {float(at['behind_upper']):.4f}] | {float(at['agreement']):.3f} |"
+                f"| {value:g} | {float(at['log_score']):.4f} | {float(at['difference']):.4f} | "
+                f"[{float(at['difference_lower']):.4f}, {float(at['difference_upper']):.4f}] | "
+                f"{float(at['agreement']):.3f} |"
             )
     return "\n".join(lines) + "\n"
 

@@ -76,21 +76,15 @@ class HeldOutScores(NamedTuple):
         Number of those annotators, shape (item,): 0 for an item with one annotator.
     agreement
         Probability that two other annotators agree, shape (reliability, item).
-    error
-        Monte-Carlo standard error of the sum of all log scores, shape (reliability,).
     """
 
     log_score: NDArray[np.float64]
     scored: NDArray[np.int64]
     agreement: NDArray[np.float64]
-    error: NDArray[np.float64]
 
 
-class HeldOutRecord(NamedTuple):
-    """Function (annotations, reliabilities, random_seed=, **options) -> scores; reliabilities of the default curve."""
-
-    scores: Callable[..., HeldOutScores]
-    reliabilities: tuple[float, ...]
+# (annotations, reliabilities, **options) -> scores.
+HeldOut = Callable[..., HeldOutScores]
 
 
 def draws_of(posterior: xr.Dataset, *names: str) -> Draws:

@@ -18,7 +18,7 @@ from bayesagree.annotations import Annotations, Labels, Predictions, Rankings, R
 from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import InputError, say, shorten
 from bayesagree.inference.posterior import Posterior
-from bayesagree.inference.predictive import HeldOutRecord, PredictiveRecord
+from bayesagree.inference.predictive import HeldOut, PredictiveRecord
 from bayesagree.inference.trace import Trace
 from bayesagree.plausibility.dawid_skene import predictive as dawid_skene_predictive
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene
@@ -31,7 +31,6 @@ from bayesagree.plausibility.informed_normal.posterior import InformedNormal
 from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 from bayesagree.plausibility.informed_plackett_luce.posterior import InformedPlackettLuce
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
-from bayesagree.plausibility.plackett_luce import predictive as plackett_luce_predictive
 from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
 from bayesagree.plausibility.prirn import predictive as prirn_predictive
 from bayesagree.plausibility.prirn.posterior import PrIRN
@@ -100,7 +99,7 @@ class PosteriorRecord:
     reliabilities: tuple[float, ...] = (1.0,)
     closed_form: bool = False
     predictive: PredictiveRecord | None = None
-    held_out: HeldOutRecord | None = None
+    held_out: HeldOut | None = None
 
     @property
     def name(self) -> str:
@@ -132,7 +131,7 @@ _RECORDS = (
     PosteriorRecord(
         Dirichlet(), "Dirichlet", Labels, "a Dirichlet posterior, prior 1/K for each of K labels", STUTZ,
         reliabilities=(1.0, 0.3, 3.0), closed_form=True,
-        predictive=dirichlet_predictive.PREDICTIVE, held_out=dirichlet_predictive.HELD_OUT,
+        predictive=dirichlet_predictive.PREDICTIVE, held_out=dirichlet_predictive.held_out_scores,
     ),
     PosteriorRecord(
         DawidSkene(), "Dawid-Skene", Labels,
@@ -146,12 +145,11 @@ _RECORDS = (
     PosteriorRecord(
         PlackettLuce(), "Plackett-Luce", Rankings,
         "a Plackett-Luce posterior over partial rankings with ties", STUTZ, reliabilities=(1.0, 3.0),
-        held_out=plackett_luce_predictive.HELD_OUT,
     ),
     PosteriorRecord(
         PrIRN(), "probabilistic inverse rank normalisation (PrIRN)", Rankings,
         "a Dirichlet distribution around the inverse rank normalisation (PrIRN)", STUTZ,
-        reliabilities=(10.0, 2.0, 50.0), closed_form=True, held_out=prirn_predictive.HELD_OUT,
+        reliabilities=(10.0, 2.0, 50.0), closed_form=True, held_out=prirn_predictive.held_out_scores,
     ),
     PosteriorRecord(
         InformedPlackettLuce(), "informed Plackett-Luce", Rankings,

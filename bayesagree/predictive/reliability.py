@@ -26,12 +26,14 @@ from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.multisets import distinct
-from bayesagree.inference.predictive import HeldOutRecord, HeldOutScores
+from bayesagree.inference.predictive import HeldOut, HeldOutScores
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 
 CI_PROB = 0.95
+# Half a decade apart, and from hardly any weight to hardly any prior.
+GRID = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def reliability_curve(
@@ -55,9 +57,6 @@ def reliability_curve(
         choice among those left is independent of the choices before (the Dirichlet distribution is neutral), so the
         expectation is the Plackett-Luce probability with worths :math:`\alpha = \gamma\,\mathrm{IRN}^{-r} + a_0`,
         exactly.
-    ``"plackett_luce"``
-        The mean Plackett-Luce probability of the ranking left out over posterior draws given the others, every ranking
-        repeated :math:`\gamma` times; one run of the Gibbs sampler for each annotator left out.
 
     The number of labels an annotator names, and the ties, are taken as given; a tie is an order unknown.
 
@@ -66,17 +65,15 @@ def reliability_curve(
     annotations
         Labels or rankings; items with one annotator say nothing about reliability and are left out.
     reliabilities
-        Values to compare, by default 0.03 to 100, or 1, 2, 3, 5, 10 for Plackett-Luce (whole numbers).
+        Values to compare, by default 0.03 to 100.
     plausibility
-        ``"dirichlet"`` (labels), ``"prirn"`` (rankings) or ``"plackett_luce"`` (rankings); by default the first that
-        fits.
+        ``"dirichlet"`` (labels) or ``"prirn"`` (rankings); by default the one that fits.
     replicates
         Bayesian bootstrap replicates over items for the intervals.
     random_seed
         Same seed, same result.
     options
-        `prior` of ``"dirichlet"``; `prior` and `ties` of ``"prirn"``; `shape`, `unranked`, `draws`, `tune` and
-        `chains` of ``"plackett_luce"``.
+        `prior` of ``"dirichlet"``; `prior` and `ties` of ``"prirn"``.
 
     Returns
     -------
@@ -84,8 +81,8 @@ def reliability_curve(
         Over ``reliability``: ``log_score`` (nats an annotation) with ``lower`` and ``upper``; ``difference``, the best
         score minus this one, with ``difference_lower`` and ``difference_upper`` (paired over items, so that it says
         more than the overlap of intervals); ``prob_best``, the share of replicates in which the value is the best;
-        ``agreement`` with ``agreement_lower`` and ``agreement_upper``; ``monte_carlo_error`` of the log score. Without
-        dimension: ``best`` and ``observed_agreement``. Intervals are HDI 0.95 over items.
+        ``agreement`` with ``agreement_lower`` and ``agreement_upper``. Without dimension: ``best`` and
+        ``observed_agreement``. Intervals are HDI 0.95 over items.
 
     Raises
     ------
@@ -113,19 +110,19 @@ def reliability_curve(
     """
     annotations = as_annotations(annotations)
     record, held_out = _held_out(annotations, plausibility)
-    levels = np.asarray(held_out.reliabilities if reliabilities is None else reliabilities, dtype=np.float64)
+    levels = np.asarray(GRID if reliabilities is None else reliabilities, dtype=np.float64)
     if levels.ndim != 1 or levels.size == 0 or np.unique(levels).size != levels.size:
         raise InputError(f"reliabilities={reliabilities!r} must be one or several different numbers")
     observed = _observed_agreement(annotations)
     if np.isnan(observed).all():
         raise InputError("no item has two annotators, and nobody can be predicted from the others")
     root = seed_sequence(random_seed)
-    scores = held_out.scores(annotations, levels, random_seed=root, **options)
+    scores = held_out(annotations, levels, **options)
     rng = np.random.default_rng(stream_apart(root, "item weights"))
     return _curve(scores, levels, observed, positive_int(replicates, "replicates"), rng, record.name)
 
 
-def _held_out(annotations: Labels | Rankings, plausibility: str | None) -> tuple[PosteriorRecord, HeldOutRecord]:
+def _held_out(annotations: Labels | Rankings, plausibility: str | None) -> tuple[PosteriorRecord, HeldOut]:
     known = [record for record in POSTERIORS.values() if record.held_out]
     if plausibility is not None:
         known = [record for record in known if record.name == plausibility]
@@ -157,7 +154,6 @@ def _curve(
     variables: dict[str, Any] = {"log_score": mean, **_interval("", drawn), "difference": mean[best] - mean}
     variables |= _interval("difference_", drawn[best] - drawn) | {"prob_best": winner / replicates}
     variables |= {"agreement": agreement.mean(axis=1), **_interval("agreement_", drawn_agreement)}
-    variables["monte_carlo_error"] = scores.error / number.sum()
     data: dict[str, Any] = {name: ("reliability", values) for name, values in variables.items()}
     data |= {"best": levels[best], "observed_agreement": np.nanmean(observed[kept])}
     attrs = {"plausibility": name, "ci_kind": "hdi", "ci_prob": CI_PROB}

@@ -72,30 +72,3 @@ def test_prirn_score_is_the_mean_over_its_plausibilities():
             variance += values.var() / values.mean() ** 2 / values.size
     found = reliability_curve(RANKINGS, [gamma], plausibility="prirn", prior=prior, random_seed=1)
     assert abs(float(found["log_score"][0]) * 5 - expected) < 4.5 * np.sqrt(variance)
-
-
-@pytest.mark.parametrize(("m", "options"), [(1, {"shape": 0.6}), (2, {"shape": 0.6}), (1, {"unranked": "lumped"})])
-def test_plackett_luce_score_is_the_ratio_of_marginal_likelihoods(m, options):
-    """Importance sampling from the prior; all rankings of an item against all but one."""
-    rng, shape = np.random.default_rng(2), options.get("shape", 1.0)
-    expected, variance = 0.0, 0.0
-    for case in CASES[:2]:
-        for r, ranking in enumerate(case):
-            others = case[:r] + case[r + 1 :]
-            named = sorted({k for one in others for block in one for k in block})
-            if "unranked" in options:
-                worth = np.zeros((50_000, 5))
-                draws = rng.dirichlet(np.full(len(named) + 1, shape), 50_000)
-                worth[:, named] = draws[:, :-1]
-                rest = [k for k in range(5) if k not in named]
-                worth[:, rest] = draws[:, -1:] / len(rest)
-            else:
-                worth = rng.dirichlet(np.full(5, shape), 50_000)
-            weight = np.prod([chance(one, worth) ** m for one in others], axis=0)
-            value = chance(ranking, worth)
-            mean = (weight * value).mean() / weight.mean()
-            expected += np.log(mean)
-            variance += np.var(weight * (value - mean)) / weight.mean() ** 2 / mean**2 / weight.size
-    curve = reliability_curve(RANKINGS, [m], plausibility="plackett_luce", draws=4000, random_seed=3, **options)
-    error = np.hypot(np.sqrt(variance), 5 * float(curve["monte_carlo_error"][0]))
-    assert abs(5 * float(curve["log_score"][0]) - expected) < 4.5 * error

@@ -13,7 +13,6 @@ from bayesagree.errors import positive
 from bayesagree.inference.multisets import distinct
 from bayesagree.inference.predictive import (
     Draws,
-    HeldOutRecord,
     HeldOutScores,
     Observed,
     Pointwise,
@@ -27,10 +26,6 @@ from bayesagree.plausibility.dirichlet.model import dirichlet_model
 
 if TYPE_CHECKING:
     import pymc as pm
-
-
-# Half a decade apart, and from hardly any weight to hardly any prior.
-GRID = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def _model(labels: Labels, settings: Settings) -> "pm.Model":
@@ -56,9 +51,8 @@ def _item_log_likelihood(labels: Labels, posterior: xr.Dataset, settings: Settin
     return Pointwise(labels.items[n > 0], log_p[None, n > 0])
 
 
-def _held_out(
-    labels: Labels, levels: Floats, *, random_seed: np.random.SeedSequence, prior: Prior = None
-) -> HeldOutScores:
+def held_out_scores(labels: Labels, levels: Floats, *, prior: Prior = None) -> HeldOutScores:
+    """Score each annotation by the predictive probability that the others of its item give it."""
     shape = prior_shape(prior, labels.categories.size)
     n_items = labels.items.size
     cell, at = distinct(
@@ -73,7 +67,7 @@ def _held_out(
         chance = (gamma * (n - 1) + shape[label]) / (gamma * (total[item] - 1) + shape.sum())
         log_score[g] = np.where(scored, np.bincount(item, weights=n * np.log(chance), minlength=n_items), 0.0)
         agreement[g] = dirichlet_agreement(item, label, gamma * n, shape, gamma * total)
-    return HeldOutScores(log_score, np.where(scored, total, 0).astype(np.int64), agreement, np.zeros(levels.size))
+    return HeldOutScores(log_score, np.where(scored, total, 0).astype(np.int64), agreement)
 
 
 def dirichlet_agreement(
@@ -88,4 +82,3 @@ def dirichlet_agreement(
 
 
 PREDICTIVE = PredictiveRecord(_model, observed_labels, _variables, _item_log_likelihood)
-HELD_OUT = HeldOutRecord(_held_out, GRID)

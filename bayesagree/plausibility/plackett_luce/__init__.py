@@ -4,5 +4,4 @@
   `_gibbs`: the compiled sweep.
 - `likelihood`: probabilities of rankings.
 - `model`: the same posterior in PyMC, from `partial_ranking`, a distribution.
-- `predictive`: rankings left out.
 """

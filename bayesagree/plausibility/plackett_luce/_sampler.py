@@ -1,6 +1,5 @@
 """Plackett-Luce worths of many items, block of items by block, and the worths of labels not in play."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -105,13 +104,6 @@ class Problem:
         r_hat, ess = diagnostics(theta)
         return np.stack([np.fmax.reduceat(r_hat, start), np.fmin.reduceat(ess, start)], axis=1)
 
-    def by_item(self, items: slice, theta: Floats) -> Iterator[tuple[int, Floats]]:
-        """Yield each item of a block and the shares of its slots, shape (sample, slot)."""
-        edges = self.races.slot_start[items.start : items.stop + 1]
-        flat = theta.reshape(-1, theta.shape[2])
-        for i, start, stop in zip(range(items.start, items.stop), edges - edges[0], edges[1:] - edges[0]):
-            yield i, flat[:, start:stop]
-
     def reduce(self, items: slice, theta: Floats, depth: int | None, rng: np.random.Generator) -> NDArray[Any]:
         """Return the best `depth` labels of each draw, or all plausibilities, shape (item, sample, ...).
 
@@ -119,9 +111,11 @@ class Problem:
         """
         width, dtype = (self.n_labels, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
         out = np.zeros((items.stop - items.start, theta.shape[0] * theta.shape[1], width), dtype)
-        for one, (i, own), of_item in zip(out, self.by_item(items, theta), rng.spawn(len(out))):
-            label = self.races.label[self.races.slot_start[i] : self.races.slot_start[i + 1] - 1]
+        edges, flat = self.races.slot_start[items.start : items.stop + 1], theta.reshape(-1, theta.shape[2])
+        for one, start, stop, of_item in zip(out, edges, edges[1:], rng.spawn(len(out))):
+            label = self.races.label[start : stop - 1]
             rest = np.setdiff1d(np.arange(self.n_labels), label)
             write = spread if depth is None else top_labels
-            write(np.ascontiguousarray(own), label, rest, self.split, of_item, one)
+            own = np.ascontiguousarray(flat[:, start - edges[0] : stop - edges[0]])
+            write(own, label, rest, self.split, of_item, one)
         return out

@@ -8,21 +8,17 @@ import numpy as np
 from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import positive
-from bayesagree.inference.predictive import HeldOutRecord, HeldOutScores
+from bayesagree.inference.predictive import HeldOutScores
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
-from bayesagree.plausibility.dirichlet.predictive import GRID, dirichlet_agreement
+from bayesagree.plausibility.dirichlet.predictive import dirichlet_agreement
 from bayesagree.plausibility.plackett_luce.likelihood import partial_log_probability
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, inverse_ranks
 
 
-def _held_out(
-    rankings: Rankings,
-    levels: Floats,
-    *,
-    random_seed: np.random.SeedSequence,
-    prior: Prior = PRIOR,
-    ties: Ties = "split",
+def held_out_scores(
+    rankings: Rankings, levels: Floats, *, prior: Prior = PRIOR, ties: Ties = "split"
 ) -> HeldOutScores:
+    """Score each ranking by the probability that PrIRN of the others of its item gives it."""
     shape = prior_shape(prior, rankings.categories.size)
     own, ranking = inverse_ranks(rankings, ties=ties), rankings.ranking_index()
     item = rankings.item_index[ranking].astype(np.int64)
@@ -44,7 +40,4 @@ def _held_out(
     agreement = [
         dirichlet_agreement(*np.divmod(cell, shape.size), g * irn, shape, np.full(n.size, g)) for g in gamma[:, 0]
     ]
-    return HeldOutScores(np.where(scored > 0, log_score, 0.0), scored, np.stack(agreement), np.zeros(levels.size))
-
-
-HELD_OUT = HeldOutRecord(_held_out, GRID)
+    return HeldOutScores(np.where(scored > 0, log_score, 0.0), scored, np.stack(agreement))
