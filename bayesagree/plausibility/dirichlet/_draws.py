@@ -3,28 +3,23 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.errors import InputError
-from bayesagree.inference.blocks import best_labels, label_dtype
+from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
-from bayesagree.inference.kernel_draws import log_dirichlets, log_gammas
+from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.multisets import distinct
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
+from bayesagree.inference.pseudo_label import top_labels
 from bayesagree.inference.results import check_size
 
 Prior = float | Sequence[float] | None
-
-# Logs of gamma variables below this come from the leading term of their distribution function.
-SMALLEST = -600.0
-# Labels without votes, for each of the best ones, that are drawn one by one.
-FEW = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +91,11 @@ class Concentration:
                 below = self.up_to[i, :-1]
                 row[:, 0] = np.searchsorted(below, own.random(n_samples) * self.up_to[i, -1], side="right")
             else:
-                row[:] = top_label_draws(
-                    own, self.label[given], self.shape[given], self.rest, self.n_labels, row.shape
-                )
+                label = self.label[given].astype(np.int64)
+                others = np.setdiff1d(np.arange(self.n_labels), label)
+                shape = np.append(self.shape[given], others.size * self.rest or 1.0)
+                share = np.exp(log_dirichlets(own, np.broadcast_to(shape, (n_samples, shape.size))))
+                top_labels(share, label, others, self.rest, own, row)
         return out
 
     def plausibilities(self, items: slice, rng: np.random.Generator, n_samples: int) -> Floats:
@@ -107,56 +104,6 @@ class Concentration:
         for row, shape, own in zip(out, self.dense(items), rng.spawn(len(out))):
             row[:] = np.exp(log_dirichlets(own, np.broadcast_to(shape, row.shape)))
         return out
-
-
-def top_label_draws(
-    rng: np.random.Generator,
-    label: NDArray[Any],
-    shape: Floats,
-    rest: float,
-    n_labels: int,
-    size: tuple[int, ...],
-) -> NDArray[Any]:
-    """Draw the best labels of one item, `size` (sample, rank), whose other labels share the shape `rest`.
-
-    Of many others only as many are drawn as may be among the best: the largest of n equal variables is that quantile of
-    one of them which the largest of n uniform numbers is, the next one the largest of n - 1 below it, and so on.
-    """
-    n_samples, depth = size
-    others = np.setdiff1d(np.arange(n_labels), label)
-    if others.size <= FEW * depth:
-        label, shape = np.append(label, others), np.append(shape, np.full(others.size, rest))
-    worth = log_gammas(rng, np.broadcast_to(shape, (n_samples, label.size)))
-    named = np.broadcast_to(label, worth.shape)
-    if label.size < n_labels:
-        waits = rng.standard_exponential((n_samples, depth)) / np.arange(others.size, others.size - depth, -1)
-        worth = np.hstack([worth, np.interp(np.log(np.cumsum(waits, axis=1)), *log_gamma_quantiles(rest))])
-        named = np.hstack([named, others[_distinct_places(rng, others.size, n_samples, depth)]])
-    return np.take_along_axis(named, best_labels(worth, depth), axis=1)
-
-
-@lru_cache(maxsize=8)
-def log_gamma_quantiles(shape: float) -> tuple[Floats, Floats]:
-    """Return the log of the quantile of a Gamma(shape, 1) variable at p = exp(-exp(t)), and the nodes t, as a table."""
-    t = np.linspace(-50.0, 5.0, 8192)
-    log_p = -np.exp(t)
-    with np.errstate(divide="ignore"):
-        low = np.log(sp.special.gammaincinv(shape, np.exp(log_p)))
-        high = np.log(sp.special.gammainccinv(shape, -np.expm1(log_p)))
-    # Far left the distribution function is x^a / Gamma(a + 1).
-    tail = (log_p + sp.special.gammaln(shape + 1)) / shape
-    return t, np.where(log_p > -0.5, high, np.where(tail > SMALLEST, low, tail))
-
-
-def _distinct_places(rng: np.random.Generator, n: int, n_samples: int, depth: int) -> NDArray[np.int64]:
-    """Draw different places of n, shape (sample, rank), in random order."""
-    places = np.empty((n_samples, depth), np.int64)
-    for rank in range(depth):
-        place = rng.integers(n - rank, size=n_samples)
-        for earlier in np.sort(places[:, :rank], axis=1).T:
-            place += earlier <= place
-        places[:, rank] = place
-    return places
 
 
 @dataclass(frozen=True)
