@@ -41,9 +41,10 @@ def test_dirichlet_item_is_a_chain_of_predictive_probabilities():
         assert found.sel(item=name).values == pytest.approx(np.full((2, 3), total))
 
 
-def rated_and_prior(mu, levels, p, prior):
-    judgment = stats.beta(mu * p, (1 - mu) * p)
-    return np.prod(judgment.cdf((levels + 1) / 5) - judgment.cdf(levels / 5)) * prior.pdf(mu)
+def rated_and_prior(mu, levels, p, prior, low, high):
+    judgment, odds = stats.beta(mu * p, (1 - mu) * p), np.array([low * (1 - mu) / mu, 0, 0, 0, high * mu / (1 - mu)])
+    answered = judgment.cdf((levels + 1) / 5) - judgment.cdf(levels / 5) + odds[levels.astype(int)]
+    return np.prod(answered / (1 + odds.sum())) * prior.pdf(mu)
 
 
 @pytest.mark.long
@@ -62,9 +63,10 @@ def test_phi_item_is_the_integral_over_its_mean(item_mean):
         elif isinstance(item_mean, dict) and i in item_mean:
             prior = stats.truncnorm(-0.125 / 0.1, 0.875 / 0.1, loc=0.125, scale=0.1)
         levels = RATED.rating[RATED.item_index == i] - 1
-
+        shares = [posterior[f"{end}_end_share"].values[0, draw] for end in ("low", "high")]
+        given = (levels, p, prior, *(share / (1 - share) for share in shares))
         expected = sum(
-            integrate.quad(rated_and_prior, a, b, args=(levels, p, prior), epsabs=1e-11)[0]
+            integrate.quad(rated_and_prior, a, b, args=given, epsabs=1e-11)[0]
             for a, b in itertools.pairwise(np.linspace(0, 1, 9))
         )
         assert float(found.isel(chain=0, draw=draw, item=i)) == pytest.approx(np.log(expected), abs=1e-5)
