@@ -3,7 +3,6 @@
 import inspect
 import re
 import warnings
-from functools import cache
 
 import arviz as az
 import numpy as np
@@ -53,57 +52,92 @@ RATED = pd.DataFrame(
 )
 
 
+TABLES = {
+    "annotations": VOTES,
+    "predictions": HARD,
+    "ratings": RATED,
+    "probabilities": PROBA.assign(item=ITEMS),
+    "battles": pd.DataFrame({"model_a": [*"ABC"] * 9, "model_b": [*"BCA"] * 9, "winner": ["model_a", "tie", "A"] * 9}),
+    "people": pd.DataFrame({"annotator": [*"abcd"], "age": ["old", "old", "young", "young"]}),
+}
+PROGRAMS = {
+    "evaluate and compare": """
+votes, models = ba.read_annotations(annotations), ba.read_predictions(predictions)
+result = ba.evaluate(votes, models, metrics="accuracy", random_seed=1, **short)
+assert dict(result["posterior"].sizes) == {"chain": 2, "draw": 50, "model": 2}  # nothing that nobody asked for
+assert result.identical(ba.evaluate(annotations, predictions, metrics="accuracy", random_seed=1, **short))
+table = ba.compare(result)
+assert (table.index.name, [*table.index], [*table["rank_upper"]]) == ("model", ["right", "wrong"], [1, 2])
+assert ((table["lower"] <= table["score"]) & (table["score"] <= table["upper"])).all()
+assert {"prob_best", "tier", "difference", "difference_upper", "prob_better", "warning"} <= {*table.columns}
+assert table.equals(ba.compare(result, "accuracy"))
+assert ba.pairwise(result)["prob_better"].sel(model="right", other_model="wrong") > 0.95
+summary = az.summary(result, ci_prob=0.95, ci_kind="hdi", round_to="none")
+shown = summary.loc[["accuracy[right]", "accuracy[wrong]"], ["hdi95_lb", "hdi95_ub"]].astype(float)
+np.testing.assert_allclose(shown, table[["lower", "upper"]], rtol=1e-9)
+ba.assert_better(annotations, predictions, "right", "wrong", random_seed=1, **short)
+""",
+    "agreement and consensus": """
+table = ba.agreement_table(annotations, random_seed=1).set_index("coefficient")
+assert ba.krippendorff_alpha(annotations) == table.loc["alpha_nominal", "estimate"]
+same = ba.agreement_difference(annotations, annotations, random_seed=1)
+assert (same["estimate"].dropna() == 0).all()
+assert "phi" in az.summary(ba.common_agreement(ratings, scale=(1, 7), draws=50, chains=2, random_seed=1)).index
+vote = ba.majority_vote(annotations)
+assert isinstance(vote, pd.Series) and (vote.index.name, vote.attrs["note"]) == ("item", "")
+assert (vote[items] == truth).all()
+assert ba.vote_shares(annotations).sel(item="q0").values.tolist() == [0.75, 0.25, 0]
+assert ba.annotation_certainty(ba.dirichlet(annotations, draws=9, random_seed=1)).sizes == {"item": 60}
+""",
+    "sets": """
+models = ba.read_predictions(probabilities)
+sets = ba.conformalize(annotations, probabilities, random_seed=1).predict_set(models)
+assert sets.sizes == {"model": 1, "item": 60, "category": 3}
+assert (sets.sum("category") >= 1).all()
+following = ba.annotate_next(annotations, predictions, n=3, plausibility="dirichlet", random_seed=1)
+assert following["item"].isin(items).all()
+""",
+    "groups and arenas": """
+votes, models = ba.read_annotations(annotations), ba.read_predictions(predictions)
+old = ba.Annotators.from_table(people)
+groups = ba.group_posterior(votes, models, old, by=["age"], draws=50, chains=2, random_seed=1)
+assert [*groups["posterior"]["group"].values] == ["old", "young"]
+result = ba.davidson(battles, draws=200, chains=2, random_seed=1)
+assert [*ba.compare(result, "strength").index][0] == "A"  # wins against B and C
+assert {"strength[A]", "win_rate[C]"} <= {*az.summary(result).index}
+rate = ba.corrected_rate(annotations, annotations, positive="x", draws=50, chains=1, tune=20, random_seed=1)
+assert "rate[all]" in az.summary(rate).index
+""",
+}
+
+
 @KINDS
-def test_agreement(held, tmp_path):
-    table = ba.agreement_table(held(VOTES, tmp_path), random_seed=1)
-    expected = ba.agreement_table(ba.Labels.from_long(VOTES), random_seed=1)
-    pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(expected))
-    alpha = expected.set_index("coefficient").loc["alpha_nominal", "estimate"]
-    assert ba.krippendorff_alpha(held(VOTES, tmp_path)) == pytest.approx(alpha)
-    same = ba.agreement_difference(held(VOTES, tmp_path), VOTES, random_seed=1).set_index("coefficient")
-    assert same.loc["percent_agreement", "estimate"] == 0
-
-
-@cache
-def agreement_of_ratings():
-    return ba.common_agreement(ba.Ratings.from_long(RATED, scale=(1, 7), step=1), **SHORT)
-
-
-@KINDS
+@pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_common_agreement(held, tmp_path):
-    tree = ba.common_agreement(held(RATED, tmp_path), scale=(1, 7), **SHORT)
-    assert tree["posterior"].identical(agreement_of_ratings()["posterior"])
-    assert "phi" in az.summary(tree).index
+def test_programs_run_as_they_stand(name, held, tmp_path):
+    short = {"plausibility": "dirichlet", "draws": 50, "chains": 2}
+    given = {table: held(frame, tmp_path) for table, frame in TABLES.items()}
+    if name == "groups and arenas" and held is in_file:
+        given["people"] = TABLES["people"]
+    exec(
+        PROGRAMS[name], {"ba": ba, "az": az, "np": np, "pd": pd, "items": ITEMS, "truth": TRUTH, "short": short} | given
+    )
 
 
-@KINDS
-def test_votes(held, tmp_path):
-    vote = ba.majority_vote(held(VOTES, tmp_path))
-    assert isinstance(vote, pd.Series)
-    assert (vote.index.name, vote.attrs["note"]) == ("item", "")
-    assert (vote[ITEMS].to_numpy() == TRUTH).all()
-    shares = ba.vote_shares(held(VOTES, tmp_path))
-    assert shares.sel(item="q2", category="z").item() == 1
-    assert shares.sel(item="q0").values.tolist() == [0.75, 0.25, 0]
+def test_a_run_of_the_command_line(run, tmp_path):
+    files = [in_file(VOTES, tmp_path), in_file(HARD, tmp_path), "--plausibility", "dirichlet", "--draws", "50"]
+    passed = run("check", *files, "--new", "right", "--old", "wrong")
+    failed = run("check", *files, "--new", "wrong", "--old", "right")
+    assert (passed[0], failed[0]) == (0, 1)
 
 
 @KINDS
 def test_posteriors(held, tmp_path):
     given = held(VOTES, tmp_path)
     for draw, how in ((ba.dirichlet, SHORT), (ba.dawid_skene, SHORT | {"draws": 5, "tune": 5})):
-        found = draw(given, **how)["posterior"]["plausibility"]
-        assert found.identical(draw(ba.Labels.from_long(VOTES), **how)["posterior"]["plausibility"])
-
-
-@KINDS
-@pytest.mark.filterwarnings("ignore:models .* are not independent of these annotations:UserWarning")
-def test_evaluation(held, tmp_path):
-    votes, models = ba.Labels.from_long(VOTES), ba.Predictions.from_labels(HARD)
-    how = {"metrics": ["accuracy"], "plausibility": "dirichlet", **SHORT}
-    found = ba.evaluate(held(VOTES, tmp_path), held(HARD, tmp_path), **how)
-    assert found["posterior"].identical(ba.evaluate(votes, models, **how)["posterior"])
-    ba.assert_better(held(VOTES, tmp_path), held(HARD, tmp_path), "right", "wrong", plausibility="dirichlet", **SHORT)
+        found = draw(given, **how)
+        assert found["posterior"].identical(draw(ba.Labels.from_long(VOTES), **how)["posterior"])
+        assert ("exact" in found.attrs["inference"]) == (draw is ba.dirichlet)  # false of chains
 
 
 @KINDS
@@ -152,9 +186,6 @@ def test_names_of_columns_are_guessed_as_the_readers_do(held, tmp_path):
     with pytest.warns(UserWarning, match=note):
         table = ba.agreement_table(held(renamed, tmp_path), random_seed=1)
     assert table["estimate"].notna().any()
-    how = {"ties": "common", "order": None, "discrimination": None, "draws": 5, "chains": 1, "random_seed": 1}
-    strengths = ba.davidson(held(games, tmp_path), **how)
-    assert set(strengths["posterior"]["model"].values) == {"A", "B", "C"}
 
 
 CONTAINERS = {
@@ -216,26 +247,6 @@ def test_nothing_is_said_of_clean_tables():
         ba.majority_vote(VOTES)
 
 
-@KINDS
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_evaluate_and_compare(held, tmp_path):
-    given = {} if held is in_memory else {"plausibility": "dirichlet"}
-    result = ba.evaluate(held(VOTES, tmp_path), held(HARD, tmp_path), metrics="accuracy", **given, **SHORT)
-    assert dict(result["posterior"].sizes) == {"chain": 2, "draw": 50, "model": 2}  # nothing that nobody asked for
-    table = ba.compare(result)
-    assert isinstance(table, pd.DataFrame)
-    assert (table.index.name, table.index.tolist()) == ("model", ["right", "wrong"])
-    columns = ["score", "lower", "upper", "prob_best", "rank_lower", "rank_upper", "tier", "difference", "prob_better"]
-    assert {*columns, "difference_lower", "difference_upper", "warning"} <= {*table.columns}
-    assert ((table["lower"] <= table["score"]) & (table["score"] <= table["upper"])).all()
-    pd.testing.assert_frame_equal(table, ba.compare(result, "accuracy"))
-    assert ba.pairwise(result)["prob_better"].sel(model="right", other_model="wrong").item() > 0.95
-    summary = az.summary(result, ci_prob=0.95, ci_kind="hdi", round_to="none")
-    if given:  # of models that may depend on the votes our interval holds two truths
-        found = summary.loc[["accuracy[right]", "accuracy[wrong]"], ["hdi95_lb", "hdi95_ub"]].to_numpy(float)
-        np.testing.assert_allclose(found, table[["lower", "upper"]], rtol=1e-9)
-
-
 def test_a_posterior_is_asked_for_where_labels_are_given():
     with pytest.raises(ba.InputError, match="expected DataTree, got Labels; pass the whole result of a posterior"):
         ba.annotation_certainty(ba.Labels.from_long(VOTES))
@@ -266,17 +277,6 @@ def test_a_refusal_names_the_way_out(call):
     with pytest.raises(ba.InputError, match=REFUSED[call]) as refused:
         eval(f"ba.{call}", {"ba": ba, "votes": votes, "models": models})
     assert "use one of accuracy" not in str(refused.value)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_sets_next_items_and_provenance(tmp_path):
-    scores = ba.Predictions.from_scores(PROBA, items=ITEMS)
-    sets = ba.conformalize(VOTES, PROBA.assign(item=ITEMS))
-    assert sets.predict_set(scores).sizes == {"model": 1, "item": 60, "category": 3}
-    first = ba.annotate_next(VOTES, HARD, n=3, plausibility="dirichlet", random_seed=1)
-    assert first["item"].isin(ITEMS).all()
-    assert ba.dawid_skene(VOTES, tune=5, **SHORT).attrs["inference"] != "exact"  # false of chains
-    assert "4 annotators" in repr(ba.Labels.from_long(VOTES))
 
 
 @KINDS

@@ -23,7 +23,7 @@ class Cells:
     annotator: Integers  # 0 where annotators are unknown or alike
     n_annotators: int  # number of annotators that are told apart
     covariates: Floats  # (covariate, cell)
-    counts: Floats  # (outcome, cell): first wins, second wins, tie
+    counts: Floats  # (outcome, cell): first wins, second wins, tie; comparisons made again weigh less than 1
     entry_model: Codes  # model of each entry of strength, (entry,)
 
 
@@ -50,15 +50,36 @@ def cells_of(comparisons: Comparisons, *, oriented: bool, by_item: bool, by_anno
         outcome = np.where(turned & (outcome < 2), 1 - outcome, outcome)
     who = np.maximum(c.annotator_index, 0) if by_annotator else np.zeros_like(first)
     table: Any = pd.DataFrame(values).assign(who=who, first=first, second=second, outcome=outcome)
+    table["weight"] = 1.0 if by_item else weights_of_passes(c)
     keys = ["who", "first", "second", *range(values.shape[1])]
-    cells: Any = (
-        table.groupby([*keys, "outcome"]).size().unstack(fill_value=0).reindex(columns=range(3), fill_value=0)
-    )
+    cells: Any = table.groupby([*keys, "outcome"])["weight"].sum()
+    cells = cells.unstack(fill_value=0.0).reindex(columns=range(3), fill_value=0.0)
     of = cells.index.to_frame(index=False)
     n_annotators = max(c.annotators.size, 1) if by_annotator else 1
     first, second, who = (of[name].to_numpy() for name in ("first", "second", "who"))
     covariates = of[keys[3:]].to_numpy(float).T
     return Cells(first, second, who, n_annotators, covariates, cells.to_numpy(float).T, entry_model)
+
+
+def weights_of_passes(c: Comparisons) -> Floats:
+    """Weigh the m comparisons of one annotator of one pair in one order on one item by 1 / (1 + (m - 1) kappa).
+
+    This is their design effect (Kish, "Survey Sampling", 1965, 5.4). Kappa sets how often two outcomes of a question
+    agree against two of the same pair on different items.
+    """
+    names = ["first", "second", "who", "item"]
+    table = pd.DataFrame(dict(zip(names, (c.first, c.second, c.annotator_index, c.item_index))))
+    given = pd.crosstab([table[name] for name in names], c.outcome)
+    m = given.sum(axis=1)
+    if m.max() == 1 or not c.items.size or not c.annotators.size:
+        return np.ones(c.first.size)
+    of_pair = given.groupby(["first", "second"]).sum()
+    same, alike = (given**2).to_numpy().sum(), (of_pair**2).to_numpy().sum()
+    others = (of_pair.sum(axis=1) ** 2).sum() - (m**2).sum()
+    expected = (alike - same) / others if others else 1.0
+    observed = (same - m.sum()) / (m * (m - 1)).sum()
+    kappa = 1.0 if expected == 1 else float(np.clip((observed - expected) / (1 - expected), 0, 1))
+    return 1 / (1 + (table.groupby(names)["item"].transform("size").to_numpy() - 1) * kappa)
 
 
 def outcome_probabilities(distance: Floats, odds: Floats) -> tuple[Floats, Floats, Floats]:

@@ -106,6 +106,10 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
         weights = [pt.exp(distance / 2), pt.exp(-distance / 2), odds * pt.ones_like(distance)]
         probability: Any = pt.stack(weights[:n_outcomes], axis=-1)
         probability = probability / probability.sum(axis=-1, keepdims=True)
-        observed = cells.counts[:n_outcomes].T.astype(np.int64)
-        pm.Multinomial("outcomes", observed.sum(axis=1), probability, observed=observed, dims=("cell", "outcome"))
+        observed, dims = cells.counts[:n_outcomes].T, ("cell", "outcome")
+        if (observed % 1).any():  # comparisons made again weigh less than one
+            pm.Potential("outcomes", observed * pt.log(probability), dims=dims)
+        else:
+            counts = observed.astype(np.int64)
+            pm.Multinomial("outcomes", counts.sum(axis=1), probability, observed=counts, dims=dims)
     return graph

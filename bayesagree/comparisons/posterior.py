@@ -59,7 +59,8 @@ def davidson(
     Parameters
     ----------
     comparisons
-        Who won against whom.
+        Who won against whom. What an annotator compared again, in one order on one item, weighs by how far the
+        outcomes agree: m that are alike are one, m that agree by chance are m.
     ties, order, discrimination
         None: no such effect; "common": one for all annotators; "annotator": each has their own, around a common mean;
         "auto": each of 2 to 300 annotators has their own where they made ten comparisons on average, else one for all;

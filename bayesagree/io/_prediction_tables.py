@@ -32,6 +32,27 @@ class Columns(NamedTuple):
         return Columns(model, item, others[0] if one else self.label, self.score)
 
 
+def records(content: Any) -> pd.DataFrame | None:
+    """Return the table in JSON: a list of rows, or labels by model and item; None of anything else."""
+    if isinstance(content, dict) and content and all(isinstance(given, dict) for given in content.values()):
+        content = [
+            {"model": model, "item": item, "label": label}
+            for model, given in content.items()
+            for item, label in given.items()
+        ]
+    rows = isinstance(content, list) and content and all(isinstance(row, dict) for row in content)
+    return pd.DataFrame(content) if rows else None
+
+
+def one_answer_a_row(table: pd.DataFrame, columns: Columns, run: str | None) -> tuple[pd.DataFrame, str | None]:
+    """Return a table without lists of answers, whose places in the list are the runs, and the column of runs."""
+    listed = [name for name in (columns.label, columns.score) if name in table.columns and nested(table[name])]
+    if not listed or run is not None or "run" in table.columns:
+        return table, run
+    table = table.reset_index(drop=True).explode(listed)
+    return table.assign(run=table.groupby(level=0).cumcount()).infer_objects(), "run"
+
+
 def one_row_a_run(table: pd.DataFrame, columns: Columns, run: str | None) -> tuple[pd.DataFrame, Any]:
     """Return a table whose models are runs, without its column of runs, and the model and run of each; or as it is."""
     if run is not None and run not in table.columns:

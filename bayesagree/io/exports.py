@@ -243,7 +243,8 @@ def _fields_of(file: File, what: str) -> Iterator[None]:
 
 
 def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
-    annotations = found.annotations(wanted, file.name)
+    # Answers of runs are other labels than the verdicts on them.
+    annotations = None if wanted.outputs and found.runs else found.annotations(wanted, file.name)
     if wanted.kind == "comparisons" and isinstance(annotations, Rankings):
         annotations = Comparisons.from_rankings(annotations)
     _warn_of_names(annotations, wanted, file.name)
@@ -257,7 +258,8 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
             ]
         labels = labels or [*ours, *sorted({label for _, _, label, _ in found.outputs} - {*ours}, key=str)]
     compared = isinstance(annotations, Comparisons)
-    predictions = found.predictions(labels, () if compared or annotations is None else annotations.items.tolist())
+    annotated = () if compared or annotations is None else annotations.items.tolist()
+    predictions = None if found.runs and annotations is not None else found.predictions(labels, annotated)
     counted = ("models", "comparisons") if compared else ("items", "annotations")
     read = {} if annotations is None else {what: annotations.overview()[what] for what in counted}
     read |= {} if predictions is None else {"models": predictions.models.size}

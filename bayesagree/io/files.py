@@ -62,7 +62,9 @@ def read_predictions(
                                 the last, positive of two labels for each model
     ==========================  ================================================
 
-    Without a column of items the rows are the items 0, 1, ...
+    Without a column of items the rows are the items 0, 1, ... A list in the cell of a label or score holds the answers
+    of several runs. In .json such rows are objects, or the labels are ``{model: {item: label}}``. The log of Inspect
+    has the answers that its first scorer kept, with epochs as runs.
 
     Parameters
     ----------
@@ -117,17 +119,20 @@ def read_outputs(
     file = File(path)
     known = format_of(file, format)
     if format is not None or known is not None:
-        wanted = Wanted(question, labels=labels, duplicates="keep")
+        wanted = Wanted(question, labels=labels, duplicates="keep", outputs=True)
         found = export_of(file, Columns(), wanted, format, known).predictions
         if found is None:
             raise InputError(f"{file.name} holds no outputs of models")
         return found
-    table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
+    table = _prediction_tables.records(file.json)
+    if table is None:
+        table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     columns = _prediction_tables.Columns(**names).found(table)
     if not {*columns[:3]} & {*table.columns}:
         table = table.assign(**{columns.item: range(len(table))})
     with naming(file.name, "predictions"):
+        table, run = _prediction_tables.one_answer_a_row(table, columns, run)
         table, runs = _prediction_tables.one_row_a_run(table, columns, run)
     layout = _prediction_tables.layout(table, columns, labels, numbers)
     with naming(file.name, layout):

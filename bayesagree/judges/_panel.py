@@ -37,8 +37,8 @@ class Panel:
         Floats  # from 0 (negative) to 1 (positive), mean over repeats, NaN where a judge gave none: (item, judge)
     )
     factors: tuple[Factor, ...]  # groupings of the items, the systems first
-    votes: NDArray[np.int64]  # number of people's votes on each item, (item,)
-    positive: NDArray[np.int64]  # number of positive ones among them, (item,)
+    votes: NDArray[np.int64]  # number of people who voted on each item, (item,)
+    positive: Floats  # number of positive ones among them, those of one person averaged, (item,)
     # Probability with which each item was chosen for people; None where verdicts, systems and features decided.
     inclusion: Floats | None = None
 
@@ -100,9 +100,12 @@ def panel_of(
             "or have the judges judge them"
         )
     counts = people.counts()
-    votes, agree = np.zeros(items.size, np.int64), np.zeros(items.size, np.int64)
-    votes[place] = counts.sum(axis=1)
-    agree[place] = counts[:, _code(people, positive)]
+    number, yes = counts.sum(axis=1), counts[:, _code(people, positive)]
+    if people.has_repeats:  # what a person answers again is no other person's vote
+        of_person = verdict_values(people, positive)
+        number, yes = np.isfinite(of_person).sum(axis=1), np.nansum(of_person, axis=1)
+    votes, agree = np.zeros(items.size, np.int64), np.zeros(items.size)
+    votes[place], agree[place] = number, yes
     everything: Any = np.full(items.size, ALL) if system is None else system
     groupings = {"system": everything, **(dict(by.items()) if by is not None else {})}
     factors = [_factor(str(name), groups, items) for name, groups in groupings.items()]

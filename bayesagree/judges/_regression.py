@@ -25,7 +25,7 @@ class Regression:
     scale_index: NDArray[np.int64]  # scale of each coefficient's prior, (column + system x own,); -1: sd 1
     scale_prior: Floats  # standard deviation of the half-normal prior of each scale, (scale,)
     votes: NDArray[np.int64]  # votes of each item, (item,)
-    positive: NDArray[np.int64]  # how many of them are positive, (item,)
+    positive: Floats  # how many of them are positive, (item,)
 
     @cached_property
     def member(self) -> Floats:

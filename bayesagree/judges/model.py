@@ -8,6 +8,7 @@ import pandas as pd
 
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
+from bayesagree.errors import InputError
 from bayesagree.judges._panel import design, panel_of
 from bayesagree.judges._regression import Target, regression
 from bayesagree.judges.prior import CorrectedRatePrior
@@ -58,11 +59,13 @@ def corrected_rate_model(
     import pytensor.tensor as pt
 
     panel = panel_of(verdicts, people, system, positive, by, inclusion)
+    if people.has_repeats:
+        raise InputError("people= holds several answers of a person to an item; keep one: duplicates='first'")
     made, chosen = design(panel), prior or CorrectedRatePrior()
     data = regression(panel, made, chosen)
     with pm.Model(coords={"item": panel.items[panel.seen], "column": made.names}) as graph:
         n: Any = pm.Data("observed_votes", data.votes, dims="item")
-        k = pm.Data("observed_positive_votes", data.positive, dims="item")
+        k = pm.Data("observed_positive_votes", data.positive.astype(np.int64), dims="item")
         sd: Any = np.ones(data.scale_index.size)
         if data.scale_prior.size:
             scale = pm.HalfNormal("scale", data.scale_prior)

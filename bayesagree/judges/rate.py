@@ -89,6 +89,7 @@ def corrected_rate(
         samples of one judge) are averaged; a judge may leave items out.
     people
         One or several labels by people on some of these items. Which ones may depend on system, features and verdicts.
+        Several answers of one person to an item are one vote, their mean.
     system
         System whose output each item is; by default all items are of one system.
     positive
@@ -306,7 +307,8 @@ def _check(panel: Panel, target: str) -> None:
 
 def _warn_of_dependent(panel: Panel) -> None:
     """Warn of judges whose verdicts are not independent of the people's votes."""
-    counts = np.stack([panel.votes - panel.positive, panel.positive], axis=1)[panel.seen]
+    positive = np.rint(panel.positive).astype(np.int64)
+    counts = np.stack([panel.votes - positive, positive], axis=1)[panel.seen]
     said = np.where(np.isnan(panel.verdict), np.nan, panel.verdict > 0.5)[panel.seen]
     if np.isfinite(said).any():
         models = Predictions.from_labels(dict(zip(panel.judges.tolist(), said.T)), labels=[0, 1])

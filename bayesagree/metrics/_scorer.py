@@ -159,7 +159,7 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
     fewest = 1 if predictions.runs is None else int(np.bincount(predictions.runs.code).min())
     for metric in metrics:
         record, name = metric.record, metric.name
-        if record.runs and fewest < (needed := max(2, int(metric.number or 2)) if name != "pass_at_1" else 1):
+        if record.runs and fewest < (needed := int(metric.number or 2)):
             raise InputError(
                 f"{name} needs {needed} runs of every model, and one has {fewest}; a column run= of "
                 "Predictions.from_long tells answers of one model to one item apart"

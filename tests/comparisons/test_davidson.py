@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from bayesagree import Comparisons, InputError, davidson
 from bayesagree.comparisons import DavidsonPrior
-from bayesagree.comparisons._cells import cells_of, outcome_probabilities
+from bayesagree.comparisons._cells import cells_of, outcome_probabilities, weights_of_passes
 from bayesagree.comparisons._density import Density, Form
 from bayesagree.comparisons.model import davidson_model
 
@@ -236,6 +236,18 @@ def test_consistent_wins_beside_an_order_effect_are_nearly_certain():
     games = Comparisons.from_long(pd.DataFrame(rows, columns=["left", "right", "winner"]))
     win = davidson(games, draws=2000, random_seed=1)["posterior"]["strength"]
     assert float((win.sel(model="A") > win.sel(model="B")).mean()) == pytest.approx(0.98, abs=0.01)
+
+
+def test_passes_of_an_annotator_weigh_by_their_design_effect():
+    """Kappa by hand: (8 / 12 - 3 / 9) / (1 - 3 / 9) = 1 / 2, so that three passes weigh 3 / (1 + 2 / 2)."""
+    passes = pd.DataFrame(
+        {"left": "A", "right": "B", "winner": list("AAAABB"), "who": "j", "prompt": [0, 0, 0, 1, 1, 1]}
+    )
+    np.testing.assert_allclose(weights_of_passes(Comparisons.from_long(passes, annotator="who", item="prompt")), 0.5)
+    once = food().assign(prompt=range(30), who="j")
+    again, first = (Comparisons.from_long(pd.concat([once] * n), annotator="who", item="prompt") for n in (5, 1))
+    how = Form("common", None, None, item_effects=False).cells
+    np.testing.assert_allclose(cells_of(again, **how).counts, cells_of(first, **how).counts)
 
 
 def test_components_are_warned_of():

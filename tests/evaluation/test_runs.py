@@ -1,5 +1,6 @@
 """Models that answered several times: what is read, scored and split."""
 
+import json
 from itertools import combinations
 
 import numpy as np
@@ -67,6 +68,16 @@ def test_the_column_of_runs_is_found_by_its_name(column, runs):
         assert one.model_names.tolist() == ["m"]
 
 
+def test_lists_in_json_are_runs(tmp_path, runs):
+    given = table().groupby("item")["label"].agg(list)
+    rows = [{"model": "m", "item": item, "label": labels} for item, labels in given.items()]
+    for name, content in (("rows.json", rows), ("models.json", {"m": given.to_dict()})):
+        (tmp_path / name).write_text(json.dumps(content))
+        np.testing.assert_array_equal(read_predictions(tmp_path / name).label_index, runs.label_index)
+    listed = [{"model": "m", "item": item, "score": [0.2, 0.6]} for item in NAMES]
+    np.testing.assert_allclose(read_predictions(pd.DataFrame(listed)).pooled().scores[0, :, 1], 0.4)
+
+
 def test_a_column_that_tells_no_rows_apart_is_no_run():
     once = table("seed").query("seed == 2")
     assert Predictions.from_long(once).runs is None
@@ -96,7 +107,7 @@ def test_what_is_no_run_is_refused(call, says):
 
 def test_metrics_of_runs_need_runs(runs, sure):
     once = Predictions.from_labels({"m": ["pass"] * 6}, items=NAMES, labels=["fail", "pass"])
-    assert scored(sure, once, "pass_at_1") == 1
+    assert scored(sure, once, "pass_at_1") == scored(sure, once, "pass_hat_1") == 1
     for predictions, metric in ((once, "flip_rate"), (runs, "pass_at_5")):
         with pytest.raises(InputError, match=f"{metric} needs . runs of every model"):
             scored(sure, predictions, metric)

@@ -61,6 +61,20 @@ def test_accuracy_against_votes_is_that_of_evaluate(logs):
     assert found["lower"] < found["accuracy"] < found["upper"]
 
 
+def test_epochs_of_a_log_that_inspect_wrote_are_runs(logs, tmp_path):
+    from inspect_ai.log import read_eval_log, write_eval_log
+
+    log = read_eval_log(logs["words"]["log"])
+    again = [sample.model_copy(update={"epoch": 2}, deep=True) for sample in log.samples]
+    for sample in again[:5]:
+        sample.scores["word"].answer = "no"
+    log.samples, log.eval.config.epochs = [*log.samples, *again], 2
+    write_eval_log(log, str(tmp_path / "epochs.eval"))
+    runs = ba.read_predictions(tmp_path / "epochs.eval")
+    assert runs.model_names.tolist() == ["mockllm/model"] and runs.items.size == 20
+    assert (runs.categories[runs.label_index] == "yes").sum(axis=1).tolist() == [20, 15]
+
+
 def test_on_task_end_writes_the_report_beside_the_log_of_the_metric_alone(logs):
     log = Path(logs["words"]["log"])
     written = {name: result["on_task_end"] for name, result in logs.items()}

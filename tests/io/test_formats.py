@@ -9,7 +9,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from bayesagree import read_annotations
+from bayesagree import read_annotations, read_predictions
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.io import read_export
@@ -120,7 +120,9 @@ def test_promptfoo_judges_outputs(tmp_path):
 def inspect_log(path, compression, epochs=1):
     log = {"version": 2, "status": "success", "eval": {"model": "openai/x", "config": {"epochs": epochs}}}
     samples = [
-        {"id": i, "epoch": e + 1, "scores": {"judge_a": {"value": "C" if i else "I"}, "judge_b": {"value": "C"}}}
+        {"id": i, "epoch": e + 1, "scores": {
+            "judge_a": {"value": "C" if i else "I", "answer": f"{i - e}"}, "judge_b": {"value": "C"},
+        }}
         for i in range(3) for e in range(epochs)
     ] + [{"id": 9, "epoch": 1, "error": {"message": "x"}, "scores": {}}]  # fmt: skip
     from backports.zstd import zipfile as with_zstd
@@ -143,7 +145,12 @@ def test_inspect_logs_of_either_packing(tmp_path, compression):
 
 
 def test_epochs_are_not_more_items_without_a_word(tmp_path):
-    export = read_export(inspect_log(tmp_path / "log.eval", zipfile.ZIP_DEFLATED, epochs=2))
+    path = inspect_log(tmp_path / "log.eval", zipfile.ZIP_DEFLATED, epochs=2)
+    export = read_export(path)
+    assert export.predictions is None  # answers have other labels and items than verdicts
+    answers = read_predictions(path)
+    assert answers.model_names.tolist() == ["openai/x"] and answers.runs.names.tolist() == [1, 2]
+    assert answers.categories[answers.label_index].tolist() == [["0", "1", "2"], ["-1", "0", "1"]]
     assert export.annotations.items.size == 6
     assert "2 epochs" in export.notes[0]
 

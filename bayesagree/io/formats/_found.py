@@ -24,7 +24,7 @@ LISTS = {list, tuple, np.ndarray}
 
 
 class Wanted(NamedTuple):
-    """How the answers are to be read: question, kind of annotations, scale, labels in order, repeats."""
+    """How the answers are to be read: question, kind of annotations, scale, labels in order, repeats; or outputs."""
 
     question: str | None = None
     kind: Kind | None = None
@@ -35,6 +35,7 @@ class Wanted(NamedTuple):
     na_values: Any = ()
     merge_similar: bool = False
     ordered: bool | None = None
+    outputs: bool = False
 
     @property
     def cleans(self) -> bool:
@@ -83,6 +84,8 @@ class Found:
     spans: list[tuple[str, Any, Any, int | None, int | None, Any]] = field(default_factory=list)
     # Rows (model, item, value, score) of models: hard labels where the score is None.
     outputs: list[tuple[str, Any, Any, Any]] = field(default_factory=list)
+    # Run of each of them, where they are of other items and labels than the answers.
+    runs: list[Any] = field(default_factory=list)
     # Label of an item by its name.
     gold: dict[Any, Any] = field(default_factory=dict)
     # Features of annotators: a mapping for each.
@@ -214,6 +217,10 @@ class Found:
         frame: Any = pd.DataFrame(self.outputs, columns=["model", "item", "label", "score"])
         if frame["score"].notna().all():
             return Predictions.from_long(frame, score="score", labels=labels)
+        if self.runs:
+            return Predictions.from_long(
+                frame.assign(run=self.runs), run="run" if len({*self.runs}) > 1 else None
+            )
         known = set(frame["item"])
         others = pd.DataFrame({"item": objects([item for item in items if item not in known])})
         frame = pd.concat([frame.drop(columns="score"), others.assign(model=self.outputs[0][0])])

@@ -1,4 +1,4 @@
-"""Inspect: logs of an evaluation, `.eval` archives or JSON. Every scorer judges every sample."""
+"""Inspect: logs of an evaluation, `.eval` archives or JSON. Every scorer judges every sample and may keep an answer."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +20,10 @@ def read(file: File, question: str | None) -> Found:
             continue
         item = sample["id"] if epochs == 1 else f"{sample['id']} (epoch {sample.get('epoch', 1)})"
         found.system[item] = system
+        kept = [one["answer"] for one in (sample.get("scores") or {}).values() if one.get("answer") is not None]
+        if kept:
+            found.outputs.append((system, sample["id"], kept[0], None))
+            found.runs.append(sample.get("epoch", 1))
         for judge, score in (sample.get("scores") or {}).items():
             for question_, who, value in _values(judge, score.get("value")):
                 if isinstance(value, float) and value != value:
@@ -27,7 +31,9 @@ def read(file: File, question: str | None) -> Found:
                     continue
                 found.answers.append((question_, item, who, value))
     if epochs > 1:
-        found.notes.append(f"{epochs} epochs: an item is one epoch of a sample; resample samples for intervals")
+        found.notes.append(
+            f"{epochs} epochs: a judged item is one epoch of a sample; resample samples for intervals"
+        )
     return found
 
 
