@@ -109,7 +109,7 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         --------
         >>> import pandas as pd
         >>> table = pd.DataFrame({"photo": [1, 1, 2], "worker": list("aba"), "label": ["cat", "dog", "cat"]})
-        >>> Labels.from_long(table, item="photo").counts().tolist()
+        >>> Labels.from_long(table, item="photo", annotator="worker").counts().tolist()
         [[1, 1], [1, 0]]
         """
         table = eager_frame(frame)

@@ -70,10 +70,10 @@ def audit(
     --------
     >>> from bayesagree import Labels
     >>> rng = np.random.default_rng(1)
-    >>> votes = np.where(rng.random((80, 5)) < 0.2, "no", np.array(["no", "yes"])[np.arange(80) % 2, None])
-    >>> votes[:, 4] = rng.choice(["no", "yes"], 80)
+    >>> votes = np.where(rng.random((200, 5)) < 0.2, "no", np.array(["no", "yes"])[np.arange(200) % 2, None])
+    >>> votes[:, 4] = rng.choice(["no", "yes"], 200)
     >>> audit(Labels.from_matrix(votes)).query("severity == 'warning'")["where"].tolist()
-    ["'4'"]
+    ['4']
     """
     given = as_annotations(annotations, (Labels, Ratings, Rankings, Comparisons))
     games = given if isinstance(given, Comparisons) else None

@@ -1,12 +1,13 @@
-"""Hamiltonian Monte Carlo: Markov chains of trajectories with random lengths, in units that the caller gives.
+"""Hamiltonian Monte Carlo: Markov chains of trajectories with random lengths, and jumps between modes.
 
 Source: Neal, "MCMC using Hamiltonian dynamics" (2011), https://arxiv.org/abs/1206.1901, sections 4 (units) and 4.2
-(trajectories of random length).
+(trajectories of random length); Tierney, "Markov chains for exploring posterior distributions", Annals of Statistics 22
+(1994), section 2.3.3 (jumps: independence chains within a hybrid).
 """
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,30 @@ FIRST_STEP = 0.3
 ACCEPTANCE = 0.8
 # Log densities at points (..., parameter) and the gradients there; minus infinity rejects a trajectory.
 Density = Callable[[Floats], tuple[Any, Floats]]
+# Of `walk`: trajectories before each of the two refits of the units and after the last; draws that old units are worth,
+# a parameter; lengths of trajectories, around a quarter of the circle that they are under a normal density; acceptance;
+# steps for which a jump is made, and degrees of freedom of the t distributions that jumps come from.
+WARM_UP, UNIT_DRAWS, LENGTHS, WALK_ACCEPTANCE = (8, 8, 4), 1.0, (1.2, 2.8), 0.85
+STEPS_A_JUMP, FREEDOM = 3, 5.0
+
+
+class Modes(NamedTuple):
+    """Equal parts of t distributions around modes (mode, parameter), roots of whose squared scales are `roots`."""
+
+    at: Floats
+    roots: Floats
+
+    def draw(self, n: int, rng: Rng) -> Floats:
+        """Draw n points, shape (point, parameter)."""
+        which, (_, size) = rng.integers(len(self.at), size=n), self.at.shape
+        away = rng.standard_normal((n, size)) / np.sqrt(rng.chisquare(FREEDOM, (n, 1)) / FREEDOM)
+        return self.at[which] + np.einsum("npq,nq->np", self.roots[which], away)
+
+    def log_density(self, points: Floats) -> Floats:
+        """Return the log density at points (point, parameter), up to a constant."""
+        away = np.linalg.solve(self.roots, (points - self.at[:, None]).swapaxes(1, 2))
+        tails = -(FREEDOM + self.at.shape[1]) / 2 * np.log1p(np.square(away).sum(axis=1) / FREEDOM)
+        return np.logaddexp.reduce(tails - np.linalg.slogdet(self.roots)[1][:, None])
 
 
 class Chain:
@@ -94,10 +119,49 @@ class Chain:
                 break
         momentum = momentum + 0.5 * step * (slope @ self.units + pull * away)
         change = height - 0.5 * np.square(momentum).sum(axis=-1) - energy
+        chance = self._take(point, height, slope, change)
+        if self.centre is not None:
+            self.away = np.where(self.taken, away, self.away)
+        return chance
+
+    def jump(self, modes: Modes) -> float:
+        """Propose a point apart from the present one, and return its probability to be accepted."""
+        point = modes.draw(len(self.point), self.rng)
+        height, slope = self.density(point)
+        change = height - self.height + modes.log_density(self.point) - modes.log_density(point)
+        return self._take(point, height, slope, change)
+
+    def _take(self, point: Floats, height: Any, slope: Floats, change: Any) -> float:
         accepted = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
         taken = self.rng.random(accepted.shape) < accepted
-        self.height, one = np.where(taken, height, self.height), taken[..., None]
-        self.point, self.slope = np.where(one, point, self.point), np.where(one, slope, self.slope)
-        if self.centre is not None:
-            self.away = np.where(one, away, self.away)
+        self.height, self.taken = np.where(taken, height, self.height), taken[..., None]
+        self.point, self.slope = np.where(self.taken, point, self.point), np.where(self.taken, slope, self.slope)
         return float(accepted.mean())
+
+
+def walk(density: Density, start: Floats, units: Floats, draws: int, rng: Rng, modes: Modes | None = None) -> Floats:
+    """Draw points, shape (walker, draw, parameter), by walkers that begin at `start`, shape (walker, parameter).
+
+    Their `units` are refitted to all of them twice while they warm up. Between modes, where given, they also jump.
+    """
+    chain = Chain(density, start, units, rng, shortest=LENGTHS[0], longest=LENGTHS[1])
+
+    def moved(number: int, move: Callable[[], Any]) -> Floats:
+        ends = np.empty((number, *start.shape))
+        for end in ends:
+            move()
+            for _ in range(1 + int(LENGTHS[1] / chain.step / STEPS_A_JUMP) if modes else 0):
+                chain.jump(modes)
+            end[:] = chain.point
+        return ends
+
+    past = np.empty((0, *start.shape))
+    for number in WARM_UP:
+        if len(past):
+            recent = past[len(past) // 3 :].reshape(-1, start.shape[1])
+            away = np.linalg.solve(chain.units, (recent - recent.mean(axis=0)).T)
+            worth = UNIT_DRAWS * start.shape[1]
+            inner = (away @ away.T + worth * np.eye(start.shape[1])) / (len(recent) + worth)
+            chain.units = chain.units @ np.linalg.cholesky(inner)
+        past = np.concatenate([past, moved(number, lambda: chain.adapt(1, WALK_ACCEPTANCE))])
+    return moved(draws, chain.move).swapaxes(0, 1)

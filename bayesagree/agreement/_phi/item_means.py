@@ -18,7 +18,7 @@ from bayesagree.errors import ConvergenceError
 # Largest table of (parameters, pattern, node) held at once: 32 MB.
 CELLS = 4_000_000
 # Nodes at most: enough for item likelihoods with a standard deviation of 1e-3 in logit(mu).
-MOST_NODES = 20_000
+MOST_NODES = 40_000
 # Logit beyond which a mean has less than 1e-17 of the mass of a flat prior.
 FARTHEST = 40.0
 # Nodes within one standard deviation of a prior, below which the likelihood is interpolated.

@@ -198,7 +198,7 @@ def positions(weight: Sequence[float], draws: int) -> list[NDArray[np.int64]]:
     Examples
     --------
     >>> [at.tolist() for at in positions([0.5, 0.3, 0.2], 9)]
-    [[1, 3, 5, 7], [0, 4, 8], [2, 6]]
+    [[0, 3, 5, 8], [1, 4, 7], [2, 6]]
     """
     exact = np.array(weight) * draws
     number = np.floor(exact).astype(np.int64)

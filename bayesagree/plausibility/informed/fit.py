@@ -7,7 +7,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Floats, Rng
-from bayesagree.inference.lockstep import Density, hamiltonian_draws
+from bayesagree.inference.hamiltonian import Density, Modes, walk
 from bayesagree.plausibility.informed.family import Items, kinds
 from bayesagree.plausibility.informed.prior import Layout
 
@@ -94,7 +94,7 @@ def chains_of(density: Density, fits: list[Fit], draws: int, chains: int, rng: R
         away = np.where(near[:, None], away, away / 2)
     start = modes[which] + away
     root = np.linalg.cholesky(np.einsum("fpq,frq->pr", roots, roots) / len(fits))
-    out = hamiltonian_draws(density, start, root, -(-draws // WALKERS), rng)
+    out = walk(density, start, root, -(-draws // WALKERS), rng, Modes(modes, roots) if len(fits) > 1 else None)
     return out.reshape(chains, -1, size)[:, :draws]
 
 

@@ -4,7 +4,7 @@ Few votes say little of one item, so that its prior counts; and the prior of eve
 it is learnt. An item is open (a Dirichlet distribution around what the predictions say), clear (nearly one-hot), or one
 of which the predictions know the best label and nothing of by how much; `family` has the equations. Given the
 parameters the posterior of an item is a mixture in closed form, and so is the likelihood of its votes. The parameters
-are drawn by Hamiltonian Monte Carlo (`inference.lockstep`), then each item given the parameters and its votes. Items
+are drawn by Hamiltonian Monte Carlo (`inference.hamiltonian`), then each item given the parameters and its votes. Items
 without votes are drawn from the learnt prior. Where predictions say nothing their slopes shrink to zero, and labels
 alone teach the prior (empirical Bayes). The annotators count as a random sample of readers, exchangeable within an
 item.

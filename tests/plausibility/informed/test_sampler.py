@@ -10,7 +10,7 @@ from scipy.stats import kstest
 from bayesagree import Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.convergence import diagnostics
-from bayesagree.inference.lockstep import hamiltonian_draws
+from bayesagree.inference.hamiltonian import Modes, walk
 from bayesagree.inference.slices import elliptical_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.family import draw_items
@@ -25,15 +25,32 @@ def skewed(x):
     return height, np.column_stack([1 - np.exp(np.minimum(x[:, 0], 50)), -4 * x[:, 1] / (3 + x[:, 1] ** 2)])
 
 
-@pytest.mark.parametrize("sampler", [elliptical_draws, hamiltonian_draws])
+@pytest.mark.parametrize("sampler", [elliptical_draws, walk])
 def test_samplers_draw_a_skewed_density(sampler):
     """From a start and units that fit neither variable."""
     rng, start = np.random.default_rng(1), np.random.default_rng(2).normal(size=(40, 2))
     centre = (np.array([3.0, 2.0]),) if sampler is elliptical_draws else ()
-    density = skewed if sampler is hamiltonian_draws else lambda x: skewed(x)[0]
+    density = skewed if sampler is walk else lambda x: skewed(x)[0]
     drawn = sampler(density, start, *centre, 2 * np.eye(2), 200, rng)[:, ::10]
     assert kstest(np.exp(drawn[..., 0].ravel()), "expon").pvalue > 1e-3
     assert kstest(drawn[..., 1].ravel(), "t", args=(3,)).pvalue > 1e-3
+
+
+def test_walkers_jump_between_modes():
+    """Three parts of ten of the mass lie twelve standard deviations from the rest; the walkers begin half and half."""
+    far, log_share = np.full(4, 6.0), np.log([0.3, 0.7])
+
+    def density(x):
+        logs = log_share - 0.5 * np.square(x[:, None] - np.stack([far, -far])).sum(axis=2)
+        share = np.exp(logs - np.logaddexp(*logs.T)[:, None])
+        return np.logaddexp(*logs.T), share @ np.stack([far, -far]) - x
+
+    start = np.repeat(np.stack([far, -far]), 10, axis=0)
+    modes = Modes(np.stack([far, -far]) + 0.3, np.broadcast_to(1.2 * np.eye(4), (2, 4, 4)))
+    first = walk(density, start, np.eye(4), 200, np.random.default_rng(1), modes)[..., :1] > 0
+    _, ess = diagnostics(first.astype(float))
+    assert abs(first.mean() - 0.3) < 4 * np.sqrt(0.21 / ess[0])
+    assert ess[0] > 500
 
 
 def test_parameters_are_those_of_the_plain_twin():
