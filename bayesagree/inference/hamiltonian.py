@@ -139,7 +139,9 @@ class Chain:
         return float(accepted.mean())
 
 
-def walk(density: Density, start: Floats, units: Floats, draws: int, rng: Rng, modes: Modes | None = None) -> Floats:
+def walk(
+    density: Density, start: Floats, units: Floats, draws: int, rng: Rng, modes: Modes | None = None
+) -> Floats:
     """Draw points, shape (walker, draw, parameter), by walkers that begin at `start`, shape (walker, parameter).
 
     Their `units` are refitted to all of them twice while they warm up. Between modes, where given, they also jump.

@@ -103,7 +103,6 @@ CLAIMS = (
     "dgt_never_better",
     "only_sgt_improves",
     "sgt_most_variable",
-    "extreme_quality",
     "bad_quality",
     "bad_pgt_beats_supervised",
     "average_quality",
@@ -142,6 +141,13 @@ def test_good_case_sgt_beats_supervised_in_20_of_30_cells_not_in_the_published_2
     claim = claims.good_sgt_beats_supervised(study)
     assert not claim.holds if whole(study) else True
     assert cells(claim) == 20 if whole(study) else 18 <= cells(claim) <= 22
+
+
+def test_all_solutions_of_the_extreme_case_are_of_low_quality(study):
+    if whole(study):
+        assert claims.extreme_quality(study).holds
+    found = study.swap_error.sel(case="extreme", auc_method=list(claims.PUBLISHED))
+    assert (claims.interval(found)[1] > claims.MIDDLE).all()
 
 
 def no_cell_contradicts(study, case, method, least):
