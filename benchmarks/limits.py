@@ -23,7 +23,7 @@ SMALL = 20
 NOTES = """
 What lies between: selections,
 ties and rejections branch where nobody can predict it; a Gibbs sweep of Plackett-Luce adds up worths and exposures over
-sets of three labels; the AUC counts pairs in a tree after its sort."""
+sets of three labels; the AUC against a graded truth is SciPy's Kendall tau."""
 
 
 def rows(small: int = 1) -> Iterator[HotPath]:

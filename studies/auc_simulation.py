@@ -207,7 +207,7 @@ def _run(
     drawn = (rng.random(n_items) < problem.plausibility).astype(np.float64)
     estimates = np.stack([
         order.weighted(*_majority(n_positive, n_labels, rng)),
-        [ScoreOrder(o[None], t[None]).weighted(*_majority(n_positive, n_labels, rng))[0] for o, t in zip(*order)],
+        [ScoreOrder.of(row[None]).weighted(*_majority(n_positive, n_labels, rng))[0] for row in problem.scores],
         order.by_annotator(problem.item_index, problem.annotator_index, problem.positive),
         order.graded((n_positive + 0.5) / (n_labels + 1)),
         order.weighted(drawn, 1 - drawn),

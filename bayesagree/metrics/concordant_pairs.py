@@ -1,63 +1,79 @@
-"""Concordance of scores with a truth of any kind: the area under the curve beyond two classes.
+"""Pairs of items that scores put in the right order: every area under a curve, and its form for a graded truth.
 
-The kernels take `order` (positions of the items, worst score first) and `tied` (whether the item at a place has the
-same score as the one before it), so that a model is sorted once and then compared with any number of truths.
+A model is sorted once and then compared with any number of truths, each given as the positive and the negative mass of
+every item: one walk along the scores counts the pairs.
 """
 
 from typing import Any, NamedTuple, Self
 
 import numba
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Floats, Places
 from bayesagree.errors import InputError
-from bayesagree.inference.streams import item_blocks, map_blocks
-
-# Scores that one thread orders at a time: enough to hide the start of a thread, few enough for its cache.
-SCORES = 50_000
+from bayesagree.inference.streams import map_blocks
 
 
 class ScoreOrder(NamedTuple):
-    """Scores of several models, sorted once and compared with as many truths as needed."""
+    """Scores of several models, shape (model, item), sorted once and compared with as many truths as needed."""
 
-    # Positions of the items in ascending order of score, shape (model, item).
+    scores: Floats
+    # Positions of the items in descending order of score, shape (model, item).
     order: Places
-    # Whether the item at a place has the score of the one before it, shape (model, item).
-    tied: NDArray[np.bool_]
+    # Whether the next item in this order has another score, shape (model, item).
+    ends: NDArray[np.bool_]
 
     @classmethod
     def of(cls, scores: Floats) -> Self:
-        """Sort the scores, shape (model, item), of every model."""
-        order = np.argsort(scores, axis=1)
-        ordered = np.take_along_axis(scores, order, axis=1)
-        tied = np.zeros(scores.shape, np.bool_)
-        tied[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
-        return cls(order, tied)
+        """Sort the scores of every model."""
+        order = np.argsort(-scores, axis=1)
+        falls = np.diff(np.take_along_axis(scores, order, axis=1)) != 0
+        return cls(scores, order, np.pad(falls, ((0, 0), (0, 1)), constant_values=True))
 
-    def graded(self, truth: Floats) -> Floats:
-        """Return the share of item pairs of different truth, shape (item,), that each model orders right."""
-        _, level, count = np.unique(truth, return_inverse=True, return_counts=True)
-        if count.size == 2:
-            return self.weighted(level.astype(np.float64), 1.0 - level)
-        pairs = int(truth.size**2 - (count**2).sum()) // 2
-        out = np.full(len(self.order), np.nan)
-        if pairs:
-            graded_concordances(self.order, self.tied, level, pairs, out)
-        return out
+    def walked(self, positive: NDArray[Any], negative: NDArray[Any], *, precision: bool = False) -> Floats:
+        """Return the mass of pairs of a positive item above a negative one, equal scores counting one half.
+
+        Masses have shape (item, sample), the result (model, sample). Or return the sum of the precision at the place of
+        every positive item.
+        """
+
+        def walk(model: int) -> Floats:
+            out = np.zeros(positive.shape[1])
+            walk_down(self.order[model], self.ends[model], positive, negative, precision, out)
+            return out
+
+        return np.stack([*map_blocks(walk, [*range(len(self.order))])])
 
     def weighted(self, positive: NDArray[Any], negative: NDArray[Any]) -> Floats:
-        """Return the share of (positive, negative) mass on two items that each model orders right.
+        """Return the share of (positive, negative) mass on two items that each model orders right, NaN of none.
 
-        Of masses (item,) shape (model,); of draws of them, shape (draw, item), shape (draw, model).
+        Of masses (item,) shape (model,); of draws of them, (item, sample), shape (model, sample).
         """
-        positive, negative = np.broadcast_arrays(positive, negative)
-        out = np.empty((*positive.shape[:-1], len(self.order)))
-        weighted_concordances(
-            self.order, self.tied, np.atleast_2d(positive), np.atleast_2d(negative), np.atleast_2d(out)
-        )
-        return out
+        masses = np.broadcast_arrays(positive, negative)
+        plus, minus = (np.ascontiguousarray(mass).reshape(len(mass), mass[:1].size or 1) for mass in masses)
+        own = (plus * minus).sum(axis=0)
+        pairs = plus.sum(axis=0) * minus.sum(axis=0) - own
+        return ratio(self.walked(plus, minus) - own / 2, pairs).reshape(-1, *masses[0].shape[1:])
+
+    def graded(self, truth: NDArray[Any]) -> Floats:
+        """Return the share of item pairs of different truth, shape (item,), that each model orders right.
+
+        From Kendall's tau b, which divides pairs in order less those in reverse by the pairs of different truth and by
+        those of different scores, a root of each.
+        """
+        from scipy.stats import kendalltau
+
+        differ = n_differing(truth)
+        if (highest := truth == truth.max(initial=-np.inf)).sum() * (
+            ~highest
+        ).sum() == differ:  # two values or one
+            return self.weighted(highest, ~highest)
+        of_scores = [n_differing(row) for row in self.scores]
+        taus: Any = [kendalltau(row, truth, method="asymptotic")[0] for row in self.scores]
+        return 0.5 + np.nan_to_num(taus) * np.sqrt(np.array(of_scores) / differ) / 2
 
     def by_annotator(self, item: NDArray[Any], annotator: NDArray[Any], positive: NDArray[np.bool_]) -> Floats:
         """Return the mean over annotators of the area under the curve against their own labels, shape (model,).
@@ -67,25 +83,22 @@ class ScoreOrder(NamedTuple):
         where that is everybody.
         """
         n, pairs = np.bincount(annotator), annotator_pairs(annotator, positive)
-        share = np.where(pairs > 0, n, 0) / np.maximum(pairs, 1)
-        out = np.full(len(self.order), np.nan)
-        if not share.any():
-            return out
-        # Keys sort labels by annotator, then by the rank of the item's score.
-        first, rank = (
-            annotator.astype(np.int64) * (self.order.shape[1] + 1),
-            np.empty(self.order.shape[1], np.int64),
-        )
-        start = np.cumsum(n - np.bincount(annotator[positive], minlength=n.size))
-        start = np.append(0, start)[annotator[positive]]
-        for m, (order, tied) in enumerate(zip(self.order, self.tied)):
-            rank[order] = np.cumsum(~tied)
-            key = first + rank[item]
-            negatives = np.sort(key[~positive])
-            below, not_above = (np.searchsorted(negatives, key[positive], side) for side in ("left", "right"))
-            won = (below + not_above) / 2 - start
-            out[m] = share[annotator[positive]] @ won
-        return out / n[pairs > 0].sum()
+        ranks = pd.DataFrame(self.scores[:, item].T).groupby(annotator).rank().to_numpy()
+        # The ranks of an annotator's positive labels count the labels below each, other positive ones among them.
+        share, n_positive = np.where(pairs > 0, n, 0) / np.maximum(pairs, 1), np.bincount(annotator[positive])
+        among = share[: n_positive.size] @ (n_positive * (n_positive + 1) / 2)
+        return ratio(share[annotator[positive]] @ ranks[positive] - among, n[pairs > 0].sum())
+
+
+def ratio(part: Floats, whole: Any) -> Floats:
+    """Return a ratio, NaN where there is nothing to divide by."""
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=np.broadcast_to(whole > 0, part.shape))
+
+
+def n_differing(values: NDArray[Any]) -> int:
+    """Return the number of pairs of different values."""
+    count = np.unique(values, return_counts=True)[1]
+    return int(values.size**2 - (count**2).sum()) // 2
 
 
 def annotator_pairs(annotator: NDArray[Any], positive: NDArray[np.bool_], n: int = 0) -> NDArray[np.int64]:
@@ -122,7 +135,7 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
     --------
     >>> concordance([[0.1, 0.4, 0.35, 0.8], [1, 2, 3, 4]], [0, 0, 1, 1]).values.tolist()
     [0.75, 1.0]
-    >>> concordance([0.1, 0.4, 0.35, 0.8], [0.2, 0.3, 0.6, 0.6]).item()
+    >>> concordance([0.1, 0.4, 0.35, 0.8], [0.2, 0.3, 0.6, 0.6]).round(2).item()
     0.8
 
     References
@@ -142,65 +155,27 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
             raise InputError(
                 f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number"
             )
-    matrix = np.atleast_2d(batch)
-    blocks = item_blocks(len(matrix), max(1, SCORES // max(values.size, 1)))
-    parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(values), blocks)
-    found = np.concatenate(list(parts)).reshape(batch.shape[:-1])
+    rows = np.atleast_2d(batch)
+    parts = map_blocks(lambda m: ScoreOrder.of(rows[m : m + 1]).graded(values), [*range(len(rows))])
+    found = np.concatenate([*parts]).reshape(batch.shape[:-1])
     return xr.DataArray(found, dims=("model",)[: found.ndim], name="concordance")
 
 
 @numba.njit(cache=True, nogil=True)
-def graded_concordances(order: Places, tied: NDArray[np.bool_], level: Places, pairs: int, out: Floats) -> None:
-    """Fill `out` (model,) with the share of the `pairs` of items of different truth that each model orders right.
-
-    A Fenwick tree counts the items met so far by the level of their truth.
-    """
-    n_levels = level.max() + 1
-    for m in range(order.shape[0]):
-        tree = np.zeros(n_levels + 1, np.int64)
-        misordered, place = 0, 0  # twice the pairs in the wrong order, and once those that the model ties
-        while place < order.shape[1]:
-            stop = place + 1
-            while stop < order.shape[1] and tied[m, stop]:
-                stop += 1
-            for seen in (place, stop):  # items of lower scores, then those of equal scores too
-                for k in range(place, stop):
-                    misordered += seen
-                    node = level[order[m, k]] + 1
-                    while node > 0:
-                        misordered -= tree[node]
-                        node &= node - 1
-                for k in range(place, stop if seen == place else place):
-                    node = level[order[m, k]] + 1
-                    while node <= n_levels:
-                        tree[node] += 1
-                        node += node & -node
-            place = stop
-        out[m] = 1 - misordered / (2 * pairs)
-
-
-@numba.njit(cache=True, nogil=True)
-def weighted_concordances(
-    order: Places, tied: NDArray[np.bool_], positive: Floats, negative: Floats, out: Floats
-) -> None:
-    """Fill `out` (draw, model) with the share of (positive, negative) mass on two items that the scores order right.
-
-    NaN where there is none; the probabilities have shape (draw, item).
-    """
-    for draw in range(positive.shape[0]):
-        for m in range(order.shape[0]):
-            below, step, won, own, positives = 0.0, 0.0, 0.0, 0.0, 0.0
-            here = 0.0  # positive mass of the present run of equal scores, and `step` its negative mass
-            for k in range(order.shape[1]):
-                if not tied[m, k]:
-                    won += here * (below + 0.5 * step)
-                    below += step
-                    here, step = 0.0, 0.0
-                p, q = positive[draw, order[m, k]], negative[draw, order[m, k]]
-                here += p
-                step += q
-                positives += p
-                own += p * q
-            won += here * (below + 0.5 * step)
-            mass = positives * (below + step) - own
-            out[draw, m] = (won - 0.5 * own) / mass if mass > 0 else np.nan
+def walk_down(order, ends, positive, negative, precision, out):
+    """Walk from the highest score down, equal scores at one step, and add to `out` (sample,); see `walked`."""
+    above, others, here, step = np.zeros_like(out), np.zeros_like(out), np.zeros_like(out), np.zeros_like(out)
+    for at in range(order.size):
+        plus, minus = positive[order[at]], negative[order[at]]
+        for s in range(out.size):
+            here[s] += plus[s]
+            step[s] += minus[s]
+        if ends[at]:
+            for s in range(out.size):
+                if precision:
+                    others[s] += step[s]
+                    out[s] += here[s] * (above[s] + here[s]) / (above[s] + here[s] + others[s])
+                else:
+                    out[s] += step[s] * (above[s] + 0.5 * here[s])
+                above[s] += here[s]
+                here[s] = step[s] = 0.0

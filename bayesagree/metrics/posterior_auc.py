@@ -155,10 +155,12 @@ def _against_labels(
     np.add.at(negative, (rows, place), atoms * ~is_positive)
     above, below = rng.gamma(PERFECT * np.array([[chance], [1 - chance]]), size=(2, n_draws))
     of_positive, of_negative = positive.sum(axis=1), negative.sum(axis=1)
-    pairs = of_positive * of_negative - (positive * negative).sum(axis=1)
+    own = (positive * negative).sum(axis=1)
+    pairs = of_positive * of_negative - own
     right = above * of_negative + below * of_positive + above * below
-    area = (order.weighted(positive, negative) * pairs[:, None] + right[:, None]) / (pairs + right)[:, None]
-    return np.column_stack([area, top])
+    won = order.walked(np.ascontiguousarray(positive.T), np.ascontiguousarray(negative.T)) - own / 2
+    area = (won + right) / (pairs + right)
+    return np.column_stack([area.T, top])
 
 
 def _annotator_weights(n: int, n_draws: int, rng: np.random.Generator) -> Floats:

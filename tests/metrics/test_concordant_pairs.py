@@ -1,4 +1,4 @@
-"""The compiled concordance against counting pairs one by one, and against other libraries."""
+"""Concordance against counting pairs one by one, and against other libraries."""
 
 import numpy as np
 import pytest
@@ -68,9 +68,9 @@ def test_weighted_equals_counting_pairs(problem):
     expected = [brute_weighted(row, positive, negative) for row in scores]
     order = ScoreOrder.of(scores)
     np.testing.assert_allclose(order.weighted(positive, negative), expected, rtol=1e-10)
-    draws = np.stack([positive, negative])
-    twice = [expected, [brute_weighted(row, negative, positive) for row in scores]]
-    np.testing.assert_allclose(order.weighted(draws, draws[::-1]), twice, rtol=1e-10)
+    draws = np.stack([positive, negative], axis=1)
+    twice = np.transpose([expected, [brute_weighted(row, negative, positive) for row in scores]])
+    np.testing.assert_allclose(order.weighted(draws, draws[:, ::-1]), twice, rtol=1e-10)
 
 
 @settings(deadline=None, max_examples=60)
