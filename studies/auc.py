@@ -41,7 +41,7 @@ def main(
     Example: python -m studies.auc --cases good --labels-per-annotator 15 --runs 10 -o study.nc
     """
     grid: dict[str, Any] = {
-        "cases": _options.words(cases),
+        "cases": _options.names(cases),
         "labels_per_item": _options.numbers(labels_per_item, "--labels-per-item", whole=True),
         "labels_per_annotator": _options.numbers(labels_per_annotator, "--labels-per-annotator", whole=True),
     }

@@ -324,7 +324,7 @@ def main(
     Example: python -m studies.paradoxes --cases 7c,8b
     """
     with _output.stderr().status("computing"):
-        table = paradox_table(None if cases is None else _options.words(cases))
+        table = paradox_table(None if cases is None else _options.names(cases))
     notes = save_figures(figures, {"figure-1": plot_beta_shapes})
     return _output.Answer([_output.Table("paradoxes", table)], notes)
 

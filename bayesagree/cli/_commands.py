@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bayesagree.cli import COMMANDS
+from bayesagree.cli import COMMANDS, _output
 from bayesagree.cli._options import Json, ResultFile, TableFile
-from bayesagree.cli._output import Answer, ResultAnswer, TableAnswer, keep, show, working
+from bayesagree.cli._output import Answer, ResultAnswer, TableAnswer, keep, require, show
 from bayesagree.errors import InputError
 
 Force = Annotated[bool, typer.Option("--force", help="Replace a file to write where there is one.")]
@@ -74,14 +74,15 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
         if output is not None and not force and output.exists():
             raise InputError(f"{output} is there already; pass --force to replace it, or another --output")
         if kept is not None:
-            del given["output"]
+            given.pop("output")
+            require(output, result=kept is ResultFile)
         for key, bundle in bundles.items():
             given[key] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
-        with working(name):
+        with _output.progress(name):
             answer = function(**given)
         if kept is not None and output is not None:
             keep(answer.keep, output)
-        show(answer.tables, json=json, notes=answer.notes)
+        show(answer.tables, as_json=json, notes=answer.notes)
         if answer.code:
             raise typer.Exit(answer.code)
 

@@ -1,6 +1,6 @@
 """Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -11,13 +11,12 @@ from bayesagree.errors import InputError, one_of
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesagree.annotations import Predictions
     from bayesagree.annotations.annotators import Annotators
     from bayesagree.annotations.groups import Groups
     from bayesagree.io.exports import Export
 
 
-def words(text: str) -> list[str]:
+def names(text: str) -> list[str]:
     """Split a comma-separated list of names."""
     return [name.strip() for name in text.split(",")]
 
@@ -39,41 +38,26 @@ def two(text: str) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def _kept(ending: str) -> Any:
-    """Refuse an ending that no table, or no result, is written with, while nothing is computed yet."""
-
-    def check(path: Path | None) -> Path | None:
-        if path is not None:
-            from bayesagree.io import files, outputs
-
-            (files.require_result if ending == ".nc" else outputs.require_table)(path)
-        return path
-
-    return check
+def label_names(text: str) -> Any:
+    """Split a list of labels; all of them whole numbers are numbers, and a single one is the number of labels."""
+    found: list[Any] = names(text)
+    if not all(name.lstrip("-").isdigit() for name in found):
+        return found
+    return int(found[0]) if len(found) == 1 else list(map(int, found))
 
 
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
-TableFile = Annotated[
-    Path | None, Option("--output", "-o", callback=_kept(".csv"), help="Write the table here (.csv, ...).")
-]
-ResultFile = Annotated[
-    Path | None, Option("--output", "-o", callback=_kept(".nc"), help="Keep the result: a .nc file.")
-]
+TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the table here (.csv, ...).")]
+ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")]
 Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
 PredictionsFile = Annotated[Path | None, Argument(help="Predictions: columns model, item, and label or scores.")]
 PlausibilityName = Annotated[
-    str | None, Option(help="Posterior of the truth: its name, or the .nc file of a trace.")
+    str | None, Option(help="Posterior of the truth: a name, or the .nc file of a trace.")
 ]
-Reliabilities = Annotated[
-    Any, Option(parser=numbers, metavar="NUMBERS", help="Weight of an annotation, one or several: 0.1,1,10.")
-]
-Metrics = Annotated[
-    Any, Option("--metrics", "--metric", parser=words, metavar="NAMES", help="f1_macro,brier or module:function.")
-]
-Items = Annotated[
-    Literal["fixed", "bootstrap"], Option(help="fixed: this test set; bootstrap: items are a sample.")
-]
+Reliabilities = Annotated[Any, Option(parser=numbers, help="Weight of an annotation, one or several: 0.1,1,10.")]
+Metrics = Annotated[Any, Option("--metrics", "--metric", parser=names, help="f1_macro,brier or module:function.")]
+Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or items are a sample.")]
 Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
 Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
@@ -83,13 +67,13 @@ AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annot
 Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
 SmallestGroup = Annotated[int, Option(min=1, help="Merge groups with fewer annotators; keep 'unknown' separate.")]
 SpecificationFile = Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")]
-GoldFile = Annotated[
-    Path | None, Option(help="Table of items whose true label is known: columns item and label.")
-]
+GoldFile = Annotated[Path | None, Option(help="Items whose true label is known: columns item and label.")]
 ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
 Tool = Annotated[str | None, Option(help="Write for this tool: label_studio, argilla, prodigy, doccano.")]
 ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
 CiProb = Annotated[float, Option(help="Probability of the intervals.")]
+Labels = Annotated[Any, Option(parser=label_names, help="All labels in their order, or their number.")]
+NoAnswers = Annotated[Any, Option("--missing-labels", parser=names, help="Labels for no answer, such as n/a.")]
 Scale = Annotated[Any, Option(parser=two, metavar="LOW,HIGH", help="Lowest and highest rating, such as 1,5.")]
 
 
@@ -119,10 +103,6 @@ class Columns:
     rating: Annotated[str, Option(help="Column of the rating.")] = "rating"
     rank: Annotated[str, Option(help="Column of the rank; equal ranks are ties.")] = "rank"
 
-    def names(self) -> dict[str, Any]:
-        """Return the names of these columns by what they hold."""
-        return {field.name: getattr(self, field.name) for field in fields(Columns)}
-
 
 @dataclass(frozen=True)
 class PredictionColumns:
@@ -144,10 +124,10 @@ class Source(Columns):
     kind: Annotated[Kind | None, Option(help="If the columns do not decide it.")] = None
     scale: Scale = None
     step: Annotated[float | None, Option(help="Distance of the levels of the scale.")] = None
-    labels: Annotated[str | None, Option(help="All labels in their order, or their number.")] = None
+    labels: Labels = None
     duplicates: Duplicates = "error"
     no_annotator: Annotated[bool, Option("--no-annotator", help="No column names the annotator.")] = False
-    missing_labels: Annotated[str | None, Option(help="Labels that stand for no answer, such as n/a.")] = None
+    na_values: NoAnswers = None
     merge_similar: Annotated[bool, Option("--merge-similar", help="Ignore case and spaces of labels.")] = False
     ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Labels have an order, or none.")] = None
     # What the reader chose and left out, of the file that was read last.
@@ -157,34 +137,35 @@ class Source(Columns):
         self, predictions: Path | None = None, columns: PredictionColumns | None = None, *, needed: bool = False
     ) -> tuple[Any, Any]:
         """Read annotations, and predictions, which come from a file of their own or with the annotations, if at all."""
-        annotations, known = self._annotations()
-        if predictions is not None:
-            two = annotations.categories.tolist() if annotations.kind == "labels" else None
-            known = self.predictions(predictions, columns, numbers=annotations.kind == "ratings", two=two)
-        if needed and known is None:
-            raise InputError("there are no predictions: give a file of predictions")
-        return annotations, known
-
-    def _annotations(self) -> tuple[Any, "Predictions | None"]:
         if (self.annotations is None) == (self.data is None):
             raise InputError("give either a file of annotations or --data NAME, not both and not neither")
         if self.data is not None:
             from bayesagree.datasets import load
 
-            dataset = load(self.data)
-            given: Any = dataset.annotations
-            if self.ordered is not None and given.kind == "labels":
-                given = replace(given, ordered=self.ordered)
-            return given, dataset.predictions
-        export = self.export()
-        self.said[:] = export.sentences()
-        for sentence in self.said:
-            echo(f"{self.annotations}: {sentence}", err=True)
-        if export.annotations is None:
-            raise InputError(
-                f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations"
-            )
-        return export.annotations, export.predictions
+            found: Any = load(self.data)
+            annotations: Any = found.annotations
+            if self.ordered is not None and annotations.kind == "labels":
+                annotations = replace(annotations, ordered=self.ordered)
+        else:
+            found = self.export()
+            self.said[:], annotations = found.sentences(), found.annotations
+            for sentence in self.said:
+                echo(f"{self.annotations}: {sentence}", err=True)
+            if annotations is None:
+                raise InputError(
+                    f"{str(self.annotations)!r} ({found.format}) holds outputs of models, no annotations"
+                )
+        known = found.predictions
+        if predictions is not None:
+            from bayesagree.io.files import read_outputs
+
+            own, kind = columns or PredictionColumns(), annotations.kind
+            named: Any = {"item": own.predictions_item or self.item, "label": own.predictions_label or self.label}
+            two = annotations.categories.tolist() if kind == "labels" else None  # of one probability an item
+            known = read_outputs(predictions, **named, model=own.model, two=two, numbers=kind == "ratings")
+        if needed and known is None:
+            raise InputError("there are no predictions: give a file of predictions")
+        return annotations, known
 
     def export(self) -> "Export":
         """Read all that the file holds."""
@@ -192,37 +173,9 @@ class Source(Columns):
 
         if self.annotations is None:
             raise InputError("name a file: it is read and its contents are shown")
-        columns = self.names()
-        if self.no_annotator:
-            columns["annotator"] = None
-        names: Any = label_names(self.labels)
-        layout: Any = {
-            "format": self.format,
-            "question": self.question,
-            "kind": self.kind,
-            "scale": self.scale,
-            "step": self.step,
-            # One whole number is the number of labels, whose names are 0, 1, ...
-            "labels": names[0] if names and len(names) == 1 and isinstance(names[0], int) else names,
-            "duplicates": self.duplicates,
-            "na_values": () if self.missing_labels is None else words(self.missing_labels),
-            "merge_similar": self.merge_similar,
-            "ordered": self.ordered,
-        }
-        return read_export(str(self.annotations), **layout, **columns)
-
-    def predictions(
-        self, path: Path, columns: PredictionColumns | None = None, *, numbers: bool = False, two: Any = None
-    ) -> "Predictions":
-        """Read predictions, whose columns of item and label have the names of those of the annotations by default.
-
-        One probability an item is that of the last of the labels `two`.
-        """
-        from bayesagree.io.files import read_outputs
-
-        own = columns or PredictionColumns()
-        item, label = own.predictions_item or self.item, own.predictions_label or self.label
-        return read_outputs(path, model=own.model, item=item, label=label, numbers=numbers, two=two)
+        ours = ("annotations", "data", "no_annotator")
+        how = {name: value for name, value in vars(self).items() if name not in ours and value is not None}
+        return read_export(str(self.annotations), **how | ({"annotator": None} if self.no_annotator else {}))
 
     def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""
@@ -275,7 +228,7 @@ def groups_of(annotations: Any, people: "Annotators | None", features: str, smal
         raise InputError(
             "groups of annotators are compared on labels or ratings, not on rankings; leave out --group"
         )
-    return Groups.by_features(annotations, people, words(features)).merged(smallest)
+    return Groups.by_features(annotations, people, names(features)).merged(smallest)
 
 
 def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
@@ -317,11 +270,3 @@ def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":
 
     kept = plausibility is not None and Path(plausibility).suffix == ".nc"
     return read_result(str(plausibility)) if kept else plausibility or "auto"
-
-
-def label_names(text: str | None) -> list[Any] | None:
-    """Split a comma-separated list of labels; all of them whole numbers are numbers."""
-    if text is None:
-        return None
-    names = words(text)
-    return [int(name) for name in names] if all(name.lstrip("-").isdigit() for name in names) else names

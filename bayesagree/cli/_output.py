@@ -74,11 +74,13 @@ type TableAnswer = Answer
 type ResultAnswer = Answer
 
 
-def show(tables: Sequence[Table], *, json: bool, notes: Sequence[str] = ()) -> None:
-    """Print an answer to stdout: tables and sentences, or one JSON document of them."""
-    _stop_spinner()
-    if json:
-        show_json({"notes": list(notes)} | {table.name: records(table.rows) for table in tables if table.name})
+def show(tables: Sequence[Table], *, as_json: bool, notes: Sequence[str] = ()) -> None:
+    """Print an answer to stdout: tables and sentences, or one JSON document of them, in which NaN is null."""
+    from bayesagree.io.outputs import plain
+
+    if as_json:
+        document = {"notes": list(notes)} | {table.name: records(table.rows) for table in tables if table.name}
+        sys.stdout.write(json.dumps(plain(document), indent=2, allow_nan=False) + "\n")
         return
     shown = [table for table in tables if table.most != 0 and len(table.rows)]
     for k, table in enumerate(shown):
@@ -155,12 +157,12 @@ def _cell(name: str, value: Any) -> str:
     return str(value)
 
 
-def show_json(answer: Any) -> None:
-    """Print one JSON document to stdout; a number that does not exist is null, for JSON has no NaN."""
-    _stop_spinner()
-    from bayesagree.io.outputs import plain
+def require(path: Path | None, *, result: bool) -> None:
+    """Refuse an ending that no table, or no result, is written with, while nothing is computed yet."""
+    from bayesagree.io import files, outputs
 
-    sys.stdout.write(json.dumps(plain(answer), indent=2, allow_nan=False) + "\n")
+    if path is not None:
+        (files.require_result if result else outputs.require_table)(path)
 
 
 def keep(kept: Any, path: Path) -> None:
@@ -182,37 +184,16 @@ def stderr() -> "Console":
     return Console(stderr=True)
 
 
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on stderr, where that is a terminal, that a command computes, until it has a bar or an answer to show."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.live import Live
-    from rich.spinner import Spinner
-
-    # Both streams stay as they are: what is piped is the answer alone.
-    as_they_are: Any = {"redirect_stdout": False, "redirect_stderr": False}
-    _spinners.append(Live(Spinner("dots", what), console=stderr(), transient=True, **as_they_are))
-    _spinners[-1].start()
-    try:
-        yield
-    finally:
-        _stop_spinner()
-
-
-_spinners: list[Any] = []
-
-
-def _stop_spinner() -> None:
-    while _spinners:
-        _spinners.pop().stop()
+# The bar that is on the screen.
+_shown: list[Any] = []
 
 
 @contextmanager
-def progress(what: str, total: float | None) -> Iterator[Any]:
-    """Show a bar with the time left on stderr, where that is a terminal; yields a function that advances it."""
-    _stop_spinner()
+def progress(what: str, total: float | None = None) -> Iterator[Any]:
+    """Show a bar with the time left on stderr, where that is a terminal, in place of the one that is there.
+
+    Yields a function that advances it. Both streams stay as they are: what is piped is the answer alone.
+    """
     console = stderr()
     if not console.is_terminal:
         yield lambda n=1: None
@@ -220,6 +201,10 @@ def progress(what: str, total: float | None) -> Iterator[Any]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    streams: Any = {"redirect_stdout": False, "redirect_stderr": False}
+    while _shown:
+        _shown.pop().stop()
+    with Progress(*columns, console=console, transient=True, **streams) as bar:
+        _shown.append(bar)
         task = bar.add_task(what, total=total)
         yield lambda n=1: bar.advance(task, n)

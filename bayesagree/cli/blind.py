@@ -39,11 +39,11 @@ def blind(
     how: Any = {"leave_one_out": leave_one_out, "random_seed": seed}
     if crowd is not None:
         read: Any = {"labels": names, "duplicates": duplicates}
-        how["crowd"] = read_annotations(crowd, **columns.names(), **read)
+        how["crowd"] = read_annotations(crowd, **vars(columns), **read)
     if positive is not None:
         how["positive"] = next((name for name in names if str(name) == positive), positive)
-    judges: Any = _options.words(methods)
-    sorts: Any = tuple(_options.words(metrics))
+    judges: Any = _options.names(methods)
+    sorts: Any = tuple(_options.names(metrics))
     size = {"draws": sampling.draws, "chains": sampling.chains}
     tree = blind_posterior(given, method=judges[0], metrics=sorts, **size, **how)
     truth = None if gold is None else _options.by_item(gold, columns.item, columns.label).to_dict()

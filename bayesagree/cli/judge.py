@@ -74,7 +74,7 @@ def judge(
 def _read(path: Path, columns: _options.Columns, **how: Any) -> Any:
     from bayesagree.io.exports import read_annotations
 
-    found = read_annotations(path, **columns.names(), **how)
+    found = read_annotations(path, **vars(columns), **how)
     if found.kind == "comparisons":
         raise InputError(f"{str(path)!r} holds comparisons of models: bayesagree preferences {path} reads them")
     return found

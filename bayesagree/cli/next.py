@@ -36,6 +36,7 @@ def next(
     from bayesagree.planning._decision import Decision, Outlook
     from bayesagree.planning.next_items import annotate_next
 
+    _output.require(output, result=False)
     votes, models = source.read(predictions, columns)
     models = models and models.pooled()
     if votes.kind == "comparisons":

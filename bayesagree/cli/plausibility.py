@@ -33,7 +33,6 @@ def plausibility(
 
     from bayesagree.evaluation.tables import OPEN
     from bayesagree.inference.results import settings_of
-    from bayesagree.io.outputs import require_table
     from bayesagree.plausibility.certainty import annotation_certainty
 
     truth, _ = source.read()
@@ -41,8 +40,7 @@ def plausibility(
     drawn = output is not None and output.suffix == ".nc"
     if drawn and len(levels) > 1:
         raise InputError(f"{output} keeps draws of one reliability: give one, not --reliability {levels}")
-    if output is not None and not drawn:
-        require_table(output)
+    _output.require(output, result=drawn)
     trees = [_posterior(truth, plausibility, level, vars(sampling), None if drawn else k) for level in levels]
     weights = [settings_of(tree).get("reliability", 1.0) for tree in trees]
     parts = []

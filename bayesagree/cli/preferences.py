@@ -45,7 +45,7 @@ def preferences(
     notes: list[str] = []
     if named or covariates is not None:
         if covariates is not None:
-            named["covariates"] = _options.words(covariates)
+            named["covariates"] = _options.names(covariates)
         found: Any = Comparisons.from_long(read_table(file), **named)
     else:
         export = read_export(str(file), format=format, kind="comparisons")
