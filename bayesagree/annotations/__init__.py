@@ -16,7 +16,7 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 - `spans`: marked parts of texts as labels; `sets`: several labels of one person for an item.
 - `comparisons`: `Comparisons`, which of two models wins.
 - `predictions`: `Predictions`, the output of models on the same items; `_model_outputs`: the reading of one model;
-  `_numbers`: of numbers; `missing_predictions`: items that a model predicts nothing for.
+  `missing_predictions`: items that a model predicts nothing for.
 - `runs`: which rows of predictions are runs of one model.
 - `annotators`: features of annotators, one row each; `groups`: annotators grouped by them.
 - `gold`: codes of known true labels, and the group of each item.

@@ -1,7 +1,7 @@
 """From columns of any data frame, or cells of a matrix, to integer codes and names."""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -90,29 +90,20 @@ def float_values(values: NDArray[Any], place: Place, role: str) -> Floats:
     return numbers
 
 
-def declared_categories(series: Column) -> list[Any] | None:
-    """Categories declared by a pandas categorical or an Enum column, in their order, or None.
+def declared(given: Any) -> tuple[list[Any] | None, bool | None]:
+    """Categories that a categorical or Enum column, or all columns of a pandas frame, declare, and if in order.
 
-    The categories of other dictionary-encoded columns are an encoding, not a declaration.
+    Only pandas knows of an order. The categories of other dictionary-encoded columns are no declaration.
     """
     import narwhals as nw
 
-    native = series.to_native()
-    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
-        return list(native.cat.categories)
-    return list(series.dtype.categories) if isinstance(series.dtype, nw.Enum) else None
-
-
-def is_ordered(series: Column) -> bool | None:
-    """Return True for an ordered categorical of pandas; of other columns nobody knows."""
-    return getattr(getattr(series.to_native(), "dtype", None), "ordered", None) or None
-
-
-def ordered_categories(frame: pd.DataFrame) -> list[Any] | None:
-    """Return the categories of a frame whose columns all have the same ordered categorical, or None."""
-    kinds = set(frame.dtypes)
-    kind = kinds.pop() if len(kinds) == 1 else None
-    return list(kind.categories) if isinstance(kind, pd.CategoricalDtype) and kind.ordered else None
+    native = given.to_native() if isinstance(given, nw.Series) else given
+    kinds = {*native.dtypes} if isinstance(native, pd.DataFrame) else {getattr(native, "dtype", None)}
+    kind = kinds.pop()
+    if not kinds and isinstance(kind, pd.CategoricalDtype):
+        return list(kind.categories), kind.ordered or None
+    dtype = getattr(given, "dtype", None)
+    return (list(dtype.categories) if isinstance(dtype, nw.Enum) else None), None
 
 
 def values_of(series: Column) -> Any:
@@ -132,28 +123,6 @@ def objects(values: Sequence[Any]) -> NDArray[Any]:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
-
-
-def wide_table(
-    table: Any, rows: Sequence[Any] | None, columns: Sequence[Any] | None
-) -> tuple[NDArray[Any], Sequence[Any] | None, Sequence[Any] | None]:
-    """Cells of a matrix or a data frame and the names of its rows and columns.
-
-    A data frame names its columns itself, a pandas frame also its rows (index); names that are passed win.
-    """
-    import narwhals as nw
-
-    frame = _frame(table)
-    if frame is None:
-        return np.asarray(table, dtype=None if isinstance(table, np.ndarray) else object), rows, columns
-    index = nw.maybe_get_index(frame)
-    if rows is None and index is not None:
-        rows = list(index)
-    cells = [np.asarray(values_of(series)) for series in frame.iter_columns()]
-    if cells and not all(c.dtype.kind in "biuf" for c in cells):
-        cells = [c.astype(object) for c in cells]
-    matrix = np.column_stack(cells) if cells else np.empty((len(frame), 0))
-    return matrix, rows, list(frame.columns) if columns is None else columns
 
 
 def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
@@ -258,51 +227,84 @@ def _require_text(values: NDArray[Any], texts: list[str], role: str) -> None:
         raise InputError(f"{role} {wrong!r} holds a NUL character; remove it from the data")
 
 
-def annotation_codes(
-    table: Table, item: str, annotator: str
-) -> tuple[tuple[Codes, NDArray[Any]], tuple[Codes, NDArray[Any]]]:
-    """Codes and names of the items and of the annotators; every row must have both."""
-    items = encode(values_of(column(table, item, "item")), "item")
-    annotators = encode(values_of(column(table, annotator, "annotator")), "annotator")
-    require_present(items[0], "item")
-    require_present(annotators[0], "annotator")
-    return items, annotators
+def coded(table: Table, name: str | None, role: str) -> tuple[Codes, NDArray[Any]]:
+    """Codes and names of a column of which every row has a value; without a column -1 and no name."""
+    if name is None:
+        return np.full(len(table), -1, np.int32), np.empty(0, "<U1")
+    codes, names = encode(values_of(column(table, name, role)), role)
+    require_present(codes, role)
+    return codes, names
 
 
-def label_column(table: Table, label: str, labels: Sequence[Any] | None) -> tuple[Codes, NDArray[Any]]:
-    """Codes and names of the labels: those given, else declared categories, else the values, sorted."""
+def coded_labels(
+    values: Any,
+    given: Any,
+    labels: Sequence[Any] | None,
+    ordered: bool | None = None,
+    place: Place = "row {}".format,
+) -> tuple[Codes, NDArray[Any], bool | None]:
+    """Codes and names of labels, those listed, declared by what is given, or the values sorted; whether in order."""
+    if labels is None:
+        labels, stated = declared(given)
+        ordered = stated if ordered is None else ordered
+    codes, known = encode(values, "label", labels, place)
+    if ordered and labels is None and known.dtype.kind not in "iufb":
+        raise InputError(
+            f"ordered=True: the order of the labels {shorten(known)} is not known; pass labels=[...], lowest first"
+        )
+    return codes, known, ordered
+
+
+def label_column(
+    table: Table, label: str, labels: Sequence[Any] | None, ordered: bool | None = None
+) -> tuple[Codes, NDArray[Any], bool | None]:
+    """Codes and names of the labels in a column, and whether these are ordered."""
     series = column(table, label, "label")
-    return encode(values_of(series), "label", declared_categories(series) if labels is None else labels)
+    return coded_labels(values_of(series), series, labels, ordered)
 
 
-def axis_names(names: Sequence[Any] | None, size: int, role: str) -> NDArray[Any]:
+def axis_names(names: Sequence[Any] | None, size: int, role: str, whose: str = "") -> NDArray[Any]:
     """Names of an axis, by default 0, 1, ..."""
-    if names is None:
-        return np.arange(size)
-    array = names_array(names, role)
+    array = np.arange(size) if names is None else names_array(names, role)
     if array.size != size:
-        raise InputError(f"{array.size} {role} names for {size} {role}s ({shorten(array)}); give one name each")
+        raise InputError(
+            f"{whose}{array.size} {role} names for {size} {role}s ({shorten(array)}); give one name each"
+        )
     return array
 
 
 def matrix_axes(
-    array: Any, items: Sequence[Any] | None, columns: Sequence[Any] | None, column_role: str = "annotator"
+    table: Any,
+    items: Sequence[Any] | None,
+    columns: Sequence[Any] | None,
+    role: str = "annotator",
+    whose: str = "",
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Cells of a matrix, names of its items (rows) and of its columns."""
-    matrix, items, columns = wide_table(array, items, columns)
+    """Cells of a matrix or data frame, names of its items (rows) and of its columns, which have a role.
+
+    A data frame names its columns itself, a pandas frame also its rows (index); names that are passed win.
+    """
+    frame = _frame(table)
+    if frame is None:
+        matrix = np.asarray(table, dtype=None if isinstance(table, np.ndarray) else object)
+    else:
+        items = getattr(frame.to_native(), "index", None) if items is None else items
+        columns = frame.columns if columns is None else columns
+        cells = [np.asarray(values_of(series)) for series in frame.iter_columns()]
+        numeric = all(c.dtype.kind in "biuf" for c in cells)
+        matrix = np.column_stack([c if numeric else c.astype(object) for c in cells] or [[]])
     if matrix.ndim != 2 or matrix.size == 0:
-        raise InputError(f"expected an (item, {column_role}) matrix with cells, got shape {matrix.shape}")
-    return matrix, axis_names(items, matrix.shape[0], "item"), axis_names(columns, matrix.shape[1], column_role)
+        raise InputError(f"{whose}expected an (item, {role}) matrix with cells, got shape {matrix.shape}")
+    rows = axis_names(items, matrix.shape[0], "item", whose)
+    return matrix, rows, axis_names(columns, matrix.shape[1], role, whose)
 
 
-def cell_place(
-    rows: NDArray[Any], columns: NDArray[Any], row_role: str = "item", column_role: str = "annotator"
-) -> Place:
+def cell_place(rows: NDArray[Any], columns: NDArray[Any], roles: tuple[str, str] = ("item", "label")) -> Place:
     """Place of a cell of a flattened matrix, as errors name it."""
 
     def place(cell: int) -> str:
         i, j = divmod(cell, columns.size)
-        return f"{row_role} {as_python(rows[i])!r}, {column_role} {as_python(columns[j])!r}"
+        return place_of(**{roles[0]: rows[i], roles[1]: columns[j]})
 
     return place
 
@@ -315,31 +317,62 @@ def require_present(codes: Codes, role: str) -> None:
         )
 
 
-def kept_rows(
-    item: Codes, annotator: Codes, names: tuple[NDArray[Any], NDArray[Any]], duplicates: Duplicates
-) -> NDArray[np.int64]:
-    """Rows to keep under a rule for repeated (item, annotator) pairs, in their given order."""
-    one_of(duplicates, "duplicates", ("error", "keep", "first", "last"))
-    pair = item.astype(np.int64) * (len(names[1]) + 1) + annotator
-    ordered = np.sort(pair)
-    if duplicates == "keep" or not (ordered[1:] == ordered[:-1]).any():
-        return np.arange(len(pair))
-    repeated = pd.Series(pair).duplicated(keep="last" if duplicates == "last" else "first").to_numpy()
-    if duplicates == "error":
-        row = int(np.flatnonzero(repeated)[0])
-        raise InputError(
-            f"{place_of(item=names[0][item[row]], annotator=names[1][annotator[row]])}: annotated "
-            f"more than once ({int(repeated.sum())} repeated rows in all); {say('duplicates', 'first')} keeps one of "
-            "them ('last' and 'keep' are other rules)"
-        )
-    return np.flatnonzero(~repeated)
+def changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a row differs from the one before, shape (row,); the first row does.
+
+    Examples
+    --------
+    >>> changes(np.array([1, 1, 2, 2]), np.array([5, 5, 5, 6])).tolist()
+    [True, False, True, True]
+    """
+    new = np.ones(columns[0].size, np.bool_)
+    new[1:] = np.any([one[1:] != one[:-1] for one in columns], axis=0)
+    return new
 
 
-def sort_rows(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[Codes, ...]:
-    """Sort rows of codes by the first column, then the second, ...; equal rows are equal, so no order is needed."""
-    if float(np.prod(np.asarray(sizes, dtype=float))) >= 2**63:
-        order = np.lexsort(tuple(reversed(codes)))
-        return tuple(c[order].astype(np.int32) for c in codes)
-    shape = tuple(sizes)
-    key = np.sort(np.ravel_multi_index(tuple(codes), shape))
-    return tuple(c.astype(np.int32) for c in np.unravel_index(key, shape))
+class Entries(NamedTuple):
+    """Annotations as they are read, before they are sorted: the item and the annotator of each row, and all names.
+
+    No names of annotators: they are unknown, and what stands in their place tells annotations of an item apart.
+    """
+
+    item: NDArray[Any]
+    annotator: NDArray[Any]
+    items: NDArray[Any]
+    annotators: NDArray[Any]
+
+    @classmethod
+    def of_table(cls, table: Table, item: str, annotator: str | None) -> "Entries":
+        """Read two columns; every row must have both."""
+        (of_item, items), (by, annotators) = coded(table, item, "item"), coded(table, annotator, "annotator")
+        return cls(of_item, by, items, annotators)
+
+    @classmethod
+    def of_matrix(
+        cls, array: Any, items: Sequence[Any] | None, annotators: Sequence[Any] | None
+    ) -> tuple["Entries", NDArray[Any]]:
+        """Return the entries of every cell of an (item, annotator) matrix, and the cells."""
+        matrix, items_, annotators_ = matrix_axes(array, items, annotators)
+        item, annotator = np.indices(matrix.shape, np.int32).reshape(2, -1)
+        return cls(item, annotator, items_, annotators_), matrix.ravel()
+
+    def place(self, row: int) -> str:
+        """Name the item and the annotator of a row, as errors do."""
+        who = {"annotator": self.annotators[self.annotator[row]]} if self.annotators.size else {}
+        return place_of(item=self.items[self.item[row]], **who)
+
+    def kept(self, present: NDArray[np.bool_], duplicates: Duplicates) -> NDArray[np.int64]:
+        """Rows that hold something, under a rule for repeated (item, annotator) pairs, in their given order."""
+        one_of(duplicates, "duplicates", ("error", "keep", "first", "last"))
+        rows = np.flatnonzero(present)
+        pair = self.item[rows].astype(np.int64) * (self.annotators.size + 1) + self.annotator[rows]
+        ordered = np.sort(pair)
+        if duplicates == "keep" or not self.annotators.size or changes(ordered).all():
+            return rows
+        repeated = pd.Series(pair).duplicated(keep="last" if duplicates == "last" else "first").to_numpy()
+        if duplicates == "error":
+            raise InputError(
+                f"{self.place(rows[repeated][0])}: annotated more than once ({int(repeated.sum())} repeated rows in "
+                f"all); {say('duplicates', 'first')} keeps one of them ('last' and 'keep' are other rules)"
+            )
+        return rows[~repeated]

@@ -1,6 +1,5 @@
 """Properties that `Labels`, `Ratings` and `Rankings` share, so that callers need not ask for the type."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,8 +9,9 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Codes
+from bayesagree.annotations._columns import changes
 from bayesagree.annotations._display import Displayed, per_item
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, place_of
 
 Kind = Literal["labels", "ratings", "rankings"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -57,15 +57,6 @@ def are_numbers(categories: NDArray[Any]) -> bool:
     return bool((steps > 0).all() or (steps < 0).all())
 
 
-def checked_order(ordered: bool | None, labels: Sequence[Any] | None, known: NDArray[Any]) -> bool | None:
-    """Return whether the labels are ordered; names have an order only where `labels` states it."""
-    if ordered and labels is None and known.dtype.kind not in "iufb":
-        raise InputError(
-            f"ordered=True: the order of the labels {shorten(known)} is not known; pass labels=[...], lowest first"
-        )
-    return ordered
-
-
 class Container(Displayed):
     """One entry per annotation, of an item by an annotator."""
 
@@ -95,8 +86,7 @@ class Container(Displayed):
     @property
     def has_repeats(self) -> bool:
         """Whether some annotator annotated an item more than once (kept with ``duplicates="keep"``)."""
-        item, annotator = self.item_index, self.annotator_index
-        return self.annotators_known and bool(((item[1:] == item[:-1]) & (annotator[1:] == annotator[:-1])).any())
+        return self.annotators_known and not changes(self.item_index, self.annotator_index).all()
 
 
 class Values(Container):
@@ -148,13 +138,12 @@ def wide_frame(container: Any, values: NDArray[Any], missing: Any) -> pd.DataFra
         raise InputError("the annotators are unknown (counts): there is no column per annotator; use counts()")
     items, annotators = container.items, container.annotators
     item, annotator = container.item_index, container.annotator_index
-    if container.has_repeats:
-        row = int(np.flatnonzero((item[1:] == item[:-1]) & (annotator[1:] == annotator[:-1]))[0])
-        who, what = as_python(annotators[annotator[row]]), as_python(items[item[row]])
-        raise InputError(f"item {what!r}, annotator {who!r}: several annotations for one cell; use to_long()")
+    new = changes(item, annotator)
+    if not new.all():
+        row = int(np.argmin(new))
+        place = place_of(item=items[item[row]], annotator=annotators[annotator[row]])
+        raise InputError(f"{place}: several annotations for one cell; use to_long()")
     cells = np.full((items.size, annotators.size), missing, dtype=object if missing is None else np.float64)
     cells[item, annotator] = values
     index, columns = pd.Index(items, name="item"), pd.Index(annotators, name="annotator")
-    return pd.DataFrame(
-        cells, index=index, columns=columns, dtype=cells.dtype
-    )  # no guess of another kind of text
+    return pd.DataFrame(cells, index, columns, cells.dtype)  # no guess of another kind of text

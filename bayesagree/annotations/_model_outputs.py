@@ -1,44 +1,49 @@
 """Outputs of one model as users hold them, read with the names of their items and labels, and checked."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
-from bayesagree.annotations._columns import (
-    cell_place,
-    float_values,
-    names_array,
-    objects,
-    pandas_frame,
-    wide_table,
-)
+from bayesagree.annotations._columns import cell_place, float_values, matrix_axes, objects, pandas_frame
 from bayesagree.errors import InputError, as_python, place_of, say, shorten
 
 
-def named_scores(
-    scores: Any, items: Sequence[Any] | None, labels: Sequence[Any] | None, model: Any
-) -> tuple[NDArray[np.floating[Any]], NDArray[Any], NDArray[Any]]:
-    """Return the scores of one model (item, category) with the names of its items and labels."""
-    if hasattr(scores, "columns"):
-        scores, items, labels = by_item(scores, items), None, None
-    table, own_items, own_labels = wide_table(scores, items, labels)
-    if table.ndim != 2 or table.size == 0:
-        raise InputError(f"model {model!r}: scores must have shape (item, category), got {table.shape}")
-    rows, columns = (range(n) if own is None else own for own, n in zip((own_items, own_labels), table.shape))
-    if (len(rows), len(columns)) != table.shape:
-        raise InputError(
-            f"model {model!r}: scores have shape {table.shape}, but there are {len(rows)} item names and "
-            f"{len(columns)} label names"
-        )
-    items_, labels_ = names_array(rows, "item"), names_array(columns, "label")
-    if table.dtype.kind != "f":
-        cell = cell_place(items_, labels_, column_role="label")
-        table = float_values(table.ravel(), lambda k: f"model {model!r}, {cell(k)}", "score").reshape(table.shape)
-    return table, items_, labels_
+class Output(NamedTuple):
+    """What one model says: cells (item, column), such as one column for each label, with their names."""
+
+    cells: NDArray[Any]
+    items: NDArray[Any]
+    columns: NDArray[Any]
+
+    @classmethod
+    def of(
+        cls,
+        given: Any,
+        items: Sequence[Any] | None,
+        labels: Sequence[Any] | None,
+        model: Any,
+        role: str = "label",
+    ) -> Self:
+        """Read a vector, a matrix, a series or a data frame; `items` and `labels` name what has no names."""
+        if isinstance(given, pd.Series):
+            given = given.to_frame()
+        elif hasattr(given, "columns"):
+            given, items, labels = by_item(given, items), None, None
+        elif np.ndim(given) == 1:
+            given, labels = objects(list(given))[:, None], None
+        return cls(*matrix_axes(given, items, labels, role, f"{place_of(model=model)}: "))
+
+    def numbers(self, model: Any, role: str) -> Self:
+        """Return the same with cells that are numbers."""
+        if self.cells.dtype.kind == "f":
+            return self
+        place = cell_place(self.items, self.columns, ("item", "sample" if role == "number" else "label"))
+        cells = float_values(self.cells.ravel(), lambda cell: f"{place_of(model=model)}, {place(cell)}", role)
+        return self._replace(cells=cells.reshape(self.cells.shape))
 
 
 def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
@@ -73,24 +78,39 @@ def of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
     return pd.DataFrame(both, index=scores.index, columns=names) if isinstance(scores, pd.Series) else both
 
 
-def named_labels(predicted: Any, items: Sequence[Any] | None, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the hard labels of one model (item,) with the names of its items."""
-    values = objects(list(predicted))
-    if isinstance(predicted, pd.Series):
-        return values, names_array(predicted.index, "item")
-    names = range(len(values)) if items is None else items
-    if len(names) != len(values):
-        raise InputError(f"model {model!r}: {len(values)} labels for {len(names)} items")
-    return values, names_array(names, "item")
-
-
-def stacked(models: NDArray[Any], tables: Sequence[Any], axes: Sequence[Sequence[NDArray[Any]]]) -> NDArray[Any]:
-    """Return the tables of all models as one array (model, item, ...): their rows and columns as the first has them."""
+def stacked(models: NDArray[Any], outputs: Sequence[Output], *roles: str) -> NDArray[Any]:
+    """Return the cells of all models as one array (model, item, column), in the order of the first by these axes."""
     found = []
-    for model, table, own in zip(models, tables, axes):
-        parts = zip(axes[0], own, ("item", "label"))
-        found.append(table[np.ix_(*(positions(a, b, place_of(model=model), role) for a, b, role in parts))])
+    for model, one in zip(models, outputs):
+        parts = zip(outputs[0][1:], one[1:], roles)
+        found.append(one.cells[np.ix_(*(positions(a, b, place_of(model=model), role) for a, b, role in parts))])
     return np.stack(found)
+
+
+def numbers_of(model: Any, given: Any, items: Sequence[Any] | None) -> tuple[Output, Floats]:
+    """Read numbers of one model: one per item, or samples or quantiles of each as one row, and their levels.
+
+    Numbers rise along the levels, which lie between 0 and 1.
+    """
+    whose, output = place_of(model=model), Output.of(given, items, None, model, "sample").numbers(model, "number")
+    values, known, columns = output
+    if (bad := np.isinf(values).any(axis=1)).any():
+        raise InputError(f"{whose}: {place_of(item=known[bad][0])} has an infinite number")
+    levels = (np.arange(columns.size) + 0.5) / columns.size
+    if columns.dtype.kind == "f" and ((columns > 0) & (columns < 1)).all():
+        order = np.argsort(columns)
+        values, levels = values[:, order], columns[order]
+        if (falls := (np.diff(values, axis=1) < 0).any(axis=1)).any():
+            place = place_of(item=known[falls][0])
+            raise InputError(f"{whose}, {place}: the quantiles fall where their levels rise")
+    values = np.sort(values, axis=1)
+    values[np.isnan(values).any(axis=1)] = np.nan
+    return output._replace(cells=values), levels
+
+
+def level_widths(levels: Floats) -> Floats:
+    """Return the probability that each quantile stands for: up to the middle between its level and the next."""
+    return np.diff(np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2, [1.0]]))
 
 
 def require_once(cell: NDArray[np.int64], axes: tuple[NDArray[Any], ...]) -> None:

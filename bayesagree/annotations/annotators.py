@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree.annotations._columns import column, eager_frame, encode, pandas_frame, require_present, values_of
+from bayesagree.annotations._columns import coded, eager_frame, pandas_frame
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import NO_ANSWER
 from bayesagree.errors import InputError, as_python, place_of, shorten
@@ -61,8 +61,7 @@ class Annotators(Displayed):
         if isinstance(frame, pd.DataFrame) and annotator not in frame.columns and frame.index.name == annotator:
             frame = frame.reset_index()
         table = eager_frame(frame)
-        codes, names = encode(values_of(column(table, annotator, "annotator")), "annotator")
-        require_present(codes, "annotator")
+        codes, names = coded(table, annotator, "annotator")
         features = _without_refusals(pandas_frame(table).drop(columns=annotator)).set_axis(codes, axis=0)
         once = features if len(names) == len(codes) else _one_row_each(features, names)
         return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))

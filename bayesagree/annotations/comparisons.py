@@ -1,7 +1,7 @@
 """Comparisons: of two models one wins, or neither."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Codes, Floats
 from bayesagree.annotations._columns import (
     Duplicates,
-    Table,
+    coded,
     column,
     eager_frame,
     encode,
@@ -130,8 +130,8 @@ class Comparisons(Displayed):
                 "models; correct or drop the row"
             )
         outcome = outcomes_of(table, winner, (left, right), models)
-        who, annotators = _names(table, annotator, "annotator")
-        what, items = _names(table, item, "item")
+        who, annotators = coded(table, annotator, "annotator")
+        what, items = coded(table, item, "item")
         values = np.array([float_column(table, name, "covariates") for name in covariates]).reshape(-1, n_rows).T
         if (bad := np.argwhere(~np.isfinite(values))).size:
             row, c = bad[0]
@@ -139,18 +139,11 @@ class Comparisons(Displayed):
                 f"row {row}: covariate {covariates[c]!r} is {values[row, c]}; every comparison needs a finite number; "
                 "fill it in or drop the row"
             )
+        codes = left, right, who, what, outcome
+        rows = np.lexsort((*values.T[::-1], *codes[::-1]))  # results do not depend on the order of a file
+        left, right, who, what, outcome = (code[rows].astype(np.int32) for code in codes)
         known = np.array(covariates, dtype=np.str_)
-        return cls(
-            models, annotators, items, left, right, outcome, who, what, known, values, order_known
-        )._sorted()
-
-    def _sorted(self) -> Self:
-        """Put rows in an order of their own: results do not depend on that of a file."""
-        codes = (self.first, self.second, self.annotator_index, self.item_index, self.outcome)
-        rows = np.lexsort((*self.covariate_values.T[::-1], *codes[::-1]))
-        names = ("first", "second", "annotator_index", "item_index", "outcome")
-        ordered = {name: code[rows].astype(np.int32) for name, code in zip(names, codes)}
-        return replace(self, **ordered, covariate_values=self.covariate_values[rows])
+        return cls(models, annotators, items, left, right, outcome, who, what, known, values[rows], order_known)
 
     @classmethod
     def from_rankings(cls, rankings: Rankings) -> Self:
@@ -273,12 +266,3 @@ class Comparisons(Displayed):
     def _component(self) -> NDArray[Any]:
         """Component of each model, shape (model,)."""
         return parts_met(np.append(self.first, self.second), np.tile(np.arange(self.n_comparisons), 2))
-
-
-def _names(table: Table, name: str | None, role: str) -> tuple[Codes, NDArray[Any]]:
-    """Return codes and names of annotators or items, -1 and no name where there is no column."""
-    if name is None:
-        return np.full(len(table), -1, np.int32), np.empty(0, "<U1")
-    codes, names = encode(values_of(column(table, name, role)), role)
-    require_present(codes, role)
-    return codes, names

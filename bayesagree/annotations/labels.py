@@ -11,34 +11,28 @@ from numpy.typing import ArrayLike, NDArray
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import (
     Duplicates,
-    annotation_codes,
+    Entries,
     cell_place,
-    column,
-    declared_categories,
+    coded_labels,
     eager_frame,
-    encode,
     float_values,
-    is_ordered,
-    kept_rows,
     label_column,
     matrix_axes,
-    ordered_categories,
-    require_present,
-    sort_rows,
-    values_of,
 )
-from bayesagree.annotations._container import OrderedCategories, Values, checked_order, long_frame, wide_frame
+from bayesagree.annotations._container import OrderedCategories, Values, long_frame, wide_frame
 from bayesagree.annotations._display import names
 from bayesagree.annotations._words import guessed_columns
-from bayesagree.annotations.spans import MarkedLabels
-from bayesagree.errors import InputError, SizeError, place_of
+from bayesagree.annotations.spans import NO_LABEL, Match, span_rows
+from bayesagree.errors import InputError, SizeError, one_of
+
+type Names = NDArray[Any]
 
 # Annotations that may get a row each: a few gigabytes of positions and codes.
 MOST_SINGLE = 100_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Labels(MarkedLabels, OrderedCategories, Values):
+class Labels(OrderedCategories, Values):
     """One label of a closed list per annotation.
 
     Attributes
@@ -114,19 +108,8 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         """
         table = eager_frame(frame)
         item, annotator, label = guessed_columns(table.columns, item=item, annotator=annotator, label=label)
-        if labels is None and label in table.columns:
-            labels = declared_categories(table[label])
-            ordered = is_ordered(table[label]) if ordered is None else ordered
-        if annotator is None:
-            return cls._counted(table, item, label, labels, ordered)
-        (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
-        label_codes, known = label_column(table, label, labels)
-        present = np.flatnonzero(label_codes >= 0)
-        if present.size == 0:
-            raise InputError(f"there is no label: column {label!r} holds missing values only")
-        rows = present[kept_rows(item_codes[present], annotator_codes[present], (items, annotators), duplicates)]
-        codes = item_codes[rows], annotator_codes[rows], label_codes[rows]
-        return cls._sorted(items, annotators, known, codes, checked_order(ordered, labels, known))
+        entries, given = Entries.of_table(table, item, annotator), label_column(table, label, labels, ordered)
+        return cls._of(entries, *given, f"column {label!r} holds missing values only", duplicates)
 
     @classmethod
     def from_matrix(
@@ -154,17 +137,9 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         >>> Labels.from_matrix([["a", "b"], ["a", None]], labels=["a", "b"]).counts().tolist()
         [[1, 1], [1, 0]]
         """
-        if labels is None and isinstance(array, pd.DataFrame) and ordered is not False:
-            labels = ordered_categories(array)
-            ordered = ordered if labels is None else True
-        matrix, items_, annotators_ = matrix_axes(array, items, annotators)
-        codes, known = encode(matrix.ravel(), "label", labels, cell_place(items_, annotators_))
-        rows = np.flatnonzero(codes >= 0)
-        if rows.size == 0:
-            raise InputError("the matrix holds no label: every cell is missing")
-        item_codes, annotator_codes = np.divmod(rows, matrix.shape[1])
-        rows_ = item_codes, annotator_codes, codes[rows]
-        return cls._sorted(items_, annotators_, known, rows_, checked_order(ordered, labels, known))
+        entries, cells = Entries.of_matrix(array, items, annotators)
+        given = coded_labels(cells, array, labels, ordered, entries.place)
+        return cls._of(entries, *given, "every cell of the matrix is missing")
 
     @classmethod
     def from_counts(
@@ -190,61 +165,92 @@ class Labels(MarkedLabels, OrderedCategories, Values):
         6
         """
         cells, items_, labels_ = matrix_axes(array, items, labels, "label")
-        counts = float_values(cells.ravel(), cell_place(items_, labels_, column_role="label"), "count")
-        counts = counts.reshape(cells.shape)
-        bad = np.argwhere(~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))))
-        if bad.size:
-            row, col = bad[0]
+        place = cell_place(items_, labels_)
+        counts = float_values(cells.ravel(), place, "count")
+        if (bad := ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))).any():
+            at = int(bad.argmax())
             raise InputError(
-                f"{place_of(item=items_[row], label=labels_[col])}: count {counts[row, col]:g} "
-                "is not a whole number of annotations (0, 1, 2, ...)"
+                f"{place(at)}: count {counts[at]:g} is not a whole number of annotations (0, 1, 2, ...)"
             )
         if not counts.any():
             raise InputError("there is no annotation: every count is 0")
         if ordered is None and labels is None and not hasattr(array, "columns"):
             ordered = False
         cell = np.flatnonzero(counts)
-        return cls._of_cells(items_, labels_, cell, counts.ravel()[cell], ordered)
+        return cls._of_cells(items_, labels_, cell, counts[cell], ordered)
 
     @classmethod
-    def _of_cells(
-        cls,
-        items: NDArray[Any],
-        labels: NDArray[Any],
-        cell: NDArray[Any],
-        number: NDArray[Any],
-        ordered: bool | None,
-    ) -> Self:
+    def from_spans(cls, frame: Any, *, match: Match = "overlap", no_label: str = NO_LABEL) -> Self:
+        """Read a table with one row per marked span of text; items are candidate spans.
+
+        Parameters
+        ----------
+        frame
+            Columns document, annotator, start, end (not included) and label. An annotator who read a document and
+            marked nothing has a row with an empty start, end and label; who has no row has not read it.
+        match
+            An item is what at least one annotator marked: spans that overlap are one item, or those with equal ends
+            alone.
+        no_label
+            The label of what an annotator did not mark. Of several spans in one item the longest part decides.
+
+        Returns
+        -------
+        Labels
+            Items are named ``"<document>:<start>-<end>"``. Those of one document are not independent: pass
+            ``cluster={item: item.rpartition(":")[0] for item in labels.items}`` to `evaluate`.
+
+        Raises
+        ------
+        InputError
+            A span without label, or that ends before it starts.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("mail", "ann", 0, 6, "NAME"), ("mail", "bob", 3, 8, "NAME")]
+        >>> spans = pd.DataFrame(rows, columns=["document", "annotator", "start", "end", "label"])
+        >>> Labels.from_spans(spans).to_long().values.tolist()
+        [['mail:0-8', 'ann', 'NAME'], ['mail:0-8', 'bob', 'NAME']]
+        >>> Labels.from_spans(spans, match="exact").counts().tolist()
+        [[1, 1], [1, 1]]
+        """
+        one_of(match, "match", ("overlap", "exact"))
+        rows = span_rows(frame, match, no_label)
+        if rows.empty:
+            raise InputError("there is no span: every document is empty")
+        return cls.from_long(rows)
+
+    @classmethod
+    def _of_cells(cls, items: Names, labels: Names, cell: Names, number: Names, ordered: bool | None) -> Self:
         """Labels of unknown annotators, by the cells of (item, category) that are not empty."""
         item, label = (codes.astype(np.int32) for codes in np.divmod(cell, labels.size))
         unknown = np.broadcast_to(np.int32(-1), cell.shape)
         return cls(items, np.empty(0, "<U1"), labels, item, unknown, label, number.astype(np.int64), ordered)
 
     @classmethod
-    def _counted(
-        cls, table: Any, item: str, label: str, labels: Sequence[Any] | None, ordered: bool | None
-    ) -> Self:
-        item_codes, items = encode(values_of(column(table, item, "item")), "item")
-        require_present(item_codes, "item")
-        codes, known = label_column(table, label, labels)
-        cell = item_codes[codes >= 0].astype(np.int64) * known.size + codes[codes >= 0]
-        if cell.size == 0:
-            raise InputError(f"there is no label: column {label!r} holds missing values only")
-        used, number = np.unique(cell, return_counts=True)
-        return cls._of_cells(items, known, used, number, checked_order(ordered, labels, known))
-
-    @classmethod
-    def _sorted(
+    def _of(
         cls,
-        items: NDArray[Any],
-        annotators: NDArray[Any],
-        labels: NDArray[Any],
-        codes: tuple[NDArray[Any], ...],
+        entries: Entries,
+        label: Names,
+        known: Names,
         ordered: bool | None,
+        nothing: str = "",
+        duplicates: Duplicates = "error",
     ) -> Self:
-        item, annotator, label = sort_rows(codes, (items.size, annotators.size, labels.size))
-        one = np.broadcast_to(np.int64(1), item.shape)
-        return cls(items, annotators, labels, item, annotator, label, one, ordered)
+        """Labels that were read, sorted; of unknown annotators they are counted."""
+        rows = entries.kept(label >= 0, duplicates)
+        if rows.size == 0:
+            raise InputError(f"there is no label: {nothing}")
+        shape = (entries.items.size, entries.annotators.size, known.size)
+        codes = entries.item[rows], entries.annotator[rows], label[rows]
+        if not entries.annotators.size:
+            used, number = np.unique(np.ravel_multi_index(codes[::2], shape[::2]), return_counts=True)
+            return cls._of_cells(entries.items, known, used, number, ordered)
+        key = np.sort(np.ravel_multi_index(codes, shape))  # rows with one key are equal
+        item, annotator, label = (code.astype(np.int32) for code in np.unravel_index(key, shape))
+        one = np.broadcast_to(np.int64(1), key.shape)
+        return cls(entries.items, entries.annotators, known, item, annotator, label, one, ordered)
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""

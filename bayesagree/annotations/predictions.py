@@ -12,22 +12,24 @@ from bayesagree._types import Codes, Floats
 from bayesagree.annotations import _model_outputs as outputs
 from bayesagree.annotations._columns import (
     cell_place,
+    coded,
     column,
     eager_frame,
     encode,
     float_column,
     label_column,
     names_array,
+    objects,
     require_present,
     values_of,
 )
 from bayesagree.annotations._container import Categorical
 from bayesagree.annotations._display import Displayed, names
-from bayesagree.annotations._numbers import level_widths, numbers_of
+from bayesagree.annotations._model_outputs import Output, level_widths
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.annotations.runs import Runs, may_be_runs, with_runs
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, require, shorten
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,9 +111,9 @@ class Predictions(Categorical, Displayed):
         """
         scores = _by_model(scores, name)
         models = names_array(list(scores), "model")
-        named = [outputs.named_scores(outputs.of_two(t, labels, m), items, labels, m) for m, t in scores.items()]
-        items_, labels_ = named[0][1:]
-        array = outputs.stacked(models, [table for table, *_ in named], [axes for _, *axes in named])
+        given = [Output.of(outputs.of_two(table, labels, m), items, labels, m) for m, table in scores.items()]
+        read = [one.numbers(m, "score") for m, one in zip(scores, given)]
+        array, (_, items_, labels_) = outputs.stacked(models, read, "item", "label"), read[0]
         outputs.check_scores(array, models, items_, labels_, probabilities)
         return cls(models, items_, labels_, array, None)
 
@@ -139,11 +141,14 @@ class Predictions(Categorical, Displayed):
             predicted = {c: table[c] for c in table.columns}
         predicted = _by_model(predicted, name)
         models = names_array(list(predicted), "model")
-        named = [outputs.named_labels(values, items, model) for model, values in predicted.items()]
-        items_ = named[0][1]
-        table = outputs.stacked(models, [values for values, _ in named], [axes for _, *axes in named])
-        codes, known = encode(table.ravel(), "label", labels, cell_place(models, items_, "model", "item"))
-        return cls(models, items_, known, None, codes.reshape(table.shape))
+        vectors = [one if isinstance(one, pd.Series) else objects(list(one)) for one in predicted.values()]
+        read = [Output.of(vector, items, None, model) for model, vector in zip(predicted, vectors)]
+        table = outputs.stacked(
+            models, [one._replace(cells=one.cells[:, 0].astype(object)) for one in read], "item"
+        )
+        place = cell_place(models, read[0].items, ("model", "item"))
+        codes, known = encode(table.ravel(), "label", labels, place)
+        return cls(models, read[0].items, known, None, codes.reshape(table.shape))
 
     @classmethod
     def from_numbers(cls, numbers: Mapping[str, Any], *, items: Sequence[Any] | None = None) -> Self:
@@ -169,11 +174,20 @@ class Predictions(Categorical, Displayed):
         >>> predictions.points().tolist()
         [[3.5, 2.0], [4.0, 1.5]]
         """
-        found = numbers_of(numbers, items)
-        models, first = names_array(list(found), "model"), next(iter(found.values()))
-        tables, axes = zip(*((one.values, [one.items]) for one in found.values()))
-        values = outputs.stacked(models, tables, axes)
-        return cls(models, first.items, THRESHOLD_LABELS, None, None, values, first.levels)
+        require(numbers, Mapping, "numbers")
+        models = names_array(list(map(str, _by_model(numbers, ""))), "model")
+        read, levels = zip(*(outputs.numbers_of(model, given, items) for model, given in numbers.items()))
+        most = max(levels, key=len)
+        for model, own in zip(numbers, levels):
+            if own.size > 1 and not np.array_equal(own, most):
+                raise InputError(
+                    f"model {model!r} has {own.size} samples or quantiles per item, and another model has other ones "
+                    f"({most.size}); give all models the same number of samples or the same levels"
+                )
+        same = [one._replace(cells=np.broadcast_to(one.cells, (one.items.size, most.size))) for one in read]
+        return cls(
+            models, read[0].items, THRESHOLD_LABELS, None, None, outputs.stacked(models, same, "item"), most
+        )
 
     @classmethod
     def from_long(
@@ -218,15 +232,14 @@ class Predictions(Categorical, Displayed):
         """
         table = eager_frame(frame)
         model, item, label = guessed_columns(table.columns, model=model, item=item, label=label)
-        of_model, known_runs = values_of(column(table, model, "model")), None
         if repeated := _repeated(table, run, {"model": model, "item": item}, (label, score)):
-            of_model, known_runs = repeated
-        model_codes, models = encode(of_model, "model")
-        runs = None if known_runs is None else Runs.of(models, known_runs)
-        item_codes, items = encode(values_of(column(table, item, "item")), "item")
-        label_codes, known = label_column(table, label, labels)
-        require_present(model_codes, "model")
-        require_present(item_codes, "item")
+            model_codes, models = encode(repeated[0], "model")
+            require_present(model_codes, "model")
+        else:
+            model_codes, models = coded(table, model, "model")
+        runs = Runs.of(models, repeated[1]) if repeated else None
+        item_codes, items = coded(table, item, "item")
+        label_codes, known, _ = label_column(table, label, labels)
         cell = model_codes.astype(np.int64) * items.size + item_codes
         if score is None:
             outputs.require_once(cell, (models, items))
@@ -273,10 +286,8 @@ class Predictions(Categorical, Displayed):
 
     def take(self, rows: NDArray[np.integer[Any]], items: NDArray[Any]) -> Self:
         """Return the predictions at some positions of the items, shape (item,), under the names `items`."""
-        scores = None if self.scores is None else self.scores[:, rows]
-        hard = None if self.label_index is None else self.label_index[:, rows]
-        numbers = None if self.numbers is None else self.numbers[:, rows]
-        return replace(self, items=items, scores=scores, label_index=hard, numbers=numbers)
+        parts = {name: getattr(self, name) for name in ("scores", "label_index", "numbers")}
+        return replace(self, items=items, **{k: part[:, rows] for k, part in parts.items() if part is not None})
 
     def aligned(self, items: NDArray[Any], labels: NDArray[Any]) -> Self:
         """Return the same predictions in the order of the given items and labels.

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import (
-    annotation_codes,
+    Entries,
     axis_names,
+    changes,
     eager_frame,
     encode,
     float_column,
@@ -47,8 +48,7 @@ class ChoiceSets:
     def of(cls, item: NDArray[Any], ranker: NDArray[Any], label: NDArray[Any]) -> Self:
         """Group the offered labels by (item, ranker), in their order; a label offered twice is offered once."""
         rows = np.unique(np.stack([item, ranker, label]).astype(np.int64), axis=1)
-        new = np.append(True, (np.diff(rows[:2], axis=1) != 0).any(axis=0))
-        return cls(np.append(np.flatnonzero(new), rows.shape[1]), rows[2].astype(np.int32))
+        return cls(np.append(np.flatnonzero(changes(*rows[:2])), rows.shape[1]), rows[2].astype(np.int32))
 
     def __getitem__(self, ranking: int) -> NDArray[np.int32]:
         """Return the labels that a ranking was offered."""
@@ -138,10 +138,8 @@ class Rankings(Categorical, Container):
         items_, sizes = axis_names(items, len(cases), "item"), [len(case) for case in cases]
         if 0 in sizes:
             raise InputError(f"{place_of(item=items_[sizes.index(0)])} has no ranking; drop the item")
-        item, number = (
-            np.repeat(np.arange(len(sizes)), sizes),
-            np.concatenate([np.arange(size) for size in sizes]),
-        )
+        item = np.repeat(np.arange(len(sizes)), sizes)
+        number = np.concatenate([np.arange(size) for size in sizes])
 
         def place(ranking: int) -> str:
             return f"{place_of(item=items_[item[ranking]])}, ranking {number[ranking]}"
@@ -164,9 +162,9 @@ class Rankings(Categorical, Container):
             given = _of_rankings(offered, sizes, "offered[item] must list the labels on offer")
             of, shown = zip(*((r, name) for r, names in enumerate(given) for name in names))
             chosen, _ = encode(objects(shown), "label", labels_, lambda row: f"offered, {place(of[row])}")
-            on_offer = np.stack([item[[*of]], ranker[[*of]], chosen]).astype(np.int64)
-        at = np.asarray(ranking)
-        return cls._grouped(items_, people, labels_, item[at], ranker[at], codes, np.asarray(block), on_offer)
+            on_offer = item[[*of]], ranker[[*of]], chosen
+        entries = Entries(item[[*ranking]], ranker[[*ranking]], items_, people)
+        return cls._of(entries, codes, labels_, np.asarray(block), on_offer)
 
     @classmethod
     def from_long(
@@ -199,77 +197,61 @@ class Rankings(Categorical, Container):
         """
         table = eager_frame(frame)
         item, annotator, label = guessed_columns(table.columns, item=item, annotator=annotator, label=label)
-        (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
-        label_codes, known = label_column(table, label, labels)
-        require_present(label_codes, "label")
+        entries = Entries.of_table(table, item, annotator)
+        codes, known, _ = label_column(table, label, labels)
+        require_present(codes, "label")
         ranks = float_column(table, rank, "rank")
-        ranked = ~np.isnan(ranks)
-        if not offered and not ranked.all():
+        if not offered and np.isnan(ranks).any():
             raise InputError(
-                f"row {int(np.flatnonzero(~ranked)[0])}: the rank is missing; leave unranked labels out, or pass "
+                f"row {int(np.isnan(ranks).argmax())}: the rank is missing; leave unranked labels out, or pass "
                 "offered=True if the rows of a ranking are all labels that were on offer"
             )
-        rows = np.stack([item_codes, annotator_codes, label_codes]).astype(np.int64)
-        i, who, k = rows[:, ranked]
-        return cls._grouped(items, annotators, known, i, who, k, ranks[ranked], rows if offered else None)
+        return cls._of(entries, codes, known, ranks, (*entries[:2], codes) if offered else None)
 
     @classmethod
-    def _grouped(
+    def _of(
         cls,
-        items: NDArray[Any],
-        annotators: NDArray[Any],
-        labels: NDArray[Any],
-        item: NDArray[Any],
-        ranker: NDArray[Any],
+        entries: Entries,
         label: NDArray[Any],
+        labels: NDArray[Any],
         rank: NDArray[Any],
-        on_offer: NDArray[Any] | None = None,
+        on_offer: tuple[NDArray[Any], ...] | None,
     ) -> Self:
-        """Sort the entries and cut them into rankings; a ranker is an annotator or, unknown, a number in the item.
+        """Sort the entries that have a rank and cut them into rankings.
 
-        `on_offer` has one column (item, ranker, label) for each label that a ranking chose from.
+        `on_offer` has an (item, ranker, label) for each label that a ranking chose from.
         """
-        order = np.lexsort((label, rank, ranker, item))
-        item, ranker, label, rank = (a[order] for a in (item, ranker, label, rank))
-        new_ranking = np.ones(item.size, bool)
-        new_ranking[1:] = (item[1:] != item[:-1]) | (ranker[1:] != ranker[:-1])
-        ranking = np.cumsum(new_ranking) - 1
-        first = np.flatnonzero(new_ranking)
-        new_block = new_ranking.copy()
-        new_block[1:] |= rank[1:] != rank[:-1]
-        block = np.cumsum(new_block) - 1
+        rows = np.lexsort((label, rank, entries.annotator, entries.item))
+        rows = rows[~np.isnan(rank[rows])]
+        item, ranker, label, rank = (a[rows] for a in (*entries[:2], label, rank))
+        new_ranking = changes(item, ranker)
+        ranking, first = np.cumsum(new_ranking) - 1, np.flatnonzero(new_ranking)
+        block = np.cumsum(changes(ranking, rank))
         block -= block[first][ranking]
-        who = ranker[first] if annotators.size else np.full(first.size, -1)
-
-        def place(r: int) -> str:
-            named = f", {place_of(annotator=annotators[who[r]])}" if annotators.size else ""
-            return f"{place_of(item=items[item[first[r]]])}{named}"
-
-        places = np.sort(ranking.astype(np.int64) * labels.size + label)
-        if (twice := places[1:][np.diff(places) == 0]).size:
-            r, k = divmod(int(twice[0]), labels.size)
+        if (twice := pd.Series(ranking * labels.size + label).duplicated().to_numpy()).any():
+            row = int(twice.argmax())
             raise InputError(
-                f"{place(r)}: {place_of(label=labels[k])} is named twice in one ranking; a label has one place: "
-                "keep its best one"
+                f"{entries.place(rows[row])}: {place_of(label=labels[label[row]])} is named twice in one ranking; a "
+                "label has one place: keep its best one"
             )
         offered = None
         if on_offer is not None:
-            sizes = items.size, int(max(on_offer[1].max(), ranker.max())) + 1, labels.size
-            chosen, named = (np.ravel_multi_index((*axes,), sizes) for axes in (on_offer, (item, ranker, label)))
+            sizes = entries.items.size, int(max(on_offer[1].max(), ranker.max())) + 1, labels.size
+            chosen, named = (np.ravel_multi_index(axes, sizes) for axes in (on_offer, (item, ranker, label)))
             if (strange := ~np.isin(named, chosen)).any():
                 row = int(strange.argmax())
                 raise InputError(
-                    f"{place(ranking[row])}: the ranking names {as_python(labels[label[row]])!r}, which was not on "
-                    "offer; offered= lists all labels that a ranking chose from, named or not"
+                    f"{entries.place(rows[row])}: the ranking names {as_python(labels[label[row]])!r}, which was not "
+                    "on offer; offered= lists all labels that a ranking chose from, named or not"
                 )
             if (bare := ~np.isin(chosen // labels.size, named // labels.size)).any():
-                item_name = as_python(items[on_offer[0][bare][0]])
-                raise InputError(f"item {item_name!r}: a ranking names none of the labels on offer; drop it")
+                place = place_of(item=entries.items[on_offer[0][bare][0]])
+                raise InputError(f"{place}: a ranking names none of the labels on offer; drop it")
             offered = ChoiceSets.of(*on_offer)
-        item_of, who_of, label_of, block_of = (a.astype(np.int32) for a in (item[first], who, label, block))
-        return cls(
-            items, annotators, labels, item_of, who_of, np.append(first, item.size), label_of, block_of, offered
-        )
+        who = ranker[first] if entries.annotators.size else np.full(first.size, -1)
+        start = np.append(first, item.size)
+        item_of, who, label, block = (a.astype(np.int32) for a in (item[first], who, label, block))
+        return cls(*entries[2:], labels, item_of, who, start, label, block, offered)
 
     def to_long(self) -> pd.DataFrame:
         """Table of one row per label named: item, annotator (or number of the ranking), label, rank; ties are equal.
@@ -281,11 +263,15 @@ class Rankings(Categorical, Container):
         [1, 1, 2]
         """
         row = self.ranking_index()
-        named: dict[str, Any] = {"item": self.items[self.item_index[row]], "ranking": row}
-        if self.annotators_known:
-            named = {"item": named["item"], "annotator": self.annotators[self.annotator_index[row]]}
+        who = (
+            {"annotator": self.annotators[self.annotator_index[row]]}
+            if self.annotators_known
+            else {"ranking": row}
+        )
         label = pd.Categorical.from_codes(self.label_index, categories=pd.Index(self.categories))
-        return pd.DataFrame(named | {"label": label, "rank": self.block + 1})
+        return pd.DataFrame(
+            {"item": self.items[self.item_index[row]]} | who | {"label": label, "rank": self.block + 1}
+        )
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
@@ -297,9 +283,8 @@ class Rankings(Categorical, Container):
 
     def block_sizes(self) -> NDArray[np.int64]:
         """Size of the block of each entry, shape (entry,)."""
-        new_block = np.append(False, np.diff(self.block) != 0)
-        new_block[self.start[1:-1]] = True
-        if new_block[1:].all():  # no ties
+        new_block = changes(self.ranking_index(), self.block)
+        if new_block.all():  # no ties
             return np.ones(new_block.size, np.int64)
         block = np.cumsum(new_block)
         return np.bincount(block)[block]

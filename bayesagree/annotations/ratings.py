@@ -9,19 +9,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Codes, Floats
-from bayesagree.annotations._columns import (
-    Duplicates,
-    annotation_codes,
-    cell_place,
-    eager_frame,
-    float_column,
-    float_values,
-    kept_rows,
-    matrix_axes,
-)
+from bayesagree.annotations._columns import Duplicates, Entries, eager_frame, float_column, float_values
 from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
 from bayesagree.annotations._words import guessed_columns
-from bayesagree.errors import InputError, place_of, say
+from bayesagree.errors import InputError, say
 
 # Labels of an item by which side of a threshold its mean is on.
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
@@ -88,11 +79,8 @@ class Ratings(Values):
         """
         table = eager_frame(frame)
         item, annotator, rating = guessed_columns(table.columns, item=item, annotator=annotator, rating=rating)
-        (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
-        values = float_column(table, rating, "rating")
-        present = np.flatnonzero(~np.isnan(values))
-        rows = present[kept_rows(item_codes[present], annotator_codes[present], (items, annotators), duplicates)]
-        return cls._checked(items, annotators, item_codes[rows], annotator_codes[rows], values[rows], scale, step)
+        entries = Entries.of_table(table, item, annotator)
+        return cls._of(entries, float_column(table, rating, "rating"), scale, step, duplicates)
 
     @classmethod
     def from_matrix(
@@ -118,33 +106,30 @@ class Ratings(Values):
         >>> Ratings.from_matrix([[0.5, None], [0.25, 1.0]], scale=(0, 1)).unit().tolist()
         [0.5, 0.25, 1.0]
         """
-        matrix, items_, annotators_ = matrix_axes(array, items, annotators)
-        values = float_values(matrix.ravel(), cell_place(items_, annotators_), "rating")
-        rows = np.flatnonzero(~np.isnan(values))
-        item_codes, annotator_codes = np.divmod(rows, matrix.shape[1])
-        return cls._checked(items_, annotators_, item_codes, annotator_codes, values[rows], scale, step)
+        entries, cells = Entries.of_matrix(array, items, annotators)
+        return cls._of(entries, float_values(cells, entries.place, "rating"), scale, step)
 
     @classmethod
-    def _checked(
+    def _of(
         cls,
-        items: NDArray[Any],
-        annotators: NDArray[Any],
-        item: NDArray[Any],
-        annotator: NDArray[Any],
+        entries: Entries,
         rating: Floats,
         scale: tuple[float, float],
         step: float | None,
+        duplicates: Duplicates = "error",
     ) -> Self:
         low, high = checked_scale(scale, step)
-        if rating.size == 0:
+        rows = entries.kept(~np.isnan(rating), duplicates)
+        if rows.size == 0:
             raise InputError("there is no rating: every one is missing")
+        rows = rows[np.lexsort((rating[rows], entries.annotator[rows], entries.item[rows]))]
+        rating = rating[rows]
 
         def refuse(bad: NDArray[np.bool_], rule: str) -> None:
             if bad.any():
-                row = int(np.flatnonzero(bad)[0])
+                row = int(bad.argmax())
                 raise InputError(
-                    f"{place_of(item=items[item[row]], annotator=annotators[annotator[row]])}: "
-                    f"rating {rating[row]:g} {rule} ({int(bad.sum())} such ratings in all)"
+                    f"{entries.place(rows[row])}: rating {rating[row]:g} {rule} ({int(bad.sum())} such ratings in all)"
                 )
 
         refuse(~np.isfinite(rating), "is not finite; correct it or drop the row")
@@ -161,10 +146,8 @@ class Ratings(Values):
                 f"is off the step: levels are {low:g}, {low + step:g}, ..., {high:g}; "
                 "pass step=None for a continuous scale or correct the row",
             )
-        pair = item.astype(np.int64) * annotators.size + annotator
-        order = np.lexsort((rating, pair))
-        item, annotator = item[order].astype(np.int32), annotator[order].astype(np.int32)
-        return cls(items, annotators, item, annotator, rating[order], (low, high), step)
+        item, annotator = (code[rows].astype(np.int32) for code in entries[:2])
+        return cls(*entries[2:], item, annotator, rating, (low, high), step)
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""

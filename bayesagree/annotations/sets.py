@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Codes
+from bayesagree.annotations._columns import Entries, changes
 from bayesagree.annotations.labels import Labels
 from bayesagree.errors import InputError, shorten
 
@@ -24,12 +24,11 @@ def sets_and_members(labels: Labels) -> tuple[Labels, list[frozenset[Any]]]:
     >>> sets_and_members(Labels.from_long(rows, duplicates="keep"))[0].to_matrix().values.tolist()
     [['anger + fear', 'fear']]
     """
-    item, annotator, chosen = _memberships(labels)
+    answers, chosen = _memberships(labels)
     sets, code = np.unique(chosen, axis=0, return_inverse=True)
     members = [labels.categories[row] for row in sets]
     names = np.array([JOIN.join(row.astype(str)) for row in members])
-    made = Labels._sorted(labels.items, labels.annotators, names, (item, annotator, code.ravel()), None)
-    return made, [frozenset(row.tolist()) for row in members]
+    return Labels._of(answers, code.ravel(), names, None), [frozenset(row.tolist()) for row in members]
 
 
 def chosen_labels(labels: Labels, label: Hashable) -> Labels:
@@ -60,19 +59,18 @@ def chosen_labels(labels: Labels, label: Hashable) -> Labels:
     at = np.flatnonzero(labels.categories == label)
     if not at.size:
         raise InputError(f"label={label!r} is not one of the categories, {shorten(labels.categories)}")
-    item, annotator, chosen = _memberships(labels)
-    rows = item, annotator, chosen[:, at[0]].astype(np.int32)
-    return Labels._sorted(labels.items, labels.annotators, np.array(["no", "yes"]), rows, None)
+    answers, chosen = _memberships(labels)
+    return Labels._of(answers, chosen[:, at[0]].astype(np.int32), np.array(["no", "yes"]), None)
 
 
-def _memberships(labels: Labels) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+def _memberships(labels: Labels) -> tuple[Entries, NDArray[np.bool_]]:
     """Item and annotator of each answer, and which labels it chose, shape (answer, category)."""
     if not labels.annotators_known:
         raise InputError(
             "annotators are unknown, so repeats by one person cannot be found; name them (annotator=)"
         )
-    answer = labels.item_index.astype(np.int64) * labels.annotators.size + labels.annotator_index
-    _, first, pair = np.unique(answer, return_index=True, return_inverse=True)
-    chosen = np.zeros((first.size, labels.categories.size), np.bool_)
-    chosen[pair, labels.label_index] = True
-    return labels.item_index[first], labels.annotator_index[first], chosen
+    new = changes(labels.item_index, labels.annotator_index)
+    chosen = np.zeros((new.sum(), labels.categories.size), np.bool_)
+    chosen[np.cumsum(new) - 1, labels.label_index] = True
+    codes = labels.item_index[new], labels.annotator_index[new]
+    return Entries(*codes, labels.items, labels.annotators), chosen

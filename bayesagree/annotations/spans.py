@@ -3,13 +3,13 @@
 "No label" is a label too.
 """
 
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bayesagree.annotations._columns import column, eager_frame, values_of
-from bayesagree.errors import InputError, as_python, one_of
+from bayesagree.errors import InputError, as_python
 
 Match = Literal["overlap", "exact"]
 
@@ -81,56 +81,3 @@ def _overlapping(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
-
-
-class MarkedLabels:
-    """Labels of what annotators marked."""
-
-    @classmethod
-    def from_spans(
-        cls,
-        frame: Any,
-        *,
-        match: Match = "overlap",
-        no_label: str = NO_LABEL,
-    ) -> Self:
-        """Read a table with one row per marked span of text; items are candidate spans.
-
-        Parameters
-        ----------
-        frame
-            Columns document, annotator, start, end (not included) and label. An annotator who read a document and
-            marked nothing has a row with an empty start, end and label; who has no row has not read it.
-        match
-            An item is what at least one annotator marked: spans that overlap are one item, or those with equal ends
-            alone.
-        no_label
-            The label of what an annotator did not mark. Of several spans in one item the longest part decides.
-
-        Returns
-        -------
-        Labels
-            Items are named ``"<document>:<start>-<end>"``. Those of one document are not independent: pass
-            ``cluster={item: item.rpartition(":")[0] for item in labels.items}`` to `evaluate`.
-
-        Raises
-        ------
-        InputError
-            A span without label, or that ends before it starts.
-
-        Examples
-        --------
-        >>> from bayesagree import Labels
-        >>> rows = [("mail", "ann", 0, 6, "NAME"), ("mail", "bob", 3, 8, "NAME")]
-        >>> spans = pd.DataFrame(rows, columns=["document", "annotator", "start", "end", "label"])
-        >>> Labels.from_spans(spans).to_long().values.tolist()
-        [['mail:0-8', 'ann', 'NAME'], ['mail:0-8', 'bob', 'NAME']]
-        >>> Labels.from_spans(spans, match="exact").counts().tolist()
-        [[1, 1], [1, 1]]
-        """
-        one_of(match, "match", ("overlap", "exact"))
-        rows = span_rows(frame, match, no_label)
-        if rows.empty:
-            raise InputError("there is no span: every document is empty")
-        maker: Any = cls
-        return maker.from_long(rows)

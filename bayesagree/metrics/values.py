@@ -13,7 +13,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
-from bayesagree.annotations._numbers import level_widths
+from bayesagree.annotations._model_outputs import level_widths
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.blocks import DrawBlock
 

@@ -81,7 +81,7 @@ def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
     [
         ({}, {}, "there is no model"),
         ({"A": [1, 2]}, {}, "model 'A': a single score per item is the probability of the positive label"),
-        ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': scores have shape (1, 2), but there are 2 item names"),
+        ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': 2 item names for 1 items ('p', 'q'); give one"),
         ({"A": [[1, np.nan]]}, {}, "model 'A', item 0, label 1: score nan is not finite (1 such scores in all)"),
         ({"A": [["high", 1]]}, {}, "model 'A', item 0, label 0: 'high' is not a number (score)"),
         ({"A": [[2, -1]]}, {"probabilities": True}, "(1 such items in all), and they are declared probabilities"),
