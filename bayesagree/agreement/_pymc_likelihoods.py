@@ -1,10 +1,8 @@
 """Likelihoods of Phi for PyMC: interval-censored Beta, and outright answers at both ends."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -13,41 +11,11 @@ from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
 
+from bayesagree.agreement._beta_bins import bins_log_probability
+from bayesagree.agreement._phi.likelihood import SMALLEST
 from bayesagree.errors import InputError
-from bayesagree.inference.beta import SMALLEST, of_shapes, tails_with_slopes
 from bayesagree.inference.kernel_ops import KernelOp
 from bayesagree.inference.random_draws import draw_beta
-
-
-@numba.njit(cache=True, nogil=True)
-def bins_log_probability(value, alpha, beta, edges):
-    """Return log Pr(edges[v] <= X < edges[v + 1]) of each value and its derivatives by alpha and beta.
-
-    Values of one item follow each other and share their shapes: each edge is computed once for all of them.
-    """
-    n = value.size
-    log_p, by_alpha, by_beta = np.empty(n), np.empty(n), np.empty(n)
-    tails, computed = np.empty((edges.size, 4)), np.full(edges.size, -1)
-    first, a, b, shared = -1, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0)
-    for i in range(n):
-        if first < 0 or alpha[i] != alpha[first] or beta[i] != beta[first]:
-            first, a, b = i, max(alpha[i], SMALLEST), max(beta[i], SMALLEST)
-            shared = of_shapes(a, b)
-        if value[i] < 0 or value[i] > edges.size - 2:
-            log_p[i], by_alpha[i], by_beta[i] = -np.inf, 0.0, 0.0
-            continue
-        for e in (value[i], value[i] + 1):
-            if computed[e] != first:
-                found = tails_with_slopes(a, b, edges[e], shared)
-                for k in range(4):
-                    tails[e, k] = found[k]
-                computed[e] = first
-        low, high = tails[value[i]], tails[value[i] + 1]
-        # From the smaller tail, so that a bin far out keeps its digits.
-        p = low[1] - high[1] if low[0] > 0.5 else high[0] - low[0]
-        p = max(p, SMALLEST)
-        log_p[i], by_alpha[i], by_beta[i] = math.log(p), (high[2] - low[2]) / p, (high[3] - low[3]) / p
-    return log_p, by_alpha, by_beta
 
 
 class BinsLogProbability(KernelOp):

@@ -11,12 +11,11 @@ import scipy as sp
 
 from bayesagree._types import Floats
 from bayesagree.agreement._phi.item_means import beta_shapes
-from bayesagree.agreement._phi.likelihood import outright_shares
+from bayesagree.agreement._phi.likelihood import SMALLEST, outright_shares
 from bayesagree.agreement._phi.posterior import Draws, draw_item_means, joint_posterior
 from bayesagree.agreement._phi.problem import prepare
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
-from bayesagree.inference.beta import SMALLEST
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 

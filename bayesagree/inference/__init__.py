@@ -10,7 +10,7 @@
 - `results`: every posterior as an `xarray.DataTree`; `convergence`: rank-normalised split R-hat and bulk ESS.
 - `nuts`, `open_model`, `kernel_ops`, `random_draws`, `predictive`: PyMC models, opened, sampled and replicated.
 - `slices`, `hamiltonian`: chains of parameters.
-- `beta`, `kernel_draws`, `dirichlet_argmax`: numerical kernels.
+- `kernel_draws`, `dirichlet_argmax`: numerical functions.
 - `intervals`, `multisets`: highest density intervals, equal items.
 - `tiers`: places and tiers that hold for all models together.
 """

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.agreement._patterns import RatingCounts
-from bayesagree.inference.beta import SMALLEST
 
 Kind = Literal["averaged", "binned", "inflated", "density", "squeezed"]
 
+# Shapes and probabilities are clipped here, above the smallest normal double, so that logs and ratios stay finite.
+SMALLEST = 1e-300
 # Narrowest interval that a continuous rating stands for, where some rating sits on an end of the scale.
 SMALLEST_BIN = 1e-6
 # Below this width, intervals this many widths away from the ends are density times width: they err by 1e-3 at most.
