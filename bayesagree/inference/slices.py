@@ -35,41 +35,48 @@ def elliptical_draws(
     """
     x, (chains, size) = start.copy(), start.shape
     log_p, past, out = density(x), [], np.empty((chains, draws, size))
-    inverse, half = np.linalg.inv(root), 0.5 * (FREEDOM + size)
-
-    def log_t(points: Floats) -> Floats:
-        return -half * np.log1p(np.square((points - centre) @ inverse.T).sum(axis=1) / FREEDOM)
-
-    for sweep in range(-sum(WARM_UP), draws):
-        if sweep in (-WARM_UP[1], 0):
+    for number in range(-sum(WARM_UP), draws):
+        if number in (-WARM_UP[1], 0):
             recent = np.concatenate(past[len(past) // 3 :])
-            away, worth = (recent - recent.mean(axis=0)) @ inverse.T, UNIT_DRAWS * size
+            away, worth = (recent - recent.mean(axis=0)) @ np.linalg.inv(root).T, UNIT_DRAWS * size
             covariance = (away.T @ away + worth * np.eye(size)) / (len(recent) + worth)
             centre, root = recent.mean(axis=0), root @ np.linalg.cholesky(covariance)
-            inverse = np.linalg.inv(root)
-        # Given x, the t distribution is a normal one of this scale.
-        squares = np.square((x - centre) @ inverse.T).sum(axis=1)
-        scale = np.sqrt((FREEDOM + squares) / rng.chisquare(FREEDOM + size, chains))
-        other = scale[:, None] * (rng.standard_normal(x.shape) @ root.T)
-        least = log_p - log_t(x) - rng.standard_exponential(chains)
-        angle = rng.uniform(0, 2 * np.pi, chains)
-        low, high, left, new = angle - 2 * np.pi, angle.copy(), np.arange(chains), x.copy()
-        while left.size:
-            turn = angle[left, None]
-            point = centre + (x[left] - centre) * np.cos(turn) + other[left] * np.sin(turn)
-            found = density(point)
-            inside = found - log_t(point) > least[left]
-            new[left[inside]], log_p[left[inside]] = point[inside], found[inside]
-            left = left[~inside]
-            low[left] = np.where(angle[left] < 0, angle[left], low[left])
-            high[left] = np.where(angle[left] < 0, high[left], angle[left])
-            angle[left] = rng.uniform(low[left], high[left])
-        x = new
-        if sweep < 0:
+        x, log_p = sweep(density, x, log_p, centre, root, rng)
+        if number < 0:
             past.append(x)
         else:
-            out[:, sweep] = x
+            out[:, number] = x
     return out
+
+
+def sweep(
+    density: Densities, x: Floats, log_p: Floats, centre: Floats, root: Floats, rng: Rng
+) -> tuple[Floats, Floats]:
+    """Move each chain, (chain, parameter) with log densities (chain,), along one slice; return both anew."""
+    (chains, size), inverse, log_p = x.shape, np.linalg.inv(root), log_p.copy()
+
+    def log_t(points: Floats) -> Floats:
+        squares = np.square((points - centre) @ inverse.T).sum(axis=1)
+        return -0.5 * (FREEDOM + size) * np.log1p(squares / FREEDOM)
+
+    # Given x, the t distribution is a normal one of this scale.
+    squares = np.square((x - centre) @ inverse.T).sum(axis=1)
+    scale = np.sqrt((FREEDOM + squares) / rng.chisquare(FREEDOM + size, chains))
+    other = scale[:, None] * (rng.standard_normal(x.shape) @ root.T)
+    least = log_p - log_t(x) - rng.standard_exponential(chains)
+    angle = rng.uniform(0, 2 * np.pi, chains)
+    low, high, left, new = angle - 2 * np.pi, angle.copy(), np.arange(chains), x.copy()
+    while left.size:
+        turn = angle[left, None]
+        point = centre + (x[left] - centre) * np.cos(turn) + other[left] * np.sin(turn)
+        found = density(point)
+        inside = found - log_t(point) > least[left]
+        new[left[inside]], log_p[left[inside]] = point[inside], found[inside]
+        left = left[~inside]
+        low[left] = np.where(angle[left] < 0, angle[left], low[left])
+        high[left] = np.where(angle[left] < 0, high[left], angle[left])
+        angle[left] = rng.uniform(low[left], high[left])
+    return new, log_p
 
 
 def draws_in_turn(density: Densities, start: Floats, centre: Floats, root: Floats, size: int, rng: Rng) -> Floats:

@@ -24,6 +24,7 @@ import scipy as sp
 
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.hamiltonian import ACCEPTANCE, Chain
+from bayesagree.inference.slices import sweep
 from bayesagree.judges._regression import Regression, Target
 from bayesagree.judges.prior import CorrectedRatePrior
 
@@ -37,8 +38,8 @@ LARGEST_ODDS, FARTHEST = 16.0, 1e6
 CURVED_OVER, LEAST_CURVED = 0.1, 0.01
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent; lengths at random meet no period.
 SHORTEST, LONGEST = 0.8, 2.0
-# Lengths of the move of the scales after each trajectory, on the logarithm, drawn at random.
-SCALE_STEPS = (1.5, 0.5)
+# Draws that the first units of the logarithms of the scales, 1, are worth where they are measured.
+UNIT_DRAWS = 5
 # Standard deviations that the nodes reach, and their distance in widths of the integrand.
 REACH, APART = 6.5, 0.9
 
@@ -149,8 +150,12 @@ class Given:
     the prior, which the scales determine, v = Q^-1 b + Q^(-1/2) x, where Q = H + D and b = H v0 + the slope there.
     """
 
-    def __init__(self, votes: Votes, centre: Floats) -> None:
-        self.votes = votes
+    def __init__(self, votes: Votes, centre: Floats, log_scales: Floats | None = None) -> None:
+        self.votes, size = votes, votes.scale_prior.size
+        seen = np.log(votes.scale_prior / 2)[None] if log_scales is None else log_scales
+        self.typical, away = seen.mean(axis=0), seen - seen.mean(axis=0)
+        worth = len(seen) + UNIT_DRAWS
+        self.units = np.linalg.cholesky((away.T @ away + UNIT_DRAWS * np.eye(size)) / worth)
         steps = CURVED_OVER * np.eye(centre.size)
         slopes = np.array([votes.density(centre - step)[1] - votes.density(centre + step)[1] for step in steps])
         value, vector = np.linalg.eigh((slopes + slopes.T) / (4 * CURVED_OVER))
@@ -189,17 +194,17 @@ class Given:
         return value + self.height - 0.5 * float(self.precision @ coefficient**2), slope @ self.root
 
     def move_scales(self, chain: Chain, rng: Rng) -> None:
-        """Move the scales with the coordinates held, if accepted."""
-        old = self.log_scale
-        if old.size == 0:
+        """Draw the scales with the coordinates held, on one elliptical slice."""
+        if self.log_scale.size == 0:
             return
-        length = SCALE_STEPS[rng.integers(len(SCALE_STEPS))] / math.sqrt(old.size)
-        self.scaled(old + length * rng.standard_normal(old.size))
-        height, slope = self.density(chain.point)
-        if math.log(rng.random()) < height - chain.height:
-            chain.height, chain.slope = height, slope
-        else:
-            self.scaled(old)
+
+        def heights(log_scale: Floats) -> Floats:
+            self.scaled(log_scale[0])
+            chain.height, chain.slope = self.density(chain.point)
+            return np.array([chain.height])
+
+        old = self.log_scale[None], np.array([chain.height])
+        sweep(heights, *old, self.typical, self.units, rng)  # ends at the scales that are drawn
 
 
 def modes(votes: Votes, rng: Rng) -> list[tuple[Floats, float]]:
@@ -245,7 +250,7 @@ def sample_chain(
         if (
             0 < t == tune // 4 or 0 < t == tune // 2
         ):  # the curvature where the chain is, in place of that at the mode
-            old, given = given, Given(votes, points[t // 2 : t].mean(axis=0))
+            old, given = given, Given(votes, points[t // 2 : t].mean(axis=0), log_scales[t // 2 : t])
             given.scaled(old.log_scale)
             chain.density, chain.point = given.density, given.place(old.point(chain.point))
             chain.height, chain.slope = given.density(chain.point)
