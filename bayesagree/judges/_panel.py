@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.judges.prior import CorrectedRatePrior
 
 # System of every item where none is named.
 ALL = "all"
@@ -60,18 +62,16 @@ class Cells(NamedTuple):
     size: NDArray[np.int64]
 
 
-class Design(NamedTuple):
-    """Predictors of every item, and which scale the prior of each coefficient has."""
+class Regression(NamedTuple):
+    """Predictors of every item, and the prior of their coefficients."""
 
-    shared: Floats  # predictors with one coefficient each, (item, column)
-    own: Floats  # predictors with one coefficient for each system, (item, own)
-    # Of the shared coefficients, then of each system's own: `INTERCEPT`, `SLOPE`, or the number of a scale, 2 f for
-    # intercepts by factor f and 2 f + 1 for slopes; the number of judges who say positive is the factor after all.
-    scale_index: NDArray[np.int64]
+    # In units of the known standard deviation of their coefficients, (item, coefficient).
+    columns: Floats
     names: list[str]  # name of each coefficient
+    scale_index: NDArray[np.int64]  # scale of each coefficient's prior, -1 where its standard deviation is 1
+    scale_prior: Floats  # standard deviation of the half-normal prior of each scale, (scale,)
 
 
-INTERCEPT, SLOPE = -1, -2
 # Five strata leave a tenth of the bias (Cochran, "The effectiveness of adjustment by subclassification", Biometrics 24,
 # 1968); the slope of the logarithm takes most of the rest.
 STRATA = 5
@@ -117,42 +117,38 @@ def panel_of(
     )
 
 
-def design(panel: Panel) -> Design:
-    """Regression on standardised verdicts: intercept and slopes, their deviations by group, the groups' mean verdict.
+def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
+    """Regress on standardised verdicts: intercept and slopes, their deviations by group, the groups' mean verdict.
 
     A group's mean verdict is a predictor of its intercept (Mundlak): judges say positive more often of a better
     system, and without it partial pooling would draw every system to the mean. So is the number of judges who say
     positive, each with an intercept of its own: where judges err together, unanimous ones may know less than nearly
     unanimous ones, which no sum over judges can say.
     """
-    scaled = _standardised(panel.verdict)
-    base = np.column_stack([np.ones(panel.items.size), scaled])
-    columns = ["all", *map(str, panel.judges)]
-    blocks, index, names = [base], [INTERCEPT] + [SLOPE] * panel.judges.size, list(columns)
-    several = [(f, factor) for f, factor in enumerate(panel.factors) if factor.levels.size > 1]
-
-    def add(block: Floats, scales: list[int], called: list[str]) -> None:
-        blocks.append(block)
-        index.extend(scales)
-        names.extend(called)
-
-    for _, factor in several if panel.judges.size else ():
-        mean = np.bincount(factor.code, scaled.mean(axis=1)) / np.bincount(factor.code)
-        add(_standardised(mean[:, None])[factor.code], [SLOPE], [f"mean verdict by {factor.name}"])
+    scaled, n_judges, scales = _standardised(panel.verdict), panel.judges.size, []
+    base, called = np.column_stack([np.ones(panel.items.size), scaled]), ["all", *map(str, panel.judges)]
+    sizes = [prior.intercept_sd] + [prior.slope_sd] * n_judges
+    parts = [(base * sizes, [-1] * (1 + n_judges), called)]
+    several = [factor for factor in panel.factors if factor.levels.size > 1]
+    for factor in several if n_judges else ():
+        mean = _standardised(np.bincount(factor.code, scaled.mean(axis=1)) / np.bincount(factor.code))
+        parts.append((prior.slope_sd * mean[factor.code, None], [-1], [f"mean verdict by {factor.name}"]))
     if panel.inclusion is not None:
-        log_inclusion = np.log(np.maximum(panel.inclusion, LEAST_INCLUSION))[:, None]
-        add(_standardised(log_inclusion), [SLOPE], ["log inclusion probability"])
-    if panel.judges.size > 1:
-        levels = np.unique(number := _number_positive(panel.verdict))
-        called = [f"{level:.0f} judges positive" for level in levels]
-        add((number[:, None] == levels).astype(np.float64), [2 * len(panel.factors)] * levels.size, called)
-    own = base if panel.system.levels.size > 1 else base[:, :0]
-    for f, factor in sorted(several, key=lambda pair: pair[0] == 0):  # the systems' own columns come last
+        log_inclusion = _standardised(np.log(np.maximum(panel.inclusion, LEAST_INCLUSION)))
+        parts.append((prior.slope_sd * log_inclusion[:, None], [-1], ["log inclusion probability"]))
+    if n_judges > 1:
+        levels, code = np.unique(_number_positive(panel.verdict), return_inverse=True)
+        names = [f"{level:.0f} judges positive" for level in levels]
+        parts.append((np.eye(levels.size)[code], [0] * levels.size, names))
+        scales.append(prior.system_sd)
+    for factor in several:
+        scale_index = [len(scales)] + [len(scales) + 1] * n_judges
+        scales += [prior.system_sd, prior.leniency_sd][: 1 + (n_judges > 0)]
         for level, name in enumerate(factor.levels):
-            block = base * (factor.code == level)[:, None] if f else base[:, :0]
-            scales = [2 * f] + [2 * f + 1] * panel.judges.size
-            add(block, scales, [f"{factor.name} {name}: {column}" for column in columns])
-    return Design(np.hstack(blocks), own, np.array(index), names)
+            names = [f"{factor.name} {name}: {column}" for column in called]
+            parts.append((base * (factor.code == level)[:, None], scale_index, names))
+    blocks, index, names = zip(*parts)
+    return Regression(np.hstack(blocks), [*chain(*names)], np.concatenate(index), np.array(scales, np.float64))
 
 
 def cells_of(panel: Panel, rows: NDArray[np.int64]) -> Cells:

@@ -25,8 +25,8 @@ import scipy as sp
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.hamiltonian import ACCEPTANCE, Chain
 from bayesagree.inference.slices import sweep
-from bayesagree.judges._regression import Regression, Target
-from bayesagree.judges.prior import CorrectedRatePrior
+from bayesagree.judges._panel import Panel, Regression
+from bayesagree.judges.prior import CorrectedRatePrior, Target
 
 # Starts from which modes of truths are looked for: of two that are reached alike often, one is missed in 3 % of the
 # fits. Shares have one mode.
@@ -51,14 +51,14 @@ class Votes:
     specificity, which lie above one half.
     """
 
-    def __init__(self, data: Regression, target: Target, prior: CorrectedRatePrior) -> None:
+    def __init__(self, panel: Panel, data: Regression, target: Target, prior: CorrectedRatePrior) -> None:
         self.scale_prior, self.share = data.scale_prior, target == "share"
         self.names = ("vote_correlation",) if self.share else ("people_sensitivity", "people_specificity")
         self.accuracy_prior = np.array([prior.people_right, prior.people_wrong]) - 1
         self.n = data.scale_index.size
         # Scale of each coefficient; those of known standard deviation take the last, which is 1.
         self.scaled = np.where(data.scale_index < 0, data.scale_prior.size, data.scale_index)
-        rows = np.column_stack([data.columns, data.votes, data.positive])
+        rows = np.column_stack([data.columns, panel.votes, panel.positive])[panel.seen]
         rows, self.alike = np.unique(rows.astype(np.float64), axis=0, return_counts=True)
         self.columns, self.votes, self.positive = np.ascontiguousarray(rows[:, :-2]), rows[:, -2], rows[:, -1]
         self.kinds, self.kind = np.unique(rows[:, -2:], axis=0, return_inverse=True)
@@ -229,27 +229,19 @@ def modes(votes: Votes, rng: Rng) -> list[tuple[Floats, float]]:
 
 def sample_chain(
     votes: Votes, known: list[tuple[Floats, float]], *, draws: int, tune: int, thin: int, rng: Rng
-) -> tuple[Floats, Floats, Floats]:
-    """Return draws of coefficients, scales and people's parameters, each after `thin` trajectories.
+) -> tuple[Floats, Floats]:
+    """Return draws of coefficients and of people's parameters, each after `thin` trajectories.
 
     The chain starts from a mode drawn by its mass: trajectories seldom change modes.
     """
     centre = known[rng.choice(len(known), p=sp.special.softmax([mass for _, mass in known]))][0]
-    given, log_scale, place = (
-        Given(votes, centre),
-        np.log(votes.scale_prior / 2),
-        rng.standard_normal(centre.size),
-    )
+    given, log_scale = Given(votes, centre), np.log(votes.scale_prior / 2)
     given.scaled(log_scale)
+    place = rng.standard_normal(centre.size)
     chain = Chain(given.density, place, np.eye(centre.size), rng, shortest=SHORTEST, longest=LONGEST)
-    points, log_scales = (
-        np.empty((tune + draws * thin, centre.size)),
-        np.empty((tune + draws * thin, log_scale.size)),
-    )
+    points, log_scales = (np.empty((tune + draws * thin, size)) for size in (centre.size, log_scale.size))
     for t, point in enumerate(points):
-        if (
-            0 < t == tune // 4 or 0 < t == tune // 2
-        ):  # the curvature where the chain is, in place of that at the mode
+        if t and t in (tune // 4, tune // 2):  # the curvature where the chain is, in place of that at the mode
             old, given = given, Given(votes, points[t // 2 : t].mean(axis=0), log_scales[t // 2 : t])
             given.scaled(old.log_scale)
             chain.density, chain.point = given.density, given.place(old.point(chain.point))
@@ -260,4 +252,4 @@ def sample_chain(
         given.move_scales(chain, rng)
         point[:], log_scales[t] = given.point(chain.point), given.log_scale
     kept = slice(tune + thin - 1, None, thin)
-    return points[kept, : votes.n], np.exp(log_scales[kept]), votes.people(points[kept])
+    return points[kept, : votes.n], votes.people(points[kept])

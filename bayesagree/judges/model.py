@@ -9,9 +9,8 @@ import pandas as pd
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import InputError
-from bayesagree.judges._panel import design, panel_of
-from bayesagree.judges._regression import Target, regression
-from bayesagree.judges.prior import CorrectedRatePrior
+from bayesagree.judges._panel import panel_of, regression
+from bayesagree.judges.prior import CorrectedRatePrior, Target
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -61,18 +60,18 @@ def corrected_rate_model(
     panel = panel_of(verdicts, people, system, positive, by, inclusion)
     if people.has_repeats:
         raise InputError("people= holds several answers of a person to an item; keep one: duplicates='first'")
-    made, chosen = design(panel), prior or CorrectedRatePrior()
-    data = regression(panel, made, chosen)
-    with pm.Model(coords={"item": panel.items[panel.seen], "column": made.names}) as graph:
-        n: Any = pm.Data("observed_votes", data.votes, dims="item")
-        k = pm.Data("observed_positive_votes", data.positive.astype(np.int64), dims="item")
+    chosen, seen = prior or CorrectedRatePrior(), panel.seen
+    data = regression(panel, chosen)
+    with pm.Model(coords={"item": panel.items[seen], "column": data.names}) as graph:
+        n: Any = pm.Data("observed_votes", panel.votes[seen], dims="item")
+        k = pm.Data("observed_positive_votes", panel.positive[seen].astype(np.int64), dims="item")
         sd: Any = np.ones(data.scale_index.size)
         if data.scale_prior.size:
             scale = pm.HalfNormal("scale", data.scale_prior)
             every: Any = pt.concatenate([scale, np.ones(1)])
             sd = every[data.scale_index]
         standard = pm.Normal("coefficient", dims="column")
-        mean = pt.dot(data.columns, standard * sd)
+        mean = pt.dot(data.columns[seen], standard * sd)
         if target == "share":
             rho: Any = pm.Uniform("vote_correlation")
             effect = pm.Normal("item_effect", dims="item")

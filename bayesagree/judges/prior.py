@@ -1,8 +1,11 @@
 """The prior of `corrected_rate`."""
 
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 from bayesagree.errors import InputError, positive
+
+Target = Literal["share", "truth"]
 
 
 @dataclass(frozen=True)

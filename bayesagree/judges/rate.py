@@ -37,11 +37,10 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations
-from bayesagree.judges._panel import Panel, cells_of, design, panel_of
-from bayesagree.judges._regression import Target, regression, weighted_columns
+from bayesagree.judges._panel import Panel, cells_of, panel_of, regression
 from bayesagree.judges._sampler import Votes, modes, sample_chain
 from bayesagree.judges.estimators import classical_checks, saving_bound
-from bayesagree.judges.prior import CorrectedRatePrior
+from bayesagree.judges.prior import CorrectedRatePrior, Target
 from bayesagree.plausibility.independence import warn_of_dependent
 
 # Cells times draws averaged at a time: 32 MiB an array.
@@ -52,10 +51,10 @@ FEW_ITEMS = 10
 
 
 class Fit(NamedTuple):
-    """Draws of one regression, chains joined: coefficients (draw, column), scales (draw, scale), and people's own."""
+    """Predictors of every item (item, column), and draws, chains joined: coefficients (draw, column), people's own."""
 
+    columns: Floats
     coefficient: Floats
-    scale: Floats
     people: dict[str, Floats]
 
 
@@ -166,10 +165,10 @@ def corrected_rate(
     root = seed_sequence(random_seed)
     full, alone, weights = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(3)
     rngs = [np.random.default_rng(s) for s in weights.spawn(2)]
-    fit, shared, own = _fit(panel, target, chosen, full, run)
-    averages = _averages(panel, fit, shared, own, rngs[0])
+    fit = _fit(panel, target, chosen, full, run)
+    averages = _averages(panel, fit, rngs[0])
     bare = replace(panel, judges=panel.judges[:0], verdict=panel.verdict[:, :0])
-    averages["rate_people_alone"] = _averages(bare, *_fit(bare, target, chosen, alone, run), rngs[1])["rate"]
+    averages["rate_people_alone"] = _averages(bare, _fit(bare, target, chosen, alone, run), rngs[1])["rate"]
     slopes = {"intercept": fit.coefficient[:, 0], "slope": fit.coefficient[:, 1 : 1 + panel.judges.size]}
     dims = {"slope": ("judge",)} | dict.fromkeys(averages, ("system", "judge"))
     posterior = {
@@ -214,38 +213,33 @@ def _fit(
     prior: CorrectedRatePrior,
     random_seed: np.random.SeedSequence,
     run: Mapping[str, int],
-) -> tuple[Fit, Floats, Floats]:
-    """Draw the coefficients; also return the columns that they multiply: shared, and for each system, of every item."""
-    made = design(panel)
-    data = regression(panel, made, prior)
-    columns = weighted_columns(made, prior), made.own
+) -> Fit:
+    """Draw the coefficients of the regression, and people's parameters."""
+    data = regression(panel, prior)
     first, *streams = random_seed.spawn(1 + run["chains"])
     length = {name: run[name] for name in ("draws", "tune", "thin")}
     rngs = [np.random.Generator(np.random.SFC64(stream)) for stream in streams]
-    votes = Votes(data, target, prior)
+    votes = Votes(panel, data, target, prior)
     known = modes(votes, np.random.default_rng(first))
     chains = map_blocks(lambda rng: sample_chain(votes, known, **length, rng=rng), rngs)
-    coefficient, scale, people = (np.concatenate(parts) for parts in zip(*chains))
-    return Fit(coefficient, scale, dict(zip(votes.names, people.T))), *columns
+    coefficient, people = (np.concatenate(parts) for parts in zip(*chains))
+    return Fit(data.columns, coefficient, dict(zip(votes.names, people.T)))
 
 
-def _averages(panel: Panel, fit: Fit, shared: Floats, own: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+def _averages(panel: Panel, fit: Fit, rng: np.random.Generator) -> dict[str, Floats]:
     """Average the regression over the items of each system: rate (draw, system), confusion (draw, system, judge)."""
     n_draws, n_systems, n_judges = len(fit.coefficient), panel.system.levels.size, panel.judges.size
-    of_shared = fit.coefficient[:, : shared.shape[1]]
-    of_own = fit.coefficient[:, shared.shape[1] :].reshape(n_draws, -1, max(own.shape[1], 1))
     rate = np.empty((n_draws, n_systems))
     sensitivity, specificity = (np.empty((n_draws, n_systems, n_judges)) for _ in range(2))
     for s in range(n_systems):
         cells = cells_of(panel, np.flatnonzero(panel.system.code == s))
-        present = np.isfinite(panel.verdict[cells.example])
+        present, columns = np.isfinite(panel.verdict[cells.example]), fit.columns[cells.example]
+        used = columns.any(axis=0)  # not those of other systems
         verdict = np.where(present, panel.verdict[cells.example], 0.0)
         step = max(CHUNK // len(cells.example), 1)
         for start in range(0, n_draws, step):
             rows = slice(start, min(start + step, n_draws))
-            mean = of_shared[rows] @ shared[cells.example].T
-            if own.shape[1]:
-                mean += of_own[rows, s] @ own[cells.example].T
+            mean = fit.coefficient[rows, used] @ columns[:, used].T
             weight = rng.standard_gamma(cells.size, size=mean.shape)
             weight /= weight.sum(axis=1, keepdims=True)
             yes = weight * sp.special.ndtr(mean)

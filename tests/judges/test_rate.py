@@ -11,8 +11,7 @@ from _paths import ROOT
 
 from bayesagree import InputError, Labels, Ratings, corrected_rate
 from bayesagree.judges import CorrectedRatePrior
-from bayesagree.judges._panel import Factor, Panel, design, panel_of
-from bayesagree.judges._regression import regression
+from bayesagree.judges._panel import Factor, Panel, panel_of, regression
 from bayesagree.judges._sampler import Given, Votes
 from bayesagree.judges.model import corrected_rate_model
 from bayesagree.judges.rate import Fit, _averages
@@ -38,7 +37,7 @@ def test_density_is_that_of_the_pymc_model_at_twenty_points(target):
     pytensor = pytest.importorskip("pytensor")
     verdicts, people, systems = data(n=30, asked=12)
     panel = panel_of(verdicts, people, systems, 1, None)
-    votes = Votes(regression(panel, design(panel), CorrectedRatePrior()), target, CorrectedRatePrior())
+    votes = Votes(panel, regression(panel, CorrectedRatePrior()), target, CorrectedRatePrior())
     model = corrected_rate_model(verdicts, people, system=systems, positive=1, target=target)
     mode = pytensor.compile.Mode(linker="py", optimizer=None)  # neither compiled nor simplified
     seen, rest = model["positive_votes"], [v for v in model.free_RVs if v.name != "item_effect"]
@@ -73,7 +72,7 @@ def test_density_is_that_of_the_pymc_model_at_twenty_points(target):
 def test_slopes_are_those_of_the_density(target, odds):
     verdicts, people, systems = data(asked=40)
     panel = panel_of(verdicts, people, systems, 1, None)
-    votes = Votes(regression(panel, design(panel), CorrectedRatePrior()), target, CorrectedRatePrior())
+    votes = Votes(panel, regression(panel, CorrectedRatePrior()), target, CorrectedRatePrior())
     point = np.append(0.5 * np.random.default_rng(1).normal(size=votes.n), np.full(len(votes.names), odds))
     given = Given(votes, point)
     given.scaled(np.full(votes.scale_prior.size, -0.5))
@@ -177,8 +176,7 @@ def test_sensitivity_and_false_positive_rate_are_equal_where_verdicts_tell_nothi
     votes = np.ones(20, int)
     panel = Panel(np.arange(20), np.array(["j", "k"]), verdict, (Factor("system", np.arange(2), code),), votes, votes)
     level = np.linspace(-1, 1, 9)
-    fit = Fit(level[:, None], np.empty((9, 0)), {})
-    found = _averages(panel, fit, np.ones((20, 1)), np.empty((20, 0)), rng)
+    found = _averages(panel, Fit(np.ones((20, 1)), level[:, None], {}), rng)
     np.testing.assert_allclose(found["rate"], np.repeat(sp.stats.norm.cdf(level)[:, None], 2, axis=1))
     np.testing.assert_allclose(found["sensitivity"], 1 - found["specificity"])
     assert found["sensitivity"].std(axis=0).min() > 0.05  # items are weighted anew in every draw
@@ -190,10 +188,11 @@ def test_predictors_that_are_the_same_but_for_rounding_are_zero():
     constant = Ratings.from_matrix(np.full((21, 3), 0.3), scale=(0, 1), annotators=[*"abc"])
     people = Labels.from_matrix([[0, 1], [1, 1]], items=[0, 8], labels=[0, 1])
     for verdicts in (same, constant):
-        found = design(panel_of(verdicts, people, {i: "uvw"[i // 7] for i in range(21)}, 1, None))
+        panel = panel_of(verdicts, people, {i: "uvw"[i // 7] for i in range(21)}, 1, None)
+        found = regression(panel, CorrectedRatePrior())
         at = [name.startswith("mean verdict") or (verdicts is constant and name in [*"abc"]) for name in found.names]
         assert sum(at) == 1 + 3 * (verdicts is constant)
-        np.testing.assert_allclose(found.shared[:, np.flatnonzero(at)], 0, atol=1e-12)
+        np.testing.assert_allclose(found.columns[:, np.flatnonzero(at)], 0, atol=1e-12)
 
 
 def test_what_is_refused():
