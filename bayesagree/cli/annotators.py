@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from bayesagree.cli import _options, _output
+from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def annotators(
     gold: _options.GoldFile = None,
     variant: Annotated[str, Option(help="Variant of Dawid-Skene, such as one_coin; see docs.")] = "auto",
     allow_unmixed: _options.AllowUnmixed = False,
-) -> _output.TableAnswer:
+) -> TableAnswer:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 
     Accuracy is the probability of the right label given what the annotator perceives of the item, in the variant that
@@ -44,13 +45,16 @@ def annotators(
     from bayesagree.predictive.annotator_checks import annotator_table, confidence_on_gold, crowd_checks
 
     crowd, _ = source.read()
-    if crowd.kind == "ratings":
-        if gold is not None:
-            raise InputError("--gold is for labels; the truth of ratings is item_mean= of common_agreement")
+    if crowd.kind == "ratings" and gold is None:
         tables = _levels(crowd, vars(sampling))
-        return _output.Answer(tables, keep=tables[0].rows)
+        return Answer(tables, keep=tables[0].rows)
     if crowd.kind != "labels":
-        raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
+        what = (
+            "--gold is for labels"
+            if crowd.kind == "ratings"
+            else "annotators are rated on single labels or ratings"
+        )
+        raise InputError(f"{what}, not on {crowd.kind}")
     known = source.gold(gold, crowd.items)
     options: Any = {"variant": variant} | vars(sampling)
     with _output.progress("rating annotators", 3 if known else 2) as advance:
@@ -64,47 +68,46 @@ def annotators(
         table, checks = annotator_table(tree), crowd_checks(crowd, tree)
         advance()
     matched = label_probability(tree).transpose("item", "category").values[crowd.item_index, crowd.label_index]
-    found: Any = (
-        pd.DataFrame({"n": crowd.count, "right": matched * crowd.count}).groupby(crowd.annotator_index).sum()
-    )
-    table.insert(2, "matches_truth", (found["right"] / found["n"]).reindex(range(len(table))))
+    given: Any = pd.DataFrame({"n": crowd.count, "right": matched * crowd.count})
+    found = given.groupby(crowd.annotator_index).sum().reindex(range(len(table)))
+    table.insert(2, "matches_truth", found["right"] / found["n"])
     shown: Any = table.iloc[np.argsort([not flags for flags in table["flags"]], kind="stable")]
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
     title = f"Annotators ({min(_SHOWN, len(shown))} of {len(shown)}, flagged first); intervals are HDI 0.95"
     tables = [
-        _output.Table("annotators", shown, title, most=_SHOWN),
-        _output.Table("confusion", confusion.to_dataframe().reset_index(), most=0),
-        _output.Table("checks", _named("check", checks), "Checks of the crowd"),
+        Table("annotators", shown, title, most=_SHOWN),
+        Table("confusion", confusion.to_dataframe().reset_index(), most=0),
+        Table("checks", _named("check", checks), "Checks of the crowd"),
     ]
     notes = [_PRIOR_ONLY] if checks["share_of_draws_with_switched_labels"] > _SWITCHED else []
     if known:
         rows = _named("measure", confidence_on_gold(blind, known, random_seed=sampling.random_seed))
-        tables.append(_output.Table("confidence", rows, "Confidence"))
+        tables.append(Table("confidence", rows, "Confidence"))
     else:
         notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
-    return _output.Answer(tables, [*notes, *choice_notes(settings_of(tree))], shown)
+    return Answer(tables, [*notes, *choice_notes(settings_of(tree))], shown)
 
 
-def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
+def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[Table]:
     """Return levels of the annotators, and Phi with and without them."""
     from bayesagree.agreement.annotator_effects import annotator_levels
     from bayesagree.agreement.phi import common_agreement
 
+    rows: list[dict[str, Any]] = []
+    tree: Any = None
     with _output.progress("rating annotators", 2) as advance:
-        plain = common_agreement(crowd, **sampling)
-        advance()
-        tree = common_agreement(crowd, annotator_effects="shift", **sampling)
-        advance()
-    rows = []
-    for name, fit in (("as it stands", plain), ("levels removed", tree)):
-        found = fit["agreement"].to_dataset()
-        ends = {end: float(found[end]) for end in ("mean", "lower", "upper")}
-        rows.append({"phi": name} | ends | {"decision": found.attrs["decision"]})
-    table = annotator_levels(tree)
+        kinds: Any = {"as it stands": "none", "levels removed": "shift"}
+        for name, effects in kinds.items():
+            tree = common_agreement(crowd, annotator_effects=effects, **sampling)
+            found = tree["agreement"].to_dataset()
+            ends = {end: float(found[end]) for end in ("mean", "lower", "upper")}
+            rows.append({"phi": name} | ends | {"decision": found.attrs["decision"]})
+            advance()
+    table: Any = annotator_levels(tree)
     title = f"Levels, strictest first ({min(_SHOWN, len(table))} of {len(table)}): shift in log odds, HDI 0.95"
     return [
-        _output.Table("annotators", table, title, most=_SHOWN),
-        _output.Table("agreement", rows, "Common agreement Phi, HDI 0.95"),
+        Table("annotators", table, title, most=_SHOWN),
+        Table("agreement", rows, "Common agreement Phi, HDI 0.95"),
     ]
 
 

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
+from bayesagree.cli._output import Answer, Table, TableAnswer
 
 Times = Annotated[Path | None, Option(help="Seconds of each answer: columns item, annotator, time.")]
 
@@ -19,7 +20,7 @@ def audit(
     time: Times = None,
     contents: _options.ContentsFile = None,
     random_seed: _options.Seed = 1,
-) -> _output.TableAnswer:
+) -> TableAnswer:
     """Look for what is wrong with annotations and predictions: the worst findings first, with what to do.
 
     Checks that found nothing, and those that could not run, stand below; --json and -o have all columns.
@@ -42,9 +43,9 @@ def audit(
     )
     spoken = table["severity"].isin(["critical", "warning", "note"])
     shown = [
-        _output.Table("", table[spoken][["severity", "finding", "evidence"]], "Findings, the worst first"),
-        _output.Table("", table[spoken][["what_to_do", "where"]], "What to do"),
-        _output.Table("audit", table.reset_index(), most=0),
+        Table("", table[spoken][["severity", "finding", "evidence"]], "Findings, the worst first"),
+        Table("", table[spoken][["what_to_do", "where"]], "What to do"),
+        Table("audit", table.reset_index(), most=0),
     ]
     notes = [f"{text[0].upper()}{text[1:]}." for text in table["finding"][~spoken]]
-    return _output.Answer(shown, notes, table.reset_index())
+    return Answer(shown, notes, table.reset_index())

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
+from bayesagree.cli._output import Answer, ResultAnswer, Table
 
 
 def blind(
@@ -17,12 +18,10 @@ def blind(
     methods: Annotated[str, Option(help="Intervals of the first.")] = "dawid_skene,majority,sampling",
     metrics: Annotated[str, Option(help="Comma separated, such as accuracy,recall,f1.")] = "accuracy",
     positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
-    leave_one_out: Annotated[
-        bool, Option("--leave-one-out", help="Judge each system by the others only.")
-    ] = False,
+    leave_one_out: Annotated[bool, Option("--leave-one-out", help="Judge each by the others only.")] = False,
     model: Annotated[str, Option(help="Column that names the system.")] = "model",
     duplicates: _options.Duplicates = "error",
-) -> _output.ResultAnswer:
+) -> ResultAnswer:
     """Score and rank systems that no expert judged; without a crowd these are scores against one another.
 
     Example: bayesagree blind systems.csv --crowd crowd.csv --methods dawid_skene,majority
@@ -44,8 +43,7 @@ def blind(
         how["positive"] = next((name for name in names if str(name) == positive), positive)
     judges: Any = _options.names(methods)
     sorts: Any = tuple(_options.names(metrics))
-    size = {"draws": sampling.draws, "chains": sampling.chains}
-    tree = blind_posterior(given, method=judges[0], metrics=sorts, **size, **how)
+    tree = blind_posterior(given, method=judges[0], metrics=sorts, **how | vars(sampling))
     truth = None if gold is None else _options.by_item(gold, columns.item, columns.label).to_dict()
     rows = []
     for name in sorts:
@@ -55,19 +53,15 @@ def blind(
         for system in given.models.tolist():
             found = {judge: score.sel(model=system).item() for judge, score in judged.items()}
             rows.append({"metric": name, "model": system} | found)
+    title = f"Scores by every method{', and against gold' if truth else ''}"
     tables = [
-        _output.Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI"),
-        _output.Table(
-            "methods", rows, "Scores by every method" + (", and against gold" if gold is not None else "")
-        ),
+        Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI"),
+        Table("methods", rows, title),
     ]
     notes = []
     if given.models.size > 2:
         p_value = float(independence_check(given, random_seed=seed)["p_value"])
-        verdict = "no sign of shared errors"
-        if p_value < 0.05:
-            verdict = (
-                "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
-            )
+        shared = "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
+        verdict = shared if p_value < 0.05 else "no sign of shared errors"
         notes = [f"Independence check: p = {p_value:.2f}, {verdict}."]
-    return _output.Answer(tables, notes, tree)
+    return Answer(tables, notes, tree)

@@ -1,10 +1,11 @@
 """`bayesagree check`: is the claim that a new model is better supported? The exit code says it."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
+from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError, shorten
 
 
@@ -22,7 +23,7 @@ def check(
     plausibility: _options.PlausibilityName = None,
     items: _options.Items = "fixed",
     missing: _options.Missing = "error",
-) -> _output.Answer:
+) -> Answer:
     """Check that a new model is better than an old one: exit code 0 if the annotations support it, 1 if not.
 
     Exit code 2 is bad input. The claim is about these items, or items like these with --items bootstrap.
@@ -38,11 +39,9 @@ def check(
             raise InputError(f"{option} {name!r} is not one of the models, {shorten(names)}")
     if not_worse is not None and not not_worse > 0:
         raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
-    options = vars(sampling) | {"items": items, "missing": missing}
-    options["plausibility"] = _options.name_or_trace(plausibility)
-    margin = -not_worse if not_worse else 0.0
-    probability = required_probability(probability, looks)
-    found = claim(truth, models, names[new], names[old], probability, margin, metric, **options)
+    options: Any = {"items": items, "missing": missing, "plausibility": _options.name_or_trace(plausibility)}
+    margin, probability = -(not_worse or 0.0), required_probability(probability, looks)
+    found = claim(truth, models, names[new], names[old], probability, margin, metric, **options, **vars(sampling))
     row = {
         "supported": found.supported,
         "claim_probability": found.found,
@@ -51,7 +50,7 @@ def check(
     }
     pairs = found.table.assign(ci_kind="hdi", ci_prob=0.95)
     tables = [
-        _output.Table("claim", [row], most=0),
-        _output.Table("pairs", pairs, f"{metric}: difference with its 95 % HDI"),
+        Table("claim", [row], most=0),
+        Table("pairs", pairs, f"{metric}: difference with its 95 % HDI"),
     ]
-    return _output.Answer(tables, [f"{found.sentence}."], code=0 if found.supported else 1)
+    return Answer(tables, [f"{found.sentence}."], code=0 if found.supported else 1)

@@ -4,10 +4,11 @@ import shlex
 import sys
 from typing import Any
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
+from bayesagree.cli._output import Answer, Table
 
 
-def contents(source: _options.Source) -> _output.Answer:
+def contents(source: _options.Source) -> Answer:
     """Show what a file holds: annotations, predictions, gold, answers left out; and the commands that fit.
 
     Example: bayesagree contents export.json
@@ -24,11 +25,11 @@ def contents(source: _options.Source) -> _output.Answer:
     typed = shlex.join(word for word in sys.argv[1:] if word not in ("contents", "--json"))
     commands = [{"command": f"bayesagree {words}"} for words in _fitting(typed, export.annotations)]
     tables = [
-        _output.Table("contents", rows),
-        _output.Table("left_out", left_out, "Left out"),
-        _output.Table("commands", commands, "Commands that fit"),
+        Table("contents", rows),
+        Table("left_out", left_out, "Left out"),
+        Table("commands", commands, "Commands that fit"),
     ]
-    return _output.Answer(tables, export.notes)
+    return Answer(tables, export.notes)
 
 
 def _fitting(file: str, annotations: Any) -> list[str]:

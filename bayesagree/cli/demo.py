@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
+from bayesagree.cli._output import Answer, Table
 
 
-def demo(draws: _options.Draws = 1000, seed: _options.Seed = 1) -> _output.Answer:
+def demo(draws: _options.Draws = 1000, seed: _options.Seed = 1) -> Answer:
     """Run the main job on a simulated test set: which of three models is best, when annotators do not agree.
 
     Example: bayesagree demo --seed 2
@@ -39,4 +40,4 @@ def demo(draws: _options.Draws = 1000, seed: _options.Seed = 1) -> _output.Answe
         "With your own files: bayesagree evaluate ANNOTATIONS PREDICTIONS",
     ]
     shown = table.drop(columns="prob_better").reset_index()
-    return _output.Answer([_output.Table("models", shown, "Scores of the models, 95 % HDI")], notes)
+    return Answer([Table("models", shown, "Scores of the models, 95 % HDI")], notes)

@@ -7,13 +7,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from bayesagree.cli import _output
+from bayesagree.cli._output import Answer, Table
 
 # Extra and the module that it is for.
 EXTRAS = {"plot": "matplotlib", "report": "jinja2", "scale": "distributed", "nutpie": "nutpie", "data": "pooch"}
 
 
-def doctor() -> _output.Answer:
+def doctor() -> Answer:
     """Check the installation: versions, threads, cache and data folder; exit code 1 if something is wrong.
 
     Example: bayesagree doctor --json
@@ -21,9 +21,8 @@ def doctor() -> _output.Answer:
     from bayesagree.datasets._files import SOURCES
     from bayesagree.inference.streams import n_threads
 
-    needed = _dependencies()
+    needed, cache, named = _dependencies(), _cache(), os.environ.get("BAYESAGREE_DATA")
     absent = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
-    named, cache = os.environ.get("BAYESAGREE_DATA"), _cache()
     missing = [name for name, number in needed.items() if number is None]
     lost = named is not None and not Path(named).is_dir()
     wrong = {
@@ -44,17 +43,15 @@ def doctor() -> _output.Answer:
         "data_sets": 0 if named is None else sum((Path(named) / name).is_dir() for name in SOURCES),
         "extras": ", ".join(extra for extra in EXTRAS if extra not in absent),
     }
+    installed = [{"what": name, "value": value} for name, value in system.items()]
+    packages = [{"package": name, "version": number} for name, number in needed.items()]
     tables = [
-        _output.Table(
-            "system", [{"what": name, "value": value} for name, value in system.items()], "Installation"
-        ),
-        _output.Table(
-            "dependencies", [{"package": n, "version": v} for n, v in needed.items()], "Required packages"
-        ),
-        _output.Table("problems", problems, "Problems"),
+        Table("system", installed, "Installation"),
+        Table("dependencies", packages, "Required packages"),
+        Table("problems", problems, "Problems"),
     ]
     notes = [f"For missing extras: pip install 'bayesagree[{','.join(absent)}]'"] if absent else []
-    return _output.Answer(tables, notes if problems else [*notes, "No problem found."], code=1 if problems else 0)
+    return Answer(tables, notes if problems else [*notes, "No problem found."], code=1 if problems else 0)
 
 
 def _dependencies() -> dict[str, str | None]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option
 
 from bayesagree.cli import _options, _output
+from bayesagree.cli._output import Answer, ResultAnswer, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,7 @@ def evaluate(
     gold: _options.GoldFile = None,
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
-) -> _output.ResultAnswer:
+) -> ResultAnswer:
     """Score models under the uncertainty that the annotations leave about the truth, and compare them.
 
     Instead of annotations and predictions it takes the file that -o kept: bayesagree evaluate scores.nc
@@ -77,7 +78,7 @@ def evaluate(
     return _answer(tree, notes + [note for note in given_notes(truth, models, missing) if note not in said])
 
 
-def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
+def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:
     """Return scores, the comparison of the models, and what the scores are to be read with."""
     from bayesagree.evaluation import tables as of
     from bayesagree.inference.results import settings_of
@@ -87,31 +88,29 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> _output.Answer:
     title = f"Scores of the models {of.ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}"
     certainty: Any = tree["certainty"]["annotation_certainty"]
     tables = [
-        _output.Table("settings", [settings], most=0),
-        _output.Table(
+        Table("settings", [settings], most=0),
+        Table(
             "open_items",
             _open_items(certainty),
             "Share of items of low annotation certainty",
         ),
-        _output.Table("scores", scores, title, hidden=[name for name in scores if name.startswith("difference")]),
+        Table("scores", scores, title, hidden=[name for name in scores if name.startswith("difference")]),
     ]
     if "slices" in tree:
-        tables.append(
-            _output.Table("slices", of.slice_table(tree), "Scores of each slice, the rest, the difference")
-        )
+        tables.append(Table("slices", of.slice_table(tree), "Scores of each slice, the rest, the difference"))
     title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
     if "gold_items" in tree:
         title = (
             "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
         )
     if {"gold_items", "annotations_only"} & set(tree.children):
-        tables.append(_output.Table("targets", of.sensitivity_table(tree), title))
+        tables.append(Table("targets", of.sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:
         pairs = of.pair_table(tree).query("prob_better >= 0.5")
-        tables.append(_output.Table("pairs", pairs, "Differences with their 95 % HDI, each pair on its own", 20))
-        tables.append(_output.Table("ranks", of.place_table(tree), "Probability of each place", 20))
+        tables.append(Table("pairs", pairs, "Differences with their 95 % HDI, each pair on its own", 20))
+        tables.append(Table("ranks", of.place_table(tree), "Probability of each place", 20))
         notes = [*notes, TIERS]
-    return _output.Answer(tables, notes, tree)
+    return Answer(tables, notes, tree)
 
 
 def _open_items(certainty: "xr.DataArray") -> "pd.DataFrame":

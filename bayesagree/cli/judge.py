@@ -4,9 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from typer import Argument, Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
+from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
 
 
@@ -26,7 +28,7 @@ def judge(
     verdicts_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None,
     scale: _options.Scale = None,
     duplicates: _options.Duplicates = "error",
-) -> _output.TableAnswer:
+) -> TableAnswer:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
     Where people gave ratings or rankings there is no rate: only whether the judge may replace a person.
@@ -40,15 +42,15 @@ def judge(
     from bayesagree.judges.tables import system_pairs
 
     own = replace(columns, item=verdicts_item or columns.item, label=verdicts_label or columns.label)
-    own = replace(own, annotator=judge_column)
-    given, human = _alike(verdicts, own, people, columns, scale=scale, duplicates=duplicates)
+    given = _read(verdicts, replace(own, annotator=judge_column), scale=scale, duplicates="keep")
+    human = _read(people, columns, scale=scale, duplicates=duplicates)
+    if given.kind == human.kind == "labels":
+        given, human = _alike(given, human)
     settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.random_seed}
     tables, notes, rates = [], [], None
     if human.kind == "labels":
         counted, asked = _positive(positive, human), {"system": system, "inclusion": inclusion}
-        by_item = {
-            role: _options.by_item(verdicts, own.item, name) for role, name in asked.items() if name is not None
-        }
+        by_item = {role: _options.by_item(verdicts, own.item, name) for role, name in asked.items() if name}
         how: dict[str, Any] = {"positive": counted} | by_item | vars(sampling)
         tree = corrected_rate(given, human, **how)
         settings["positive"], rates = counted, judge_table(tree)
@@ -60,15 +62,15 @@ def judge(
             f"Share of people who say {counted!r} (target share), and of items that are (truth), with 95 % HDI"
         )
         tables = [
-            _output.Table("rates", rates, title),
-            _output.Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
+            Table("rates", rates, title),
+            Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
         ]
     tests: list[dict[str, Any]] = []
     if human.kind != "labels" or given.kind == "labels":
         tests, said = _tests(human, given, {"epsilon": epsilon} | vars(sampling))
         notes = [*said, *notes]
-    tables.append(_output.Table("judges", tests, f"May the judge replace a person (epsilon {epsilon:g})?"))
-    return _output.Answer([_output.Table("settings", [settings], most=0), *tables], notes, rates)
+    tables.append(Table("judges", tests, f"May the judge replace a person (epsilon {epsilon:g})?"))
+    return Answer([Table("settings", [settings], most=0), *tables], notes, rates)
 
 
 def _read(path: Path, columns: _options.Columns, **how: Any) -> Any:
@@ -80,19 +82,19 @@ def _read(path: Path, columns: _options.Columns, **how: Any) -> Any:
     return found
 
 
-def _alike(
-    verdicts: Path, own: _options.Columns, people: Path, columns: _options.Columns, **how: Any
-) -> tuple[Any, Any]:
-    """Read the verdicts, and give them and people's labels the same categories."""
-    every = how | {"duplicates": "keep"}
-    given, human = _read(verdicts, own, **every), _read(people, columns, **how)
-    if human.kind != "labels" or given.kind != "labels":
-        return given, human
-    found = {*given.categories.tolist(), *human.categories.tolist()}
-    names = sorted(found, key=lambda value: (str(type(value)), value))
-    if names == given.categories.tolist() == human.categories.tolist():
-        return given, human
-    return _read(verdicts, own, labels=names, **every), _read(people, columns, labels=names, **how)
+def _alike(*given: Any) -> list[Any]:
+    """Give labels of several files the same categories."""
+    from bayesagree.annotations._columns import names_array
+
+    found = {name for one in given for name in one.categories.tolist()}
+    names = sorted(found, key=lambda name: (str(type(name)), name))
+    places = {name: place for place, name in enumerate(names)}
+    codes = ([places[name] for name in one.categories.tolist()] for one in given)
+    every = names_array(names, "label")
+    return [
+        replace(one, categories=every, label_index=np.take(own, one.label_index))
+        for one, own in zip(given, codes)
+    ]
 
 
 def _positive(requested: str | None, labels: Any) -> Any:

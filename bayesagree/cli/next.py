@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option
 
 from bayesagree.cli import _options, _output
+from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def next(
     tool: _options.Tool = None,
     contents: _options.ContentsFile = None,
     output: _options.TableFile = None,
-) -> _output.Answer:
+) -> Answer:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 
     Of comparisons of models: the pairs that the next comparison should be of.
@@ -43,8 +44,8 @@ def next(
         pairs = annotate_next(votes, n=n, goal=goal, random_seed=seed)
         if output is not None:
             _output.keep(pairs, output)
-        shown = _output.Table("pairs", pairs, "Pairs of models to compare next", most=20)
-        return _output.Answer([shown], pairs.attrs["notes"])
+        shown = Table("pairs", pairs, "Pairs of models to compare next", most=20)
+        return Answer([shown], pairs.attrs["notes"])
     if votes.kind != "labels":
         raise InputError(
             f"next items are chosen for labels or comparisons, not for {votes.kind}; bayesagree plausibility lists the "
@@ -59,7 +60,7 @@ def next(
         table = annotate_next(votes, models, n=n, goal=goal, **how)
     _options.write_items(table, output, tool, contents, source)
     notes = [text for text in (table.attrs["choice"], *table.attrs["notes"], *worth) if text]
-    return _output.Answer([_output.Table("items", table, "Items to label next", most=20)], notes)
+    return Answer([Table("items", table, "Items to label next", most=20)], notes)
 
 
 def _worth(found: "pd.DataFrame", n: int) -> list[str]:

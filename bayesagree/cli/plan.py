@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from bayesagree.cli import _options, _output
+from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
 
 
@@ -21,7 +22,7 @@ def plan(
     cost: Annotated[Any, Option(parser=_options.two, metavar="ITEM,VOTE", help="Costs, such as 2,0.5.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
     seed: _options.Seed = 1,
-) -> _output.TableAnswer:
+) -> TableAnswer:
     """Show the interval that each number of items and annotators would give, and its cost, from a pilot.
 
     Of comparisons of models: how many more would separate the two best.
@@ -38,8 +39,8 @@ def plan(
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
         more = "A million more" if number is None else f"{number:,} more"
         note = f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
-        shown = _output.Table("comparisons", worth, "More comparisons")
-        return _output.Answer([shown], [f"{note}probability 0.8."], worth)
+        shown = Table("comparisons", worth, "More comparisons")
+        return Answer([shown], [f"{note}probability 0.8."], worth)
     if pilot.kind == "rankings":
         raise InputError("studies are planned for labels, ratings or comparisons, not for rankings")
     each = annotators or ("2,3,5,10" if models is None else "1,3,5,10")
@@ -63,4 +64,4 @@ def plan(
             n, m = found.attrs["best_items"], found.attrs["best_annotators"]
             sentence = f"The cheapest design with a width of at most {width:g}: {n} items, {m} annotators each."
         notes.append(sentence)
-    return _output.Answer([_output.Table("designs", table, f"Width of the interval of {metric}")], notes, table)
+    return Answer([Table("designs", table, f"Width of the interval of {metric}")], notes, table)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from bayesagree.cli import _options, _output
+from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def plausibility(
     output: Annotated[
         Path | None, Option("--output", "-o", help="Keep the draws (.nc), or the items (.csv, ...).")
     ] = None,
-) -> _output.Answer:
+) -> Answer:
     """Show the annotation certainty of the items, least certain first; -o keeps the items, or the draws of the truth.
 
     Example: bayesagree plausibility annotations.csv --reliability 1,3,10
@@ -56,10 +57,10 @@ def plausibility(
     below = {f"share_below_{OPEN}": lambda values: float((values < OPEN).mean())}
     summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **below)
     shown = [
-        _output.Table("certainty", summary.reset_index(), "Annotation certainty"),
-        _output.Table("items", table, "Least certain items", most=20),
+        Table("certainty", summary.reset_index(), "Annotation certainty"),
+        Table("items", table, "Least certain items", most=20),
     ]
-    return _output.Answer(shown)
+    return Answer(shown)
 
 
 def _posterior(

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
+from bayesagree.cli._output import Answer, ResultAnswer, Table
 from bayesagree.errors import InputError
 
 Effect = Literal["auto", "common", "annotator", "none"]
@@ -29,7 +30,7 @@ def preferences(
     ] = "strength",
     ci_prob: _options.CiProb = 0.95,
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
-) -> _output.ResultAnswer:
+) -> ResultAnswer:
     """Show the strengths of models from comparisons, with intervals, places, ties and annotators.
 
     Example: bayesagree preferences battles.parquet --scale arena
@@ -65,9 +66,9 @@ def preferences(
     people.columns = [f"{name}_{key}" if key != "mean" else str(name) for key, name in people.columns]
     shown: Any = board.drop(columns="component") if board["component"].nunique() == 1 else board
     tables = [
-        _output.Table("comparisons", [found.overview()], most=0),
-        _output.Table("models", shown, f"Models by {scale}, with the {ci_prob:.0%} HDI and rank set"),
-        _output.Table("effects", effect[common].drop(columns="annotator"), "Two equal models"),
-        _output.Table("annotators", people.sort_index().reset_index(), "Annotators", most=15),
+        Table("comparisons", [found.overview()], most=0),
+        Table("models", shown, f"Models by {scale}, with the {ci_prob:.0%} HDI and rank set"),
+        Table("effects", effect[common].drop(columns="annotator"), "Two equal models"),
+        Table("annotators", people.sort_index().reset_index(), "Annotators", most=15),
     ]
-    return _output.Answer(tables, notes, tree)
+    return Answer(tables, notes, tree)

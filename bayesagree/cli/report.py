@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option, echo
 
 from bayesagree.cli import _options, _output
+from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def report(
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
     output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
-) -> _output.Answer:
+) -> Answer:
     """Write one self-contained HTML report, for readers without Bayesian training.
 
     Agreement, annotation certainty, models, groups, and a methods section to paste. Of comparisons of models:
@@ -89,15 +90,15 @@ def report(
     return _answer(output, data, used, [*panel.answer(data), *panel.facts(data), *found, *panel.steps(data)])
 
 
-def _answer(output: Path, data: Any, settings: dict[str, Any], said: list[Any]) -> _output.Answer:
+def _answer(output: Path, data: Any, settings: dict[str, Any], said: list[Any]) -> Answer:
     """Return the sentences of the first screen of the page that was written."""
     from markupsafe import Markup
 
     echo(f"{output} is written; open it in a browser.", err=True)
     rows = [{"output": str(output), "version": data.version} | settings]
-    listed = _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0)
+    listed = Table("warnings", [{"warning": text} for text in data.warnings], most=0)
     notes = [part.striptags() if isinstance(part, Markup) else str(part) for part in said]
-    return _output.Answer([_output.Table("settings", rows, most=0), listed], notes)
+    return Answer([Table("settings", rows, most=0), listed], notes)
 
 
 def _origin(source: _options.Source) -> "ReportSource":

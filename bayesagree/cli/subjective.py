@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
+from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
 
@@ -22,7 +23,7 @@ def subjective(
     threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
     draws: _options.Draws = 1000,
     seed: _options.Seed = 1,
-) -> _output.Answer:
+) -> Answer:
     """Show how well each model predicts each group of annotators.
 
     The last table says how far annotators agree within and between groups.
@@ -79,7 +80,5 @@ def subjective(
             "agreement": "Krippendorff's alpha within and between groups, 95 % interval",
         }
         chosen = {"metric": name}
-    settings = _output.Table("settings", [{"by": groups.by, "seed": seed} | chosen], most=0)
-    return _output.Answer(
-        [settings, *(_output.Table(name, found[name], title) for name, title in titles.items())]
-    )
+    settings = Table("settings", [{"by": groups.by, "seed": seed} | chosen], most=0)
+    return Answer([settings, *(Table(name, found[name], title) for name, title in titles.items())])
