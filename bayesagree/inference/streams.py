@@ -114,14 +114,24 @@ def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None
         return
 
     with ThreadPoolExecutor(threads, BUSY if len(blocks) >= threads else "") as pool:
-        waiting = iter(blocks)
-        running = [pool.submit(run_batch, work, [block]) for block in islice(waiting, 2 * threads)]
-        while running:
-            results, seconds = _finished(running.pop(0))
-            yield from results
-            # Handing over costs 50 us: blocks that take less than that go together. No result depends on it.
-            if batch := next_batch(waiting, seconds, AT_ONCE):
-                running.append(pool.submit(run_batch, work, batch))
+        # Handing over costs 50 us: blocks that take less than that go together. No result depends on it.
+        yield from _in_order(lambda batch: pool.submit(run_batch, work, batch), blocks, 2 * threads, AT_ONCE)
+
+
+def _in_order[B](submit: Callable[[list[B]], Any], blocks: list[B], ahead: int, at_once: float) -> Iterator[Any]:
+    """Yield the results of all blocks, in order, and give their warnings; `ahead` batches are on their way.
+
+    A batch is one block, later as many as keep a worker busy for `at_once` seconds.
+    """
+    waiting = iter(blocks)
+    running = deque(submit([block]) for block in islice(waiting, ahead))
+    while running:
+        results, seconds, kept = running.popleft().result()
+        for message in kept:
+            warn(message)
+        yield from results
+        if batch := list(islice(waiting, max(1, min(MOST_AT_ONCE, int(at_once / max(seconds, 1e-9)))))):
+            running.append(submit(batch))
 
 
 def run_batch[B, R](work: Callable[[B], R], batch: list[B]) -> tuple[list[R], float, list[str]]:
@@ -130,19 +140,6 @@ def run_batch[B, R](work: Callable[[B], R], batch: list[B]) -> tuple[list[R], fl
     with kept_warnings() as kept:
         results = [work(block) for block in batch]
     return results, (time.perf_counter() - start) / len(batch), kept
-
-
-def _finished(task: Any) -> tuple[list[Any], float]:
-    """Wait for a batch, give its warnings, and return its results and the seconds of a block."""
-    results, seconds, kept = task.result()
-    for message in kept:
-        warn(message)
-    return results, seconds
-
-
-def next_batch[B](waiting: Iterator[B], seconds: float, at_once: float) -> list[B]:
-    """Take as many blocks, of so many seconds each, as keep a worker busy for `at_once` seconds."""
-    return list(islice(waiting, max(1, min(MOST_AT_ONCE, int(at_once / max(seconds, 1e-9))))))
 
 
 def _cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> Iterator[R]:
@@ -161,20 +158,14 @@ def _cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> 
     import dask.config
     from distributed.protocol.pickle import dumps, loads
 
-    waiting = iter(blocks)
     # A task, not scattered data: where a worker dies with its copy, the scheduler makes another.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         shared = client.submit(loads, dumps(work), pure=False)
         # The scheduler would keep short tasks where the function is already, and leave the other workers idle.
         client.replicate(shared)
-        running = deque(
-            client.submit(run_batch, shared, [block], pure=False) for block in islice(waiting, 2 * threads)
-        )
-    while running:
-        results, seconds = _finished(running.popleft())
-        if batch := next_batch(waiting, seconds, TASK):
-            running.append(client.submit(run_batch, shared, batch, pure=False))
-        yield from results
+    yield from _in_order(
+        lambda batch: client.submit(run_batch, shared, batch, pure=False), blocks, 2 * threads, TASK
+    )
 
 
 def _n_threads(client: Any) -> int:
