@@ -61,21 +61,7 @@ def _of_halves(values: Floats, parts: int) -> Floats:
 
 def _normal_scores(values: Floats) -> Floats:
     """Return the normal quantile of each value's rank within its row, by Blom's formula; equal values share ranks."""
-    size = values.shape[1]
-    order = values.argsort(axis=1)
-    ordered = np.take_along_axis(values, order, axis=1)
-    first = last = np.broadcast_to(np.arange(size), values.shape)  # places of the first and last equal one
-    equal = ordered[:, 1:] == ordered[:, :-1]
-    if equal.any():
-        edge = np.pad(~equal, ((0, 0), (1, 1)), constant_values=True)
-        first = np.maximum.accumulate(np.where(edge[:, :-1], first, 0), axis=1)
-        last = np.minimum.accumulate(np.where(edge[:, 1:], last, size)[:, ::-1], axis=1)[:, ::-1]
-    scores = sp.special.ndtri(
-        (1 + np.arange(2 * size - 1) / 2 - 3 / 8) / (size + 1 / 4)
-    )  # of the ranks 1, 1.5, 2, ...
-    out = np.empty(values.shape)
-    np.put_along_axis(out, order, scores[first + last], axis=1)
-    return out
+    return sp.special.ndtri((sp.stats.rankdata(values, axis=1) - 3 / 8) / (values.shape[1] + 1 / 4))
 
 
 def _r_hat(parts: Floats) -> Floats:
