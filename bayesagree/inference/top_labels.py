@@ -69,36 +69,62 @@ def truth_draws(
         More labels requested than were kept, all plausibilities where only the best labels were, ratings without a
         threshold, or no posterior at all.
     """
-    if isinstance(truth, xr.DataArray):
-        values, n_labels = point_estimate(truth)[None, None], truth.sizes["category"]
-        read = _best(lambda items: values[:, :, items], n_labels, depth, keep=plausibility)
-        return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["category"]), 1, 1, read)
-    require_one_truth(truth)
-    posterior = truth["posterior"].to_dataset()
+    tree = _as_tree(truth)
+    posterior, pseudo = tree["posterior"].to_dataset(), PseudoLabel.of(tree)
     if "top_label" in posterior and not plausibility:
-        return _from_top_label(truth, posterior["top_label"], depth)
-    if "plausibility" in posterior:
-        chains, draws = (posterior.sizes[dim] for dim in ("chain", "draw"))
-        labels = plausibility_draws(truth, slice(0))["category"].values
-
-        def raw(items: slice) -> NDArray[np.float64]:
-            return _in_memory(_plausibility(truth, items))
-
-        read = _best(raw, labels.size, depth, PseudoLabel.of(truth), keep=plausibility)
-        return TruthDraws(np.asarray(posterior["item"]), labels, chains, draws, read)
-    if plausibility:
+        return _from_top_label(tree, posterior["top_label"], depth)
+    if "plausibility" not in posterior and plausibility:
         raise InputError(
             "all plausibilities are needed, but this result keeps "
             f"{', '.join(map(str, posterior))}; draw the posterior of labels or rankings without top_labels="
         )
     if "mean" in posterior:
-        return _from_mean(*_means(truth), threshold)
-    raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
+        return _from_mean(posterior, threshold)
+    if "plausibility" not in posterior:
+        raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
+    labels = plausibility_draws(tree, slice(0))["category"].values
+    if depth > labels.size:
+        raise InputError(f"the top {depth} labels do not exist: there are {labels.size}")
+
+    def read(items: slice) -> DrawBlock:
+        values = np.asarray(_in_memory(_plausibility(tree, items)), np.float64)
+        if np.isnan(values).any():
+            raise InputError(
+                f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items"
+            )
+        if pseudo is None:
+            by_item = _by_item(values)
+            return DrawBlock(items, best_labels(by_item, depth), plausibility=by_item if plausibility else None)
+        by_item = _by_item(pseudo.split(values, items)) if plausibility else None
+        return DrawBlock(items, pseudo.best(values, items, depth), plausibility=by_item)
+
+    return _draws(posterior["plausibility"], labels, read)
+
+
+def _as_tree(truth: Truth) -> xr.DataTree:
+    """Return a posterior of one truth; a point estimate, of plausibilities or of numbers, is one of a single draw."""
+    if isinstance(truth, xr.DataTree):
+        require_one_truth(truth)
+        return truth
+    name = "mean" if truth.dims == ("item",) else "plausibility"
+    if name == "plausibility":
+        point_estimate(truth)
+    return xr.DataTree.from_dict({"posterior": truth.expand_dims(chain=1, draw=1).to_dataset(name=name)})
+
+
+def _draws(values: xr.DataArray, labels: NDArray[Any], read: Callable[[slice], DrawBlock]) -> TruthDraws:
+    return TruthDraws(np.asarray(values["item"]), labels, values.sizes["chain"], values.sizes["draw"], read)
 
 
 def number_draws(truth: Truth, threshold: float | None = None) -> TruthDraws:
     """Return the draws of the number that is the truth of each item, and the sides of a threshold that they are on."""
-    return _from_mean(*_means(truth), threshold, keep=True)
+    posterior = _as_tree(truth)["posterior"].to_dataset()
+    if "mean" not in posterior and "item_mean" in posterior:  # of common agreement
+        posterior = posterior.rename(item_mean="mean")
+    if "mean" not in posterior:
+        kept = ", ".join(map(str, posterior))
+        raise InputError(f"numbers are compared with the mean of each item, but the posterior has {kept}")
+    return _from_mean(posterior, threshold, keep=True)
 
 
 def stream_of(tree: xr.DataTree, draws: TruthDraws, schedule: Schedule) -> Stream:
@@ -132,8 +158,8 @@ def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.Data
     return values.isel(category=slice(-1)).copy(data=pseudo.split(_in_memory(values), items))
 
 
-def _by_item(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return plausibilities (chain, draw, item, category) as (item, sample, category)."""
+def _by_item(values: NDArray[Any]) -> NDArray[Any]:
+    """Return draws (chain, draw, item, ...) as (item, sample, ...)."""
     return np.ascontiguousarray(values.reshape(-1, *values.shape[2:]).swapaxes(0, 1))
 
 
@@ -142,12 +168,12 @@ def _plausibility(tree: xr.DataTree, items: slice) -> xr.DataArray:
     return tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
 
 
-def labels_of(tree: xr.DataTree) -> NDArray[Any]:
-    """Return the names of all labels, also where only the best ones were kept."""
-    for group in ("constant_data", "posterior_parameters", "posterior"):
-        if group in tree and "category" in tree[group].coords:
-            return np.asarray(tree[group]["category"])
-    raise InputError("the result does not name its labels")
+def names_of(tree: xr.DataTree, dim: str) -> NDArray[Any]:
+    """Return the names on a dimension of the truth, also of labels of which only the best ones were kept."""
+    for group in ("posterior", "constant_data", "posterior_parameters"):
+        if group in tree and dim in tree[group].coords:
+            return np.asarray(tree[group][dim])
+    raise InputError(f"the draws name no {dim}: sample a model that has the coordinate {dim!r}")
 
 
 def point_estimate(estimate: xr.DataArray) -> NDArray[np.float64]:
@@ -170,79 +196,27 @@ def point_estimate(estimate: xr.DataArray) -> NDArray[np.float64]:
     return values
 
 
-def _best(
-    plausibility: Callable[[slice], NDArray[np.float64]],
-    n_labels: int,
-    depth: int,
-    pseudo: PseudoLabel | None = None,
-    *,
-    keep: bool = False,
-) -> Callable[[slice], DrawBlock]:
-    """Return how the best labels of a block of items are found from its plausibilities."""
-    if depth > n_labels:
-        raise InputError(f"the top {depth} labels do not exist: there are {n_labels}")
-
-    def read(items: slice) -> DrawBlock:
-        values = np.asarray(plausibility(items), np.float64)
-        if np.isnan(values).any():
-            raise InputError(
-                f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items"
-            )
-        if pseudo is not None:
-            top = pseudo.best(values, items, depth)
-            return DrawBlock(items, top, plausibility=_by_item(pseudo.split(values, items)) if keep else None)
-        by_item = _by_item(values)
-        return DrawBlock(items, best_labels(by_item, depth), plausibility=by_item if keep else None)
-
-    return read
-
-
 def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDraws:
     if depth > top.sizes["rank"]:
         raise InputError(
             f"the top {depth} labels are needed, but only {top.sizes['rank']} were kept; pass top_labels={depth}"
         )
     values = top.transpose("chain", "draw", "item", "rank").isel(rank=slice(depth)).variable
-    chains, draws = values.shape[:2]
-
-    def read(items: slice) -> DrawBlock:
-        flat = _in_memory(values.isel(item=items)).reshape(chains * draws, -1, depth)
-        return DrawBlock(items, np.ascontiguousarray(flat.swapaxes(0, 1)))
-
-    return TruthDraws(np.asarray(top["item"]), labels_of(tree), chains, draws, read)
+    labels = names_of(tree, "category")
+    return _draws(top, labels, lambda items: DrawBlock(items, _by_item(_in_memory(values.isel(item=items)))))
 
 
-def _means(truth: Truth) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the draws of the mean of each item and of the variance of ratings around it."""
-    if isinstance(truth, xr.DataArray):
-        if truth.dims != ("item",):
-            raise InputError(f"a point estimate of numbers has dims (item,), not {truth.dims}")
-        mean = truth.expand_dims(chain=1, draw=1)
-        return mean, xr.full_like(mean, np.nan)
-    posterior = truth["posterior"].to_dataset()
-    if "mean" not in posterior and "item_mean" in posterior:  # of common agreement
-        posterior = posterior.rename(item_mean="mean")
-    if "mean" not in posterior:
-        kept = ", ".join(map(str, posterior))
-        raise InputError(f"numbers are compared with the mean of each item, but the posterior has {kept}")
-    return posterior["mean"], posterior.get("variance", xr.full_like(posterior["mean"], np.nan))
-
-
-def _from_mean(
-    mean: xr.DataArray, variance: xr.DataArray, threshold: float | None, *, keep: bool = False
-) -> TruthDraws:
+def _from_mean(posterior: xr.Dataset, threshold: float | None, *, keep: bool = False) -> TruthDraws:
     if threshold is None and not keep:
         raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
-    values, spread = (draws.transpose("chain", "draw", "item").variable for draws in (mean, variance))
-    chains, draws = values.shape[:2]
+    variance = posterior.get("variance", xr.full_like(posterior["mean"], np.nan))
+    values = [draws.transpose("chain", "draw", "item").variable for draws in (posterior["mean"], variance)]
 
     def read(items: slice) -> DrawBlock:
-        mean, variance = (
-            _in_memory(of.isel(item=items)).reshape(chains * draws, -1).T for of in (values, spread)
-        )
+        mean, variance = (_by_item(_in_memory(of.isel(item=items))) for of in values)
         return number_block(items, mean, variance, threshold, keep=keep)
 
-    return TruthDraws(np.asarray(mean["item"]), THRESHOLD_LABELS, chains, draws, read)
+    return _draws(posterior["mean"], THRESHOLD_LABELS, read)
 
 
 def number_block(
@@ -283,7 +257,9 @@ def of_items(truth: Truth, items: Any) -> Truth:
     tree = xr.DataTree.from_dict({"posterior": known.isel(item=place)})
     if "top_label" not in known:
         return tree
-    return tree.assign({"constant_data": xr.DataTree(xr.Dataset(coords={"category": labels_of(truth)}))})
+    return tree.assign(
+        {"constant_data": xr.DataTree(xr.Dataset(coords={"category": names_of(truth, "category")}))}
+    )
 
 
 def states_order(truth: Truth, labels: NDArray[Any]) -> bool:

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python
@@ -15,7 +14,7 @@ from bayesagree.inference.blocks import LOCAL, Schedule, Stream
 from bayesagree.inference.convergence import worst_of_items
 from bayesagree.inference.group_scores import Population, group_truths, is_grouped
 from bayesagree.inference.posterior import Posterior, Request, Truths
-from bayesagree.inference.top_labels import number_draws, stream_of, truth_draws
+from bayesagree.inference.top_labels import names_of, number_draws, stream_of, truth_draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +47,11 @@ class Trace(Posterior):
 
     def matched(self, annotations: Any) -> Self:
         """Return the trace with its items in the order of the annotations; refuse those of other items or labels."""
-        known = _names(self.tree, "item")
+        known = names_of(self.tree, "item")
         if sorted(known.tolist(), key=str) != sorted(annotations.items.tolist(), key=str):
             raise InputError("the items of the trace are not those of the annotations")
         if not self.asks_threshold:
-            labels = _names(self.tree, "category")
+            labels = names_of(self.tree, "category")
             if not np.array_equal(labels[: annotations.categories.size], annotations.categories):
                 raise InputError("the labels of the trace are not those of the annotations, in their order")
         self._require_distributions()
@@ -112,14 +111,6 @@ class Trace(Posterior):
     def model(self, annotations: Any) -> Any:
         """Refuse: the model is the user's."""
         raise InputError("a trace holds draws and no model")
-
-
-def _names(tree: xr.DataTree, dim: str) -> NDArray[Any]:
-    """Return the names on a dimension of the truth, also of labels of which only the best ones were kept."""
-    for group in ("posterior", "constant_data", "posterior_parameters"):
-        if group in tree and dim in tree[group].coords:
-            return np.asarray(tree[group][dim])
-    raise InputError(f"the trace names no {dim}: sample a model that has the coordinate {dim!r}")
 
 
 def _with_diagnostics(tree: xr.DataTree) -> xr.DataTree:

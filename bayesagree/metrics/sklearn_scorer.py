@@ -12,7 +12,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, seed_sequence
-from bayesagree.inference.top_labels import Truth, labels_of, of_items
+from bayesagree.inference.top_labels import Truth, names_of, of_items
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import AnyMetric
@@ -154,4 +154,4 @@ def _items(X: Any, y: Any) -> list[Any]:
 def _categories(truth: Truth) -> NDArray[Any]:
     if isinstance(truth, xr.DataArray):
         return np.asarray(truth["category"])
-    return labels_of(truth)
+    return names_of(truth, "category")
