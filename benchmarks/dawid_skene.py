@@ -116,7 +116,7 @@ def big_crowd(n: int) -> Labels:
     label = np.where(right, truth[item], rng.integers(0, n_labels, n, dtype=np.int32))
     once = np.broadcast_to(np.int64(1), item.shape)
     return Labels(
-        np.arange(n_items), np.arange(n_annotators), np.arange(n_labels), item, annotator, label, once
+        np.arange(n_items), np.arange(n_annotators), item, annotator, np.arange(n_labels), label, once
     )  # fmt: skip
 
 

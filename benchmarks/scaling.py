@@ -59,8 +59,8 @@ def crowd(n_items: int = 10_000, n_annotators: int = 100, n_labels: int = 5) -> 
     annotator = ((first + np.arange(PER_ITEM) * (n_annotators // PER_ITEM)) % n_annotators).ravel()
     truth, other = rng.integers(0, n_labels, n_items)[item], rng.integers(0, n_labels, item.size)
     label = np.where(rng.random(item.size) < 0.7, truth, other)
-    names = (np.arange(n_items), np.arange(n_annotators), np.arange(n_labels))
-    return Labels(*names, item, annotator, label, np.ones(item.size, np.int64))
+    rows = (np.arange(n_items), np.arange(n_annotators), item, annotator)
+    return Labels(*rows, np.arange(n_labels), label, np.ones(item.size, np.int64))
 
 
 def ranked(n_items: int = 200, n_labels: int = 20, n_annotators: int = PER_ITEM) -> tuple[Rankings, Predictions]:
@@ -69,9 +69,9 @@ def ranked(n_items: int = 200, n_labels: int = 20, n_annotators: int = PER_ITEM)
     n = n_items * n_annotators
     label = (rng.integers(0, n_labels, n)[:, None] + np.arange(named)) % n_labels
     rankings = Rankings(
-        np.arange(n_items), np.arange(n_annotators), np.arange(n_labels), np.repeat(np.arange(n_items), n_annotators),
-        np.tile(np.arange(n_annotators), n_items), np.arange(0, n * named + 1, named), label.ravel(),
-        np.tile(np.arange(named), n),
+        np.arange(n_items), np.arange(n_annotators), np.repeat(np.arange(n_items), n_annotators),
+        np.tile(np.arange(n_annotators), n_items), np.arange(n_labels), np.arange(0, n * named + 1, named),
+        label.ravel(), np.tile(np.arange(named), n),
     )  # fmt: skip
     scores = {name: rng.random((n_items, n_labels)) for name in "AB"}
     return rankings, Predictions.from_scores(scores, labels=list(range(n_labels)))

@@ -41,7 +41,7 @@ class CrowdsourcedBinary:
         items, annotators = np.arange(self.plausibility.size), np.arange(self.tpr.size)
         once = np.broadcast_to(np.int64(1), self.positive.shape)
         label = self.positive.astype(np.int32)
-        return Labels(items, annotators, np.arange(2), self.item_index, self.annotator_index, label, once)
+        return Labels(items, annotators, self.item_index, self.annotator_index, np.arange(2), label, once)
 
     @property
     def predictions(self) -> Predictions:

@@ -70,12 +70,7 @@ def column(table: Table, name: str, role: str) -> Column:
 
 def float_column(table: Table, name: str, role: str) -> Floats:
     """Column of numbers, with NaN for missing cells; text that is no number is an error."""
-    import narwhals as nw
-
-    series = column(table, name, role)
-    if series.dtype.is_numeric():
-        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    values = np.asarray(series.to_list(), dtype=object)
+    values = np.asarray(values_of(column(table, name, role)))
     return float_values(values, lambda row: f"column {name!r}, row {row}", role)
 
 
@@ -113,7 +108,7 @@ def values_of(series: Column) -> Any:
         return native.to_numpy()
     if isinstance(native, pd.Series) and isinstance(native.dtype, pd.StringDtype):
         return native.array
-    if series.dtype.is_integer() and series.null_count() == 0:
+    if series.dtype.is_numeric() and series.null_count() == 0:
         return series.to_numpy()
     return objects(series.to_list())
 

@@ -1,6 +1,6 @@
 """Properties that `Labels`, `Ratings` and `Rankings` share, so that callers need not ask for the type."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -57,6 +57,7 @@ def are_numbers(categories: NDArray[Any]) -> bool:
     return bool((steps > 0).all() or (steps < 0).all())
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Container(Displayed):
     """One entry per annotation, of an item by an annotator."""
 

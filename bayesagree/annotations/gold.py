@@ -30,10 +30,9 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
     [-1, 0]
     """
     codes = np.full(items.size, -1, np.int64)
-    if gold is None or len(gold) == 0:
+    known = pd.Series(dtype=object) if gold is None else _by_item(gold).dropna()
+    if known.empty:
         return codes
-    given = gold.to_series() if isinstance(gold, xr.DataArray) else gold
-    known = (given if isinstance(given, pd.Series) else pd.Series(dict(given), dtype=object)).dropna()
     place = pd.Index(items).get_indexer(pd.Index(known.index))
     if (place < 0).any():
         absent = as_python(known.index[int((place < 0).argmax())])
@@ -70,18 +69,16 @@ def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series
     >>> group_of_each({"q2": "b", "q1": "a"}, np.array(["q1", "q2"]), "by").tolist()
     ['a', 'b']
     """
-    if isinstance(given, xr.DataArray):
-        if given.dims != ("item",):
-            raise InputError(f"{name}= has dims {given.dims}; it names the group of each item, dims ('item',)")
-        given = given.to_series()
-    if isinstance(given, pd.Series) and given.index.has_duplicates:
-        twice = as_python(given.index[given.index.duplicated()][0])
-        raise InputError(f"{name}= names item {twice!r} twice; give each item one group")
-    if isinstance(given, Mapping | pd.Series):
-        table = dict(given.items())
-        found = [as_python(table.get(item)) for item in items.tolist()]
+    if isinstance(given, xr.DataArray) and given.dims != ("item",):
+        raise InputError(f"{name}= has dims {given.dims}; it names the group of each item, dims ('item',)")
+    if isinstance(given, Mapping | pd.Series | xr.DataArray):
+        table = _by_item(given)
+        if table.index.has_duplicates:
+            twice = as_python(table.index[table.index.duplicated()][0])
+            raise InputError(f"{name}= names item {twice!r} twice; give each item one group")
+        found = list(map(as_python, table.reindex(items)))
     else:
-        found = [as_python(value) for value in given]
+        found = list(map(as_python, given))
         if len(found) != items.size:
             raise InputError(f"{name}= has {len(found)} values for {items.size} items")
     groups = pd.Series(found, dtype=object)
@@ -89,3 +86,9 @@ def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series
         missing = shorten(items[groups.isna().to_numpy()])
         raise InputError(f"{name}= names no group for the items {missing}; name one for each item")
     return groups
+
+
+def _by_item(given: Any) -> pd.Series:
+    """Return a mapping, a series or a DataArray as a series by item."""
+    given = given.to_series() if isinstance(given, xr.DataArray) else given
+    return (given if isinstance(given, pd.Series) else pd.Series(dict(given), dtype=object)).astype(object)

@@ -136,15 +136,11 @@ class Groups:
 
     def composition(self, annotations: Labels | Ratings) -> pd.DataFrame:
         """Count annotators, annotations and items of each group; index group, in the order of `names`."""
-        group = self.of_rows(annotations)
-        inside = group >= 0
-        cells = np.unique(
-            group[inside].astype(np.int64) * annotations.items.size + annotations.item_index[inside]
-        )
-        n_annotations = np.bincount(group[inside], minlength=self.names.size)
-        n_items = np.bincount(cells // annotations.items.size, minlength=self.names.size)
-        table = {"annotators": self.sizes(), "annotations": n_annotations, "items": n_items}
-        return pd.DataFrame(table, pd.Index(self.names, name="group"))
+        rows = pd.DataFrame({"group": self.of_rows(annotations), "items": annotations.item_index})
+        found: Any = rows.groupby("group")["items"].agg(annotations="size", items="nunique")
+        found = found.reindex(range(self.names.size), fill_value=0).set_axis(pd.Index(self.names, name="group"))
+        found.insert(0, "annotators", self.sizes())
+        return found
 
     def of_rows(self, annotations: Labels | Ratings) -> Codes:
         """Return the group of each annotation, -1 for none, shape (row,)."""
@@ -175,8 +171,6 @@ class Groups:
 
 def _bin_names(edges: Floats) -> NDArray[np.str_]:
     """Name the bins by their edges, with as many decimals as tell all of them apart, at least three."""
-    for decimals in range(3, 18):  # 17 tell all floats apart
-        shown = [f"{edge:.{decimals}f}" for edge in edges]
-        if len(set(shown)) == edges.size:
-            return np.array([f"{a}-{b}" for a, b in pairwise(shown)] or shown)
-    return np.array([f"{a!r}-{b!r}" for a, b in pairwise(edges.tolist())])
+    shown = ([f"{edge:.{decimals}f}" for edge in edges] for decimals in range(3, 18))  # 17 tell all rates apart
+    apart = next(names for names in shown if len(set(names)) == edges.size)
+    return np.array([f"{a}-{b}" for a, b in pairwise(apart)] or apart)

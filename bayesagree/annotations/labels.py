@@ -51,11 +51,7 @@ class Labels(OrderedCategories, Values):
     kind: ClassVar[Literal["labels"]] = "labels"
     value_fields = ("label_index", "count")
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
     categories: NDArray[Any]
-    item_index: Codes
-    annotator_index: Codes
     label_index: Codes
     count: NDArray[np.int64]
     ordered: bool | None = None
@@ -226,7 +222,7 @@ class Labels(OrderedCategories, Values):
         """Labels of unknown annotators, by the cells of (item, category) that are not empty."""
         item, label = (codes.astype(np.int32) for codes in np.divmod(cell, labels.size))
         unknown = np.broadcast_to(np.int32(-1), cell.shape)
-        return cls(items, np.empty(0, "<U1"), labels, item, unknown, label, number.astype(np.int64), ordered)
+        return cls(items, np.empty(0, "<U1"), item, unknown, labels, label, number.astype(np.int64), ordered)
 
     @classmethod
     def _of(
@@ -250,7 +246,7 @@ class Labels(OrderedCategories, Values):
         key = np.sort(np.ravel_multi_index(codes, shape))  # rows with one key are equal
         item, annotator, label = (code.astype(np.int32) for code in np.unravel_index(key, shape))
         one = np.broadcast_to(np.int64(1), key.shape)
-        return cls(entries.items, entries.annotators, known, item, annotator, label, one, ordered)
+        return cls(entries.items, entries.annotators, item, annotator, known, label, one, ordered)
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""

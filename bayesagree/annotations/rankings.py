@@ -79,11 +79,7 @@ class Rankings(Categorical, Container):
     kind: ClassVar[Literal["rankings"]] = "rankings"
     level: ClassVar[Level] = "ordinal"
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
     categories: NDArray[Any]
-    item_index: Codes
-    annotator_index: Codes
     start: NDArray[np.int64]
     label_index: Codes
     block: Codes
@@ -251,7 +247,7 @@ class Rankings(Categorical, Container):
         who = ranker[first] if entries.annotators.size else np.full(first.size, -1)
         start = np.append(first, item.size)
         item_of, who, label, block = (a.astype(np.int32) for a in (item[first], who, label, block))
-        return cls(*entries[2:], labels, item_of, who, start, label, block, offered)
+        return cls(*entries[2:], item_of, who, labels, start, label, block, offered)
 
     def to_long(self) -> pd.DataFrame:
         """Table of one row per label named: item, annotator (or number of the ranking), label, rank; ties are equal.

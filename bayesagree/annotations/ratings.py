@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._types import Codes, Floats
+from bayesagree._types import Floats
 from bayesagree.annotations._columns import Duplicates, Entries, eager_frame, float_column, float_values
 from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
 from bayesagree.annotations._words import guessed_columns
@@ -43,10 +43,6 @@ class Ratings(Values):
     value_fields = ("rating",)
     categories: ClassVar[NDArray[np.str_]] = THRESHOLD_LABELS
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
-    item_index: Codes
-    annotator_index: Codes
     rating: Floats
     scale: tuple[float, float]
     step: float | None

@@ -49,29 +49,32 @@ class Runs(NamedTuple):
         """Names of the runs, each once."""
         return pd.unique(self.names)
 
+    def models_of(self, rows: int) -> NDArray[np.intp]:
+        """Position of the model of each of so many rows, also of those beyond the runs."""
+        return np.append(self.code, self.models.size + np.arange(rows - self.code.size))
+
     def mean(self, values: Floats, axis: int = -2) -> Floats:
         """Average values over the runs of each model: the axis of rows becomes one of models."""
-        rows = np.moveaxis(values, axis, 0)
-        each = [rows[np.flatnonzero(self.code == m)].mean(axis=0) for m in range(self.models.size)]
-        return np.moveaxis(np.concatenate([np.stack(each), rows[self.code.size :]]), 0, axis)
+        rows, model = np.moveaxis(values, axis, 0), self.models_of(values.shape[axis])
+        return np.moveaxis(np.stack([rows[model == m].mean(axis=0) for m in range(model.max() + 1)]), 0, axis)
 
     def apart(self, values: Floats) -> Floats:
         """Return values (..., row, sample) as (..., run, model, sample), NaN where a model has no such run."""
-        run, n_models = pd.Index(self.names_once).get_indexer(self.names), values.shape[-2] - self.code.size
-        shape = (*values.shape[:-2], self.names_once.size, self.models.size + n_models, values.shape[-1])
-        out = np.full(shape, np.nan)
+        run, n_models = (
+            pd.Index(self.names_once).get_indexer(self.names),
+            self.models_of(values.shape[-2]).max() + 1,
+        )
+        out = np.full((*values.shape[:-2], self.names_once.size, n_models, values.shape[-1]), np.nan)
         out[..., run, self.code, :] = values[..., : self.code.size, :]
         return out
 
     def variance(self, values: Floats) -> Floats:
         """Variance of the mean over the runs of each model (..., model), from that between them; 0 for one run."""
-        out = np.zeros((*values.shape[:-2], self.models.size + values.shape[-2] - self.code.size))
-        for m, n in enumerate(np.bincount(self.code)):
-            if n > 1:
-                out[..., m] = (
-                    values[..., np.flatnonzero(self.code == m), :].var(axis=-2, ddof=1).mean(axis=-1) / n
-                )
-        return out
+        model = self.models_of(values.shape[-2])
+        runs = [values[..., model == m, :] for m in range(model.max() + 1)]
+        return np.stack(
+            [one.var(axis=-2, ddof=one.shape[-2] > 1).mean(axis=-1) / one.shape[-2] for one in runs], -1
+        )
 
 
 def may_be_runs(columns: Iterable[str], known: Collection[str | None]) -> list[str]:

@@ -162,7 +162,7 @@ def as_labels(systems: Systems) -> Labels:
     item, model = np.nonzero(systems.predicted.T >= 0)
     items, models = item.astype(np.int32), model.astype(np.int32)
     given, once = systems.predicted[model, item].astype(np.int32), np.broadcast_to(np.int64(1), item.shape)
-    return Labels(systems.items, systems.models, systems.labels, items, models, given, once)
+    return Labels(systems.items, systems.models, items, models, systems.labels, given, once)
 
 
 def _known(systems: Systems, codes: NDArray[np.integer]) -> LabelCodes:

@@ -128,8 +128,8 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     else:
         codes, known, ordered = (ratings.rating >= labels).astype(np.int32), THRESHOLD_LABELS, None
     once = np.broadcast_to(np.int64(1), codes.shape)
-    rows = ratings.item_index, ratings.annotator_index, codes, once
-    return Labels(ratings.items, ratings.annotators, known, *rows, ordered)
+    rows = ratings.items, ratings.annotators, ratings.item_index, ratings.annotator_index
+    return Labels(*rows, known, codes, once, ordered)
 
 
 def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> A:

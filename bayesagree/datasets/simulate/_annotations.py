@@ -175,7 +175,7 @@ def crowd_labels(
     order = np.lexsort((annotator, item))
     item, annotator, given = (column[order].astype(np.int32) for column in (item, annotator, given))
     once = np.broadcast_to(np.int64(1), item.shape)
-    labels = Labels(np.arange(n), np.arange(j), np.arange(k), item, annotator, given, once)
+    labels = Labels(np.arange(n), np.arange(j), item, annotator, np.arange(k), given, once)
     return CrowdLabels(labels, truth, share, np.asarray(confusion), plausibility)
 
 
