@@ -1,17 +1,15 @@
 """Files opened up to a limit of size, plain or gzip, as text, JSON and JSON Lines; no object has a key twice."""
 
 import codecs
-import csv
 import gzip
 import io
 import json
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from bayesagree.errors import InputError, require_file
+from bayesagree.errors import InputError, opening, require_file
 
 # Bytes that a gzip file, a result or a member of an archive may unpack to; more would not fit most machines' memory.
 MOST_UNPACKED = 4 * 2**30
@@ -21,15 +19,12 @@ MOST_UNPACKED = 4 * 2**30
 def guarded(path: Path) -> Iterator[None]:
     """Turn what can be wrong with a file into errors that name it."""
     require_file(path)
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{str(path)!r}, line {undecodable_line(path)}: not UTF-8 text; save it as UTF-8"
-        ) from error
-    except (csv.Error, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        what = "table in text with one kind of line end" if isinstance(error, csv.Error) else "whole gzip file"
-        raise InputError(f"{str(path)!r}: not a {what} ({error}); save or download it again") from error
+    with opening(path, "gzip file" if path.suffix == ".gz" else "table in text"):
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            where = f"{str(path)!r}, line {undecodable_line(path)}"
+            raise InputError(f"{where}: not UTF-8 text; save it as UTF-8") from error
 
 
 class _Unpacked(io.RawIOBase):

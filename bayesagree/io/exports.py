@@ -1,7 +1,6 @@
 """Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -200,12 +199,11 @@ def read_export(path: Any, *, format: str | None = None, **options: Any) -> Expo
 def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, known: Format | None) -> Export:
     """Read a file of a known tool; of no tool it is a table in some layout, or nested blocks."""
     what = "a table" if known is None else known.title
-    with _fields_of(file, what):
+    with naming(file.name, what):
         if known is not None:
             file.names = columns
-            with naming(file.name, what):
-                _require_own_names(columns, known)
-                return _export(known.name, known.read(file, wanted.question), wanted, file)
+            _require_own_names(columns, known)
+            return _export(known.name, known.read(file, wanted.question), wanted, file)
         if file.json is not None and layout is None:
             return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
         if file.table is None:
@@ -222,24 +220,6 @@ def _require_own_names(columns: Columns, known: Format) -> None:
     for role, name in columns._asdict().items():
         if name != getattr(Columns(), role) and role not in known.names:
             raise InputError(f"{say(role, name)} is not used: the tool itself names the {role}; leave it out")
-
-
-# What comes of a field that is not there, or of another kind.
-_FIELD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError)
-
-
-@contextmanager
-def _fields_of(file: File, what: str) -> Iterator[None]:
-    """Refuse a file that lacks what its schema promises."""
-    try:
-        yield
-    except InputError:
-        raise
-    except _FIELD_ERRORS as error:
-        raise InputError(
-            f"{file.name}, read as {what}: a field is missing or of another kind than this format has ({error!r}); "
-            "export the file again, or name its format"
-        ) from error
 
 
 def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:

@@ -235,14 +235,14 @@ def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
         raise InputError(
             f"contents has no column {item!r}; it has {shorten(table.columns)}: name it with {say('item')}"
         )
-    place = pd.Index(table[item])
-    if not place.is_unique:
-        raise InputError(f"item {place[place.duplicated()][0]!r} has two rows in contents; an item is one row")
-    rows = place.get_indexer(pd.Index(wanted))
-    if (rows < 0).any():
-        raise InputError(f"item {wanted.iloc[int((rows < 0).argmax())]!r} has no row in contents")
-    found = table.iloc[rows].rename(columns={item: "item"}).reset_index(drop=True)
-    return found[["item", *(name for name in found.columns if name != "item")]]
+    rows = table.rename(columns={item: "item"}).set_index("item")
+    if not rows.index.is_unique:
+        raise InputError(
+            f"item {rows.index[rows.index.duplicated()][0]!r} has two rows in contents; an item is one row"
+        )
+    if not wanted.isin(rows.index).all():
+        raise InputError(f"item {wanted[~wanted.isin(rows.index)].tolist()[0]!r} has no row in contents")
+    return rows.loc[wanted.tolist()].reset_index()
 
 
 def _prodigy(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:

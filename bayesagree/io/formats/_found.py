@@ -64,14 +64,23 @@ class Wanted(NamedTuple):
         return self.spelled(kept, spelling_key, None if isinstance(self.labels, int) else self.labels)
 
 
+# What comes of a field that is not there, or of another kind.
+FIELD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError)
+
+
 @contextmanager
 def naming(name: str, what: str) -> Iterator[None]:
-    """Put the file and its assumed format in front of every error."""
+    """Put the file and its assumed format in front of every error; refuse a file that lacks what these promise."""
     try:
         yield
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(name) else f"{name}, read as {what}: {text}") from error
+    except FIELD_ERRORS as error:
+        raise InputError(
+            f"{name}, read as {what}: a field is missing or of another kind than this format has ({error!r}); export "
+            "the file again, or name its format"
+        ) from error
 
 
 @dataclass(eq=False)

@@ -65,9 +65,8 @@ def read(file: File, question: str | None) -> Found:
     if compared and all(sides.values()):
         models = {item: [data[item][side] for side in pair or ()] for item, pair in sides.items()}
         rows = [(*models[item], item, who, value) for _, item, who, value in found.answers]
-        table = pd.DataFrame(rows, columns=["left", "right", "item", "annotator", "winner"]).replace(
-            {"winner": NEITHER}
-        )
+        table = pd.DataFrame(rows, columns=["left", "right", "item", "annotator", "winner"])
+        table = table.replace({"winner": NEITHER})
         found.container = Comparisons.from_long(table, annotator="annotator", item="item")
     return found
 
@@ -85,34 +84,29 @@ def _read_minimal(file: File, question: str | None) -> Found:
     controls = set() if question is None else {question}
     for row in file.json:
         task = first.setdefault(row["id"], row)
-        controls |= {
-            key for key, value in row.items() if isinstance(value, dict | list) or task.get(key) != value
-        }
+        controls |= {key for key in row if isinstance(row[key], dict | list) or task.get(key) != row[key]}
     controls = controls - MINIMAL if question is None else {question}
     if not controls:
         raise InputError("no field differs between annotations of one task; name the control with question=")
     for row in file.json:
         for name in sorted(controls & row.keys()):
             value, who = row[name], row[of_person or "annotator"]
-            if (
-                isinstance(value, list)
-                and value
-                and all(isinstance(one, dict) and "rating" in one for one in value)
-            ):
+            stars = (
+                [one.get("rating") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+            )
+            if stars and None not in stars:
                 found.ratings.add(name)
-                value = value[0]["rating"]
+                value = stars[0]
             elif isinstance(value, dict):
                 value = next((value[key] for key in VALUES if key in value), value)
             found.answers.append((name, row[of_item or "id"], who, value if value == value else None))
     return found
 
 
-def _named(file: File) -> tuple[str | None, str | None]:
+def _named(file: File) -> tuple[Any, Any]:
     """Fields that the user names for the item, in a task's data, and for the annotator; None where none is named."""
-    if file.names is None:
-        return None, None
-    item, annotator = file.names.item, file.names.annotator
-    return None if item == "item" else item, None if annotator in ("annotator", None) else annotator
+    item, annotator = ("item", None) if file.names is None else (file.names.item, file.names.annotator)
+    return None if item == "item" else item, None if annotator == "annotator" else annotator
 
 
 def _item(task: Any, field: str | None) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Annotations, Labels, Ratings
+from bayesagree.annotations._columns import names_array
 from bayesagree.errors import InputError, one_of, say, shorten
 from bayesagree.io.formats._file import TABLES, File
 from bayesagree.io.formats._found import Found, Kind, Wanted, in_levels, naming
@@ -250,13 +251,7 @@ def _items(table: Any, columns: Columns) -> list[Any]:
     """Names of the items, each once; without a column of them, the numbers of the rows."""
     if columns.item not in table.columns:
         return list(range(len(table)))
-    items = table[columns.item]
-    if items.isna().any():
-        raise InputError(f"row {int(items.isna().to_numpy().argmax())}: the item is missing; every row needs one")
-    if items.duplicated().any():
-        repeated = items[items.duplicated()].iloc[0]
-        raise InputError(f"item {repeated!r} has two rows; in this layout an item is one row")
-    return items.tolist()
+    return names_array(table[columns.item].tolist(), "item").tolist()
 
 
 def _list_column(table: Any, columns: Columns) -> str | None:
