@@ -13,8 +13,7 @@ An annotator who gives one label whatever the item would need s = infinity; the 
 would move instead. Such annotators are left out.
 
 Source: Johnson, "On Bayesian analysis of multirater ordinal data", JASA 91 (1996); latent responses by Albert and Chib
-(1993), thresholds without them by Cowles (1996), moves of location and scale by Liu and Sabatti (2000), steps of
-thresholds by their slope and curvature by Girolami and Calderhead, JRSS B 73 (2011).
+(1993), thresholds without them by Cowles (1996), moves of location and scale by Liu and Sabatti (2000).
 """
 
 from functools import partial
@@ -32,9 +31,9 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order.
 MU, SPREAD, STRETCH, THRESHOLD_SD = 1.0, (2.0, 0.25), 5.0, 1.5
-# Of so many sweeps one proposes thresholds, the others move all at once; sds of a walk's step times the root of its
-# dimension (Roberts et al. 1997).
-EVERY, WALK = 2, 2.4
+# Of so many sweeps one draws thresholds, the others move all at once; width of a slice, times the root of the number
+# of annotations that a threshold divides.
+EVERY, SLICE = 2, 5.0
 # Least probability of a label in logarithms.
 NO_CHANCE = 1e-100
 # Others give an annotator's one label to his items so often with less probability than this: he does not look.
@@ -97,20 +96,19 @@ class OrderedSampler(Sampler):
         """Add up values of annotations, (chain, annotation), by item."""
         return _by(self.item, values, self.crowd.n_items)
 
-    def limits(self, tau: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the thresholds below and above each annotation in standard deviations of its response, and 1 / sd."""
-        who, full = self.annotator, with_ends(tau)
-        at, scale = self.alpha[:, who] + self.beta[:, who] * self.u[:, self.item], np.sqrt(self.precision)[:, who]
-        return (full[:, self.label] - at) * scale, (full[:, self.label + 1] - at) * scale, scale
+    def responses(self, rows: Any = slice(None)) -> tuple[Floats, Floats]:
+        """Return centre and 1 / sd of the responses behind some annotations."""
+        who = self.annotator[rows]
+        return self.alpha[:, who] + self.beta[:, who] * self.u[:, self.item[rows]], self.precision[:, who] ** 0.5
 
     def sweep(self, rng: Rng) -> None:
         """Draw responses, latent truths, annotators and their population; in turn move thresholds, or all at once."""
         self.turn += 1
         if self.turn % EVERY == 0:
-            self.move_thresholds(rng, self.turn % (3 * EVERY) == 0)
-        low, high, scale = self.limits(self.tau)
+            self.move_thresholds(rng)
         who, own, off = self.annotator, self.beta[:, self.annotator], self.alpha[:, self.annotator]
-        response = off + own * self.u[:, self.item] + truncated_normal(rng, low, high) / scale
+        at, scale = self.responses()
+        response = at + truncated_normal(rng, *limits(self.tau, self.label, at, scale)) / scale
         precision = self.weight * scale**2 * own
         total = 1 + self.by_item(precision * own)
         centre = self.by_item(precision * (response - off)) / total
@@ -154,49 +152,22 @@ class OrderedSampler(Sampler):
         sd = precision**-0.5
         self.beta[:, -1] = centre + sd * truncated_normal(rng, -centre / sd, np.full_like(sd, np.inf))
 
-    def threshold_density(self, tau: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the log density of thresholds given latent truths and annotators, its slope, and minus its curvature.
+    def move_thresholds(self, rng: Rng) -> None:
+        """Draw each threshold between its neighbours by slices, responses integrated out."""
+        for b in range(self.tau.shape[1]):
+            beside = np.flatnonzero((self.label == b) | (self.label == b + 1))
+            label, weight, given = self.label[beside], self.weight[:, beside], self.responses(beside)
 
-        Shapes (chain,), (chain, threshold), (chain, threshold, threshold).
-        """
-        low, high, scale = self.limits(tau)
-        chance, prior = np.maximum(interval_chance(low, high), NO_CHANCE), THRESHOLD_SD**-2
-        below, above = (scale * np.exp(-0.5 * end**2) / np.sqrt(2 * np.pi) / chance for end in (low, high))
-        low, high = (scale * np.where(np.isfinite(end), end, 0.0) for end in (low, high))
-        terms = below, above, below * (below - low), above * (above + high), below * above
-        sums = [_by(self.label, self.weight * of, self.crowd.n_labels) for of in terms]
-        place = np.arange(tau.shape[1])
-        curvature = np.zeros((*tau.shape, place.size))
-        curvature[:, place, place] = sums[3][:, :-1] + sums[2][:, 1:] + prior
-        curvature[:, place[1:], place[:-1]] = curvature[:, place[:-1], place[1:]] = -sums[4][:, 1:-1]
-        value = (self.weight * np.log(chance)).sum(axis=1) - 0.5 * prior * (tau**2).sum(axis=1)
-        return value, sums[1][:, :-1] - sums[0][:, 1:] - prior * tau, curvature
+            def density(
+                at: Floats, b: int = b, label: Any = label, weight: Any = weight, given: Any = given
+            ) -> Any:
+                tau = self.tau.copy()
+                tau[:, b] = at
+                chance = np.maximum(interval_chance(*limits(tau, label, *given)), NO_CHANCE)
+                value = (weight * np.log(chance)).sum(axis=1) - 0.5 * (at / THRESHOLD_SD) ** 2
+                return np.where((np.diff(tau, axis=1) > 0).all(axis=1), value, -np.inf)
 
-    def move_thresholds(self, rng: Rng, walk: bool) -> None:
-        """Move the thresholds, responses integrated out, by one step of Newton's method with noise.
-
-        Or by noise of the same shape alone (`walk`): around a label that nobody gave, thresholds press upon one
-        another, and most of Newton's steps would cross them.
-        """
-
-        def proposal(slope: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-            if walk:
-                slope, curvature = np.zeros_like(slope), curvature * slope.shape[1] / WALK**2
-            return np.linalg.cholesky(curvature), np.linalg.solve(curvature, slope[..., None])
-
-        def log_density(root: Floats, step: Floats, move: Floats) -> Floats:
-            z = root.swapaxes(1, 2) @ (move - step)
-            return np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1) - 0.5 * (z**2).sum(axis=(1, 2))
-
-        now, *shape = self.threshold_density(self.tau)
-        root, step = proposal(*shape)
-        move = step + np.linalg.solve(root.swapaxes(1, 2), rng.standard_normal(step.shape))
-        inside = (np.diff(self.tau + move[..., 0], axis=1) > 0).all(axis=1)
-        tau = np.where(inside[:, None], self.tau + move[..., 0], self.tau)
-        new, *shape = self.threshold_density(tau)
-        gain = new - now + log_density(*proposal(*shape), -move) - log_density(root, step, move)
-        kept = inside & (-rng.standard_exponential(len(tau)) < gain)
-        self.tau = np.where(kept[:, None], tau, self.tau)
+            self.tau[:, b] = slice_step(rng, density, self.tau[:, b], SLICE / np.sqrt(1 + beside.size))
 
     def move_together(self, rng: Rng) -> None:
         """Shift thresholds and annotators together, rescale both, and rescale latent truths against them.
@@ -218,12 +189,12 @@ class OrderedSampler(Sampler):
 
         def density(shift: bool, powers: dict[str, int], far: Floats) -> Floats:
             tau, alpha, beta, precision, u = moved(shift, powers, far)
-            mu, s, full = beta[:, -1:], precision[:, people], with_ends(tau)
+            mu, s = beta[:, -1:], precision[:, people]
             squares = (tau / THRESHOLD_SD) ** 2, alpha**2 / a, (beta - mu) ** 2 / b, (mu - MU) ** 2, u**2
             value = ((STRETCH - 1) * np.log(s) - STRETCH * s).sum(axis=1) - sum(
                 of.sum(axis=1) for of in squares
             ) / 2
-            chance = interval_chance(full[:, label] - mu * u[:, gold], full[:, label + 1] - mu * u[:, gold])
+            chance = interval_chance(*limits(tau, label, mu * u[:, gold], np.ones(1)))
             sizes = {"tau": tau.shape[1], "alpha": n, "beta": n + 1, "precision": n, "u": u.shape[1]}
             jacobian = far * sum(power * sizes[name] for name, power in powers.items())
             return value + jacobian + np.log(np.maximum(chance, NO_CHANCE)).sum(axis=1)
@@ -270,6 +241,12 @@ def _by(place: NDArray[np.int64], values: Floats, n: int) -> Floats:
     """Add up values (chain, annotation) by place."""
     code = np.arange(len(values))[:, None] * n + place
     return np.bincount(code.ravel(), values.ravel(), len(values) * n).reshape(-1, n)
+
+
+def limits(tau: Floats, label: NDArray[np.int64], at: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    """Return the thresholds below and above labels in sds of their responses."""
+    ends = with_ends(tau)
+    return (ends[:, label] - at) * scale, (ends[:, label + 1] - at) * scale
 
 
 def with_ends(tau: Floats) -> Floats:
