@@ -51,7 +51,7 @@ def draw_latent(
     with two labels for an item is expected to repeat the first: each is counted before the next.
     """
     n_labels, single = row.size, of_votes.size > 0
-    weight, tiny = np.empty(n_labels), np.empty(n_labels, np.int64)
+    weight = np.empty(n_labels)
     inverse = 1.0 / total
     for c, i in np.ndindex(choice.shape[0], start.size - 1):
         a, b, mine, place = start[i], start[i + 1], choice[c], n[c, i]
@@ -85,16 +85,14 @@ def draw_latent(
                 m, rows = cell[label[t], old], inverse[c, annotator[t]]
                 answers[c, annotator[t], m] -= step[m]
                 rows[r] /= 1.0 - rows[r]
-        least = -1
         for k in range(n_labels):
-            weight[k] = 0.0
-            if k != old and place[k] > 0.0:
+            weight[k] = head[c, k, size] if k == old or place[k] == 0.0 else 0.0
+        for t in range(a, b):
+            if mine[t] != old:
                 continue
-            product, r, tiny[k] = head[c, k, size], row[k], 0
-            for t in range(a, b):
-                if mine[t] != old:
-                    continue
-                j, m = annotator[t], cell[label[t], k]
+            j, top = annotator[t], 0.0
+            for k in range(n_labels):
+                r, m = row[k], cell[label[t], k]
                 chance = answers[c, j, m] * inverse[c, j, r]
                 if t > a and annotator[t - 1] == j:
                     same, seen, s = 0.0, 0.0, t - 1
@@ -103,17 +101,11 @@ def draw_latent(
                         same += (mine[s] == old) * (cell[label[s], k] == m)
                         s -= 1
                     chance = (chance + same * step[m] * inverse[c, j, r]) / (1.0 + seen * inverse[c, j, r])
-                product *= chance
-                if product < 1e-200:
-                    product *= 1e200
-                    tiny[k] += 1
-            weight[k] = product
-            least = tiny[k] if least < 0 else min(least, tiny[k])
-        whole = 0.0
-        for k in range(n_labels):
-            if weight[k] > 0.0 and tiny[k] > least:
-                weight[k] *= 1e-200 ** (tiny[k] - least)
-            whole += weight[k]
+                weight[k] *= chance
+                top = max(top, weight[k])
+            for k in range(n_labels if top < 1e-100 else 0):
+                weight[k] *= 1e100
+        whole = weight.sum()
         for k in range(n_labels):
             expected[c, i, k] = weight[k] / whole
         new = _pick(weight, of_items[c, i, 1])
