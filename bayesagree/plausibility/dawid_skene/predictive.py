@@ -3,14 +3,12 @@
 The PyMC model of the posterior sums the true labels out; here they are variables, so that labels can be drawn again.
 """
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
 from bayesagree.inference.multisets import run_starts
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 
 # Numbers in memory at once while the truth is summed out: 32 MB.
 CELLS = 4_000_000
-# Beyond so many states of the latent labels of one item the exact sum takes minutes.
-MOST_STATES = 100_000
 
 
 def _variant_and_prior(settings: Settings) -> tuple[str, DawidSkenePrior]:
@@ -84,7 +80,7 @@ def _variables(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
 def _log_prior(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Draws:
     """Return the log density of what items share; a population that the result has no draws of is left out."""
     variant, _ = _variant_and_prior(settings)
-    shared = [n for n in ("concentration", "crowd_confusion", "ambiguity") if n in posterior]
+    shared = [n for n in ("concentration", "crowd_confusion") if n in posterior]
     drawn = draws_of(posterior, "prevalence", "confusion", *shared)
     for name in {"prevalence", "confusion", "crowd_confusion"} & drawn.keys():
         drawn[name] = as_probabilities(drawn[name])
@@ -94,57 +90,29 @@ def _log_prior(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
         drawn["right"], names = accuracy[:, :, 0] if variant == "one_coin" else accuracy, [*names, "right"]
     elif variant == "full":
         names.append("confusion")
-    elif variant == "mixed_one_coin":
-        drawn.pop("confusion")
     return prior_density(sampling_model(labels, settings), drawn, names)
 
 
 def _item_log_likelihood(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Pointwise:
-    """Sum over the true label, or over plausibilities, shape (sample, item)."""
+    """Sum over the true label, shape (sample, item)."""
     variant, _ = _variant_and_prior(settings)
-    mixed = variant.startswith("mixed")
-    parameters = draws_of(posterior, "prevalence", "confusion", *(["ambiguity"] if mixed else []))
+    if variant.startswith("mixed"):
+        raise InputError(
+            f"variant={variant!r} has no log likelihood of an item in closed form: sums over the latent labels of "
+            "all annotations; fit 'full' or 'hierarchical'"
+        )
+    parameters = draws_of(posterior, "prevalence", "confusion")
     start = run_starts(labels.item_index)
     samples = len(parameters["prevalence"])
     out = np.empty((samples, start.size - 1))
     size = max(1, CELLS // (labels.item_index.size * labels.categories.size))
     for cut in range(0, samples, size):
-        some = {name: values[cut : cut + size].astype(np.float64) for name, values in parameters.items()}
-        chance = some["confusion"][
-            :, labels.annotator_index, :, labels.label_index
-        ]  # (annotation, sample, category)
-        if mixed:
-            given = some["prevalence"], some["ambiguity"]
-            values = [latent_labels_probability(chance[a:b], *given) for a, b in pairwise(start)]
-            out[cut : cut + size] = np.log(np.column_stack(values))
-        else:
-            joint = np.add.reduceat(np.log(np.maximum(chance, 1e-300)), start[:-1]) + np.log(some["prevalence"])
-            out[cut : cut + size] = np.asarray(sp.special.logsumexp(joint, axis=2)).T
+        prevalence, confusion = (values[cut : cut + size].astype(np.float64) for values in parameters.values())
+        # (annotation, sample, category)
+        chance = np.maximum(confusion[:, labels.annotator_index, :, labels.label_index], 1e-300)
+        joint = np.add.reduceat(np.log(chance), start[:-1]) + np.log(prevalence)
+        out[cut : cut + size] = np.asarray(sp.special.logsumexp(joint, axis=2)).T
     return Pointwise(labels.items[labels.item_index[start[:-1]]], out)
-
-
-def latent_labels_probability(chance: Floats, prevalence: Floats, ambiguity: Floats) -> Floats:
-    """Sum over the latent labels of one item's annotations, which come from a Polya urn, ambiguity x prevalence.
-
-    `chance` of each annotation has shape (annotation, sample, category), the result (sample,). A state is how many
-    latent labels of each kind there are.
-    """
-    n, n_labels = len(chance), chance.shape[2]
-    if (n + 1) ** (n_labels - 1) > MOST_STATES:
-        raise InputError(
-            f"an item has {n} annotations of {n_labels} labels: too many latent labels to sum over; "
-            "the log likelihood of mixed membership is for small sets"
-        )
-    mass = {(0,) * n_labels: np.ones(len(prevalence))}
-    for t, each in enumerate(chance):
-        new: dict[tuple[int, ...], Floats] = {}
-        for state, weight in mass.items():
-            for k in range(n_labels):
-                more = (*state[:k], state[k] + 1, *state[k + 1 :])
-                part = weight * (ambiguity * prevalence[:, k] + state[k]) / (ambiguity + t) * each[:, k]
-                new[more] = new[more] + part if more in new else part
-        mass = new
-    return np.sum(list(mass.values()), axis=0)
 
 
 PREDICTIVE = PredictiveRecord(sampling_model, _observed, _variables, _item_log_likelihood, _log_prior)
