@@ -58,8 +58,8 @@ class Chains(NamedTuple):
     ----------
     at, names
         Positions and variables of the draws.
-    expected, spread
-        Mean and variance over draws of the conditional expectations, (chain, item, category).
+    expected
+        Mean over draws of the conditional expectations, (chain, item, category).
     watched
         Conditional expectations of the label with most votes of a few items, (chain, draw, item).
     """
@@ -67,7 +67,6 @@ class Chains(NamedTuple):
     at: NDArray[np.int64]
     names: tuple[str, ...]
     expected: Floats
-    spread: Floats
     watched: Floats
 
 
@@ -93,7 +92,7 @@ def run_chains(
     items = np.zeros(1, np.int64) if items is None else items
     best = sampler.crowd.shares[items].argmax(axis=1)
     kept: dict[str, Any] = {}
-    expected, squares, watched = np.zeros(1), np.zeros(1), []
+    expected, watched = np.zeros(1), []
     for _ in range(tune):
         sampler.sweep(rng)
     for place in at:
@@ -114,8 +113,7 @@ def run_chains(
                 draws[name] = np.empty((len(values), size or at.size, *values.shape[1:]), values.dtype)
             draws[name][:, place] = values
         expected = expected + sampler.expected / at.size
-        squares = squares + sampler.expected**2 / at.size
         watched.append(sampler.expected[:, items, best])
         if progress is not None:
             progress(len(drawn))
-    return Chains(at, tuple(kept), expected, np.maximum(squares - expected**2, 0.0), np.stack(watched, axis=1))
+    return Chains(at, tuple(kept), expected, np.stack(watched, axis=1))

@@ -1,12 +1,13 @@
 """From chains of a Dawid-Skene sampler to the result tree, with convergence diagnostics."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, as_python, shorten, warn
 from bayesagree.inference.blocks import category_axis, check_depth
@@ -76,42 +77,32 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
 
 def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     """Refuse a result that would not fit, before anything is drawn."""
-    sizes, items = {"chain": request.chains, "draw": request.draws}, {"item": labels.items.size}
-    category = {"category": labels.categories.size}
-    matrix = {"annotator": labels.annotators.size} | category | {"observed_category": labels.categories.size}
-    if request.top_labels is None:
-        way_out = "pass top_labels=L to keep only the L best labels of each draw, or use fewer draws"
-        check_size(sizes | items | category, 8, way_out)
-    else:
-        check_size(
-            sizes | items | {"rank": check_depth(request.top_labels, labels.categories.size)},
-            2,
-            "use fewer draws",
-        )
+    once, n_labels = {"chain": request.chains, "draw": request.draws}, labels.categories.size
+    matrix = {"annotator": labels.annotators.size, "category": n_labels, "observed_category": n_labels}
+    last, itemsize, way_out = (
+        {"category": n_labels},
+        8,
+        "pass top_labels=L to keep only the L best labels of each draw",
+    )
+    if request.top_labels is not None:
+        last, itemsize, way_out = {"rank": check_depth(request.top_labels, n_labels)}, 2, "use fewer draws"
+    check_size(once | {"item": labels.items.size} | last, itemsize, way_out)
     if confusion:
-        check_size(sizes | matrix, 4, "pass confusion=False to keep accuracies only")
+        check_size(once | matrix, 4, "pass confusion=False to keep accuracies only")
     check_size({"chain": request.chains} | matrix, 8, "merge rare labels, or use fewer chains")
 
 
 def convergence(
     draws: Mapping[str, NDArray[Any]], chains: Chains, names: Iterable[str] = ()
-) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Return r-hat and effective draws of what is watched of one variant; r-hat of all items and annotators."""
-    drawn = {name: draws[name][:, chains.at] for name in names or chains.names if name not in UNWATCHED}
-    watched = [_flat(values) for values in (*drawn.values(), chains.watched)]
-    r_hat, ess = diagnostics(np.concatenate(watched, axis=2))
-    accuracy = drawn["accuracy"]
-    return {
-        "r_hat": (("parameter",), r_hat),
-        "ess": (("parameter",), ess),
-        "item_r_hat": (("item",), _between_chains(chains.expected, chains.spread).max(axis=1)),
-        "annotator_r_hat": (("annotator",), _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1))),
-    }
+) -> tuple[Floats, Floats]:
+    """Return r-hat and effective draws of what is watched of one variant."""
+    drawn = [draws[name][:, chains.at] for name in names or chains.names if name not in UNWATCHED]
+    return diagnostics(np.concatenate([_flat(values) for values in (*drawn, chains.watched)], axis=2))
 
 
 def worst_r_hat(draws: Mapping[str, NDArray[Any]], chains: Chains) -> float:
     """Return the largest R-hat of what is watched, 0 where there is none."""
-    return float(np.nan_to_num(convergence(draws, chains)["r_hat"][1], posinf=np.inf).max())
+    return float(np.nan_to_num(convergence(draws, chains)[0], posinf=np.inf).max())
 
 
 def chains_tree(
@@ -131,15 +122,15 @@ def chains_tree(
     number = np.array([part.at.size for part in parts.values()])
     share = number / number.sum()
     draws = {name: values for name, values in draws.items() if all(name in part.names for part in parts.values())}
-    found = [convergence(draws, part, draws) for part in parts.values()]
+    r_hat, ess = map(np.stack, zip(*(convergence(draws, part, draws) for part in parts.values())))
     probability = sum(s * part.expected.mean(axis=0) for s, part in zip(share, parts.values()))
     coords = coordinates(labels, draws["top_label"].shape[-1] if "top_label" in draws else 0)
     coords |= {"parameter": _parameter_names(draws, coords)}
     coords["category"] = category_axis(labels.categories, labels.has_order)
     groups = _groups(labels, draws, probability)
-    groups["diagnostics"] = {
-        name: (dims, _pooled(name, [f[name][1] for f in found], share)) for name, (dims, _) in found[0].items()
-    }
+    # Of a mixture: r-hat of the mean variance ratio, and effective draws of the mean.
+    pooled = {"r_hat": np.sqrt(share @ r_hat**2), "ess": 1 / (share**2 @ (1 / ess))}
+    groups["diagnostics"] = {name: (("parameter",), values) for name, values in pooled.items()}
     if len(parts) > 1:
         variants = np.repeat([*parts], number)[np.argsort(np.concatenate([part.at for part in parts.values()]))]
         groups["constant_data"]["variant_of_draw"] = (("draw",), variants)
@@ -171,13 +162,6 @@ def _groups(labels: Labels, draws: Mapping[str, NDArray[Any]], probability: Any)
         "derived": {"label_probability": (("item", "category"), probability)},
         "constant_data": {"n_labels_given": (("annotator",), given)},
     }
-
-
-def _pooled(name: str, values: Sequence[NDArray[Any]], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pool a diagnostic over parts: effective draws of the mean of the mixture, or r-hat of the mean variance ratio."""
-    if name == "ess":
-        return 1 / (share[:, None] ** 2 / np.stack(values)).sum(axis=0)
-    return np.sqrt((share[:, None] * np.stack(values) ** 2).sum(axis=0))
 
 
 def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, Any]:
@@ -219,36 +203,21 @@ def require_mixed(tree: xr.DataTree) -> None:
 
 
 def disagreement(tree: xr.DataTree) -> str | None:
-    """Return a sentence that names the parameter, items and annotators chains disagree about; None if they agree.
+    """Return a sentence that names what chains disagree about, worst first; None if they agree.
 
     With fewer than a hundred draws r-hat is mostly noise, and no sentence is returned.
     """
     if tree["posterior"].sizes.get("draw", 0) < ENOUGH_DRAWS or "r_hat" not in tree["diagnostics"]:
         return None
     found = tree["diagnostics"].to_dataset()
-    names = [str(name) for name in found["parameter"].values]
-    one = [name.startswith(("label_probability", "accuracy")) for name in names]
-    excess = np.nan_to_num(found["r_hat"].values / np.where(one, ONE_APART, MODES_APART))
-    worst = int(excess.argmax())
-    if excess[worst] <= 1:
+    names, r_hat = (found[name].values for name in ("parameter", "r_hat"))
+    limit = [ONE_APART if str(n).startswith(("label_probability", "accuracy")) else MODES_APART for n in names]
+    excess = np.nan_to_num(r_hat / limit)
+    worst = np.argsort(-excess, kind="stable")[: (excess > 1).sum()]
+    if not worst.size:
         return None
-    apart = [
-        f"{axis}s {shorten(found[axis].values[values.argsort()[::-1]][: (values > MODES_APART).sum()])}"
-        for axis in ("item", "annotator")
-        if (values := np.nan_to_num(found.get(f"{axis}_r_hat", xr.DataArray([0.0])).values)).max() > MODES_APART
-    ]
     return (
-        f"the chains disagree about {names[worst]} (r_hat {float(found['r_hat'][worst]):.2f})"
-        + (f" and differ on {' and '.join(apart)}" if apart else "")
-        + "; pass more draws and tune, or a larger thin. Chains that still disagree have found different "
-        "explanations of the labels: pass gold"
+        f"the chains disagree about {shorten(names[worst])} (r_hat up to {r_hat[worst].max():.2f}); pass more draws "
+        "and tune, or a larger thin. Chains that still disagree have found different explanations of the labels: pass "
+        "gold"
     )
-
-
-def _between_chains(mean: NDArray[Any], variance: NDArray[Any]) -> NDArray[np.float64]:
-    """Potential scale reduction of whole chains (Gelman and Rubin 1992) from their means, shape (chain, ...)."""
-    if len(mean) < 2:
-        return np.full(mean.shape[1:], np.nan)
-    # Two plausibilities that differ by a thousandth do not differ: so much variance is always allowed.
-    within = variance.mean(axis=0) + 1e-6
-    return np.sqrt(1 + mean.var(axis=0, ddof=1) / within)

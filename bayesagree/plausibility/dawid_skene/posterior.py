@@ -241,12 +241,11 @@ def dawid_skene(
         with a prior of accurate annotators (of three labels or more, where no `prior` is given) and of "votes",
         of labels in a stated order (``ordered=True``) also of "ordered", weighted by how well each predicts annotators
         held out [3]_; every draw comes from one of them. The result's settings hold the ``weights``; where one of them
-        is 1, ``variant`` names it, and the result is that of this variant alone. Engines other than "gibbs" take "full"
-        for "auto".
+        is 1, ``variant`` names it, and the result is that of this variant alone. ``engine="em"`` takes "full" for
+        "auto".
     engine
         ``"gibbs"`` draws from the posterior; ``"em"`` climbs to one point estimate (full, class_conditional and
-        one_coin); ``"nuts"`` samples ``DawidSkene(...).model(labels)``, the PyMC model, where true
-        labels are summed out.
+        one_coin). ``pymc.sample`` draws from ``DawidSkene(...).model(labels)``, where true labels are summed out.
     prior
         Hyperparameters; None is `DawidSkenePrior()` for the posterior, and no prior (maximum likelihood) for
         ``engine="em"``.
@@ -281,8 +280,7 @@ def dawid_skene(
         variants with a single true label, each draw is (almost) one-hot; the mean over draws is the posterior
         probability. Group ``derived``: ``label_probability``
         (item, category), the same mean with less Monte-Carlo error. Group ``diagnostics``: ``r_hat`` and ``ess`` of
-        prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items; ``item_r_hat`` (item)
-        and ``annotator_r_hat`` (annotator) compare whole chains, and name who differs.
+        prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items.
 
         The draws of an average are a mixture: those of its variants alternate, in numbers proportional to the weights,
         and ``variant_of_draw`` (draw) of ``constant_data`` names each; a mean of plausibilities over variants in every

@@ -15,7 +15,8 @@ def apart():
         ba.simulate.crowd_labels(n_items=20, n_annotators=4, random_seed=1).labels, draws=120, tune=300, random_seed=1
     )
     diagnostics = tree["diagnostics"].to_dataset(inherit=False).copy(deep=True)
-    diagnostics["r_hat"][0], diagnostics["item_r_hat"][1], diagnostics["annotator_r_hat"][0] = 1.7, 2.0, 1.9
+    for name, r_hat in {"prevalence[0]": 1.7, "label_probability[1]": 2.0, "accuracy[0]": 1.9}.items():
+        diagnostics["r_hat"].loc[{"parameter": name}] = r_hat
     tree["diagnostics"] = type(tree)(diagnostics)
     return tree
 
@@ -23,9 +24,7 @@ def apart():
 def test_the_message_names_items_and_annotators_that_differ(apart):
     said = disagreement(apart)
     assert said is not None
-    assert "prevalence" in said
-    assert "items 1" in said
-    assert "annotators 0" in said
+    assert "'prevalence[0]', 'label_probability[1]', 'accuracy[0]' (r_hat up to 2.00)" in said
     with pytest.raises(ba.ConvergenceError, match="allow_unmixed=True"):
         require_mixed(apart)
 
