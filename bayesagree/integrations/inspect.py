@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # Inspect loads this module at every start, so that the funct
     from bayesagree.annotations import Labels, Predictions
 
 METRIC = "uncertain_accuracy"
-ACCURACY = "accuracy"
 
 
 @metric(name=METRIC)
@@ -59,14 +58,9 @@ def uncertain_accuracy(
         answers = {score.sample_id: score.score.answer for score in scores}
         voted = {score.sample_id: (score.sample_metadata or {}).get(votes) for score in scores}
         people, models = _annotated(answers, voted, votes, labels)
-        options: Any = {
-            "plausibility": plausibility,
-            "missing": "wrong",
-            "draws": 1000,
-            "random_seed": random_seed,
-        }
-        result = evaluate(people, models, metrics=(ACCURACY,), **options)
-        return _interval("accuracy", result["posterior"].to_dataset()[ACCURACY])
+        how: Any = {"plausibility": plausibility, "missing": "wrong", "random_seed": random_seed}
+        result = evaluate(people, models, metrics=("accuracy",), draws=1000, **how)
+        return _interval("accuracy", result["posterior"].to_dataset()["accuracy"])
 
     return values
 
@@ -102,17 +96,12 @@ def corrected_rate(gold: str = "human", *, random_seed: int = 0) -> Metric:
         seen = {score.sample_id: _listed((score.sample_metadata or {}).get(gold)) for score in scores}
         given = {item: [_right(value, item) for value in values] for item, values in seen.items() if values}
         if not given:
-            raise InputError(
-                f"no sample has {gold!r} in its metadata; people's verdicts on some samples are needed"
-            )
-        judge = Labels.from_matrix(
-            [[right] for right in verdicts.values()], items=list(verdicts), labels=[False, True]
-        )
-        people = _labels(given, [False, True])
-        tree = corrected_rate_of(judge, people, positive=True, random_seed=random_seed)
-        return _interval("rate", tree["posterior"].to_dataset()["rate"]) | {
-            "raw": sum(verdicts.values()) / len(verdicts)
-        }
+            raise InputError(f"no sample has {gold!r} in its metadata; some samples need people's verdicts")
+        sides, column = [False, True], [[right] for right in verdicts.values()]
+        judge = Labels.from_matrix(column, items=list(verdicts), labels=sides)
+        tree = corrected_rate_of(judge, _labels(given, sides), positive=True, random_seed=random_seed)
+        raw = {"raw": sum(verdicts.values()) / len(verdicts)}
+        return _interval("rate", tree["posterior"].to_dataset()["rate"]) | raw
 
     return values
 
@@ -123,12 +112,9 @@ class ReportBesideLog(Hooks):
 
     async def on_task_end(self, data: TaskEnd) -> None:
         """Write the reports of a log that is on this machine."""
-        for name, votes in _scorers(data.log):
-            location = urlsplit(data.log.location)
-            if location.scheme not in ("", "file"):
-                continue
-            path = Path(unquote(location.path))
-            _write(data.log, path, name, votes)
+        location = urlsplit(data.log.location)
+        for name, votes in _scorers(data.log) if location.scheme in ("", "file") else ():
+            _write(data.log, Path(unquote(location.path)), name, votes)
 
 
 def _write(log: EvalLog, path: Path, scorer: str, votes: str) -> None:
@@ -142,9 +128,8 @@ def _write(log: EvalLog, path: Path, scorer: str, votes: str) -> None:
     voted = {sample.id: (sample.metadata or {}).get(votes) for sample in samples if sample.id in answers}
     people, models = _annotated(answers, voted, votes, None, model=log.eval.model)
     data = report_data(people, models, source=ReportSource(name=log.eval.task))
-    write_report(
-        data, path.with_name(f"{path.stem}.{scorer}.report.html"), title=f"{log.eval.task}: {log.eval.model}"
-    )
+    page = path.with_name(f"{path.stem}.{scorer}.report.html")
+    write_report(data, page, title=f"{log.eval.task}: {log.eval.model}")
 
 
 def _scorers(log: EvalLog) -> list[tuple[str, str]]:
@@ -168,19 +153,14 @@ def _annotated(
 
     items = [item for item, given in voted.items() if _listed(given)]
     if not items:
-        raise InputError(
-            f"no sample has votes: metadata[{key!r}] is to hold a list of labels, or {{annotator: label}}"
-        )
+        raise InputError(f"no sample has votes: metadata[{key!r}] is to hold labels, or {{annotator: label}}")
     if all(answers[item] is None for item in items):
-        raise InputError(
-            "the scorer keeps no answers: return Score(value=..., answer=...) with the model's label"
-        )
+        raise InputError("the scorer keeps no answers: return Score(value=..., answer=...) with the label")
     people = _labels({item: voted[item] for item in items}, labels)
     known = {str(label): label for label in people.categories.tolist()}
     predicted = [known.get(str(answers[item])) for item in people.items.tolist()]
-    return people, Predictions.from_labels(
-        {model: predicted}, items=people.items.tolist(), labels=list(known.values())
-    )
+    names: Any = {"items": people.items.tolist(), "labels": list(known.values())}
+    return people, Predictions.from_labels({model: predicted}, **names)
 
 
 def _labels(given: Mapping[Any, Any], labels: Sequence[Any] | None) -> "Labels":
@@ -200,11 +180,9 @@ def _labels(given: Mapping[Any, Any], labels: Sequence[Any] | None) -> "Labels":
 
 
 def _listed(given: Any) -> list[Any]:
-    if given is None:
-        return []
     if isinstance(given, Mapping):
         return list(given.values())
-    return list(given) if isinstance(given, list | tuple) else [given]
+    return list(given) if isinstance(given, list | tuple) else [given] if given is not None else []
 
 
 def _right(value: Any, item: Any) -> bool:
