@@ -69,11 +69,11 @@ def weights_of_passes(c: Comparisons) -> Floats:
     """
     names = ["first", "second", "who", "item"]
     table = pd.DataFrame(dict(zip(names, (c.first, c.second, c.annotator_index, c.item_index))))
-    given = pd.crosstab([table[name] for name in names], c.outcome)
+    given: Any = pd.crosstab([table[name] for name in names], c.outcome)
     m = given.sum(axis=1)
     if m.max() == 1 or not c.items.size or not c.annotators.size:
         return np.ones(c.first.size)
-    of_pair = given.groupby(["first", "second"]).sum()
+    of_pair: Any = given.groupby(["first", "second"]).sum()
     same, alike = (given**2).to_numpy().sum(), (of_pair**2).to_numpy().sum()
     others = (of_pair.sum(axis=1) ** 2).sum() - (m**2).sum()
     expected = (alike - same) / others if others else 1.0

@@ -108,7 +108,7 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
         probability = probability / probability.sum(axis=-1, keepdims=True)
         observed, dims = cells.counts[:n_outcomes].T, ("cell", "outcome")
         if (observed % 1).any():  # comparisons made again weigh less than one
-            pm.Potential("outcomes", observed * pt.log(probability), dims=dims)
+            pm.Potential("outcomes", pt.as_tensor(observed) * pt.log(probability), dims=dims)
         else:
             counts = observed.astype(np.int64)
             pm.Multinomial("outcomes", counts.sum(axis=1), probability, observed=counts, dims=dims)
