@@ -15,6 +15,7 @@ def plan(
     predictions: _options.PredictionsFile = None,
     items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
     annotators: Annotated[str | None, Option("--n-annotators", help="Numbers of annotators per item.")] = None,
+    runs: Annotated[str | None, Option(help="Numbers of runs of a model on an item.")] = None,
     metric: Annotated[str | None, Option(help="Score or coefficient, such as phi.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
     difference: Annotated[float | None, Option(help="True difference of two models that is to be found.")] = None,
@@ -51,6 +52,7 @@ def plan(
     agreement = "phi" if source.scale is not None else "fleiss_kappa"
     metric = metric or (agreement if models is None else "accuracy")
     how: dict[str, Any] = {"metric": metric, "target": target, "cost": cost, "replicates": replicates}
+    how |= {} if runs is None else {"runs": _options.numbers(runs, "--runs", whole=True)}
     how |= grid | {"difference": difference, "power": power, "random_seed": seed}
     with _output.progress(
         "simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates
@@ -63,5 +65,7 @@ def plan(
         if "best_items" in found.attrs:
             n, m = found.attrs["best_items"], found.attrs["best_annotators"]
             sentence = f"The cheapest design with a width of at most {width:g}: {n} items, {m} annotators each."
+            if (number := found.attrs.get("best_runs")) is not None:
+                sentence = f"{sentence[:-1]}, {number} runs."
         notes.append(sentence)
     return Answer([Table("designs", table, f"Width of the interval of {metric}")], notes, table)

@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
@@ -40,17 +41,38 @@ class LabelWorld(NamedTuple):
         labels = Labels.from_counts(votes, labels=self.categories.tolist())
         return labels, self.predictions and self.predictions.take(rows, labels.items)
 
-    def true_scores(self, metric: str) -> Floats:
+    def true_scores(self, metric: str, predictions: Predictions | None = None) -> Floats:
         """Return the score of each model against the plausibilities, shape (model,)."""
-        if self.predictions is None:
+        predictions = predictions or self.predictions
+        if predictions is None:
             return np.empty(0)
-        coords = {"item": self.predictions.items, "category": self.categories}
+        coords = {"item": predictions.items, "category": self.categories}
         truth = xr.DataArray(self.plausibility, coords, ("item", "category"))
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", UserWarning
             )  # of estimates from few votes; here it is the truth itself
-            return score(truth, self.predictions, metric).values.ravel()
+            return score(truth, predictions, metric).values.ravel()
+
+    def run_variance(self, metric: str, rng: np.random.Generator) -> Floats:
+        """Variance between runs of the score of one item, of each model: from runs dealt anew for each item."""
+        p = self.predictions
+        if p is None or p.runs is None:
+            return np.zeros(0 if p is None else p.models.size)
+        found = np.zeros(p.model_names.size)
+        rows_of = [np.flatnonzero(p.runs.code == m) for m in range(p.runs.models.size)]
+        order = np.tile(np.arange(p.models.size)[:, None], p.items.size)
+        for _ in range(DEALS):
+            for rows in rows_of:
+                order[rows] = rng.permuted(order[rows], axis=0)
+            dealt: dict[str, Any] = {"runs": None, "models": np.arange(p.models.size)}
+            if p.scores is not None:
+                dealt["scores"] = np.take_along_axis(p.scores, order[..., None], axis=0)
+            if p.label_index is not None:
+                dealt["label_index"] = np.take_along_axis(p.label_index, order, axis=0)
+            scores = self.true_scores(metric, replace(p, **dealt))
+            found[: len(rows_of)] += [scores[rows].var(ddof=1) if rows.size > 1 else 0.0 for rows in rows_of]
+        return p.items.size * found / DEALS
 
 
 class RatingWorld(NamedTuple):
@@ -64,6 +86,10 @@ class RatingWorld(NamedTuple):
 
     def true_scores(self, metric: str) -> Floats:
         """Return no scores: there are no models."""
+        return np.empty(0)
+
+    def run_variance(self, metric: str, rng: np.random.Generator) -> Floats:
+        """Return no variances: there are no models."""
         return np.empty(0)
 
     def study(
@@ -109,6 +135,7 @@ def worlds(
 
 
 def _left_out(pilot: Labels, predictions: Predictions) -> Any:
+    predictions = predictions.pooled()
     labels = on_items_of(pilot, predictions)
     return independence(labels, predictions.aligned(labels.items, labels.categories)).left_out(None)
 
@@ -127,6 +154,8 @@ def _rating_worlds(pilot: Ratings, rows: NDArray[np.int64], random_seed: int) ->
 CI_PROB = 0.95
 # Draws of estimates of all models, by which the probability of the right choice is found in each world.
 RANKINGS = 2000
+# Times that runs are dealt anew to find how much they differ, in each world; share of a variance that no run takes.
+DEALS, LEAST = 32, 0.01
 
 
 class Studies(NamedTuple):
@@ -142,6 +171,9 @@ class Studies(NamedTuple):
         Of the scores of the models in their posterior, mean over worlds: (design, model, model).
     truth
         Their true scores in each world, oriented so that more is better: (replicate, model).
+    run_variance
+        Between runs of the score of one item, and the number of runs that were simulated: (model,).
+    n_runs
     """
 
     items: NDArray[np.int64]
@@ -149,6 +181,17 @@ class Studies(NamedTuple):
     width: Floats
     covariance: Floats
     truth: Floats
+    run_variance: Floats
+    n_runs: Floats
+
+    def of_runs(self, number: int) -> Self:
+        """Return the same studies with so many runs: the variance over N items has a part v / (N runs)."""
+        more = self.run_variance * (1 / number - 1 / self.n_runs) / self.items[:, None]
+        before = np.diagonal(self.covariance, axis1=1, axis2=2)
+        after = np.maximum(before + more, LEAST * before)
+        wider = np.sqrt(after).mean(axis=1) / np.maximum(np.sqrt(before).mean(axis=1), 1e-300)
+        covariance = self.covariance + (after - before)[:, None] * np.eye(after.shape[1])
+        return self._replace(width=self.width * wider[:, None], covariance=covariance)
 
 
 def widths_of(studies: Studies, sizes: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Floats]:

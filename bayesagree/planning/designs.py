@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
@@ -49,11 +50,12 @@ def plan(
     plausibility: str = "auto",
     items: Sequence[int],
     annotators: Sequence[int],
+    runs: Sequence[int] | None = None,
     metric: str = "accuracy",
     target: float | None = None,
     difference: float | None = None,
     power: float | None = None,
-    cost: tuple[float, float] | None = None,
+    cost: tuple[float, ...] | None = None,
     replicates: int = 16,
     study_draws: int = 250,
     random_seed: Seed = None,
@@ -80,6 +82,8 @@ def plan(
         pilot is always read by the informed posterior: a fixed prior would decide what items look like.
     items, annotators
         The grid: numbers of items, and of votes per item.
+    runs
+        Numbers of runs of each model on an item, from predictions of a pilot with several: a dim ``runs``.
     metric
         A metric of `evaluate`; without predictions ``"fleiss_kappa"``, ``"alpha_nominal"``, ``"gwet_ac1"`` or
         ``"brennan_prediger"``, of ratings also ``"phi"``, ``"alpha_ordinal"``, ``"alpha_interval"``, ``"icc_one_way"``.
@@ -90,7 +94,7 @@ def plan(
         ``power``; or this probability, for which ``smallest_difference`` is returned. It is found where the interval of
         the difference lies on its side of 0.
     cost
-        Cost of an item without votes, and of a vote; by default (0, 1): cost counts votes.
+        Cost of an item without votes, of a vote, and of a run of an item; by default (0, 1, 0): cost counts votes.
     replicates
         Worlds, two or more.
     study_draws
@@ -107,7 +111,8 @@ def plan(
         models); ``width_lower``, ``width_upper``, the interval (0.95) in which the width of one such study will lie:
         what the pilot leaves open, chance, and simulation; ``prob_right``, the probability that the model that scores
         best is the best one (NaN without two models) and ``prob_right_error``, its standard error; ``cost``; on request
-        ``power`` and ``smallest_difference``. attrs
+        ``power`` and ``smallest_difference``; with `runs` also ``worth``, how many times as many items of one run give
+        the same width. attrs
         ``choice`` (why the posterior was chosen), ``best_items`` and ``best_annotators``: the cheapest design with a
         width of at most `target`, where there is one.
 
@@ -141,10 +146,13 @@ def plan(
     [[150.0, 250.0], [600.0, 1000.0]]
     """
     annotations = as_annotations(annotations, (Labels, Ratings))
-    predictions = as_predictions(predictions, annotations)
+    predictions = as_predictions(predictions, annotations, runs=True)
     sizes, votes = (_grid(values, name) for values, name in ((items, "items"), (annotators, "annotators")))
-    of_item, of_vote = (0.0, 1.0) if cost is None else cost
+    of_item, of_vote, of_run = (*((0.0, 1.0) if cost is None else cost), 0.0)[:3]
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
+    several = None if runs is None else _grid(runs, "runs")
+    if several is not None and (predictions is None or predictions.runs is None):
+        raise InputError("runs= needs a pilot whose models answered several times: predictions with a column run")
     if annotations.items.size < 2:
         raise InputError("a pilot of one item does not show how items differ; pass two items or more, better 30")
     _check_metric(annotations, predictions, metric, votes)
@@ -157,28 +165,51 @@ def plan(
     designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
     n_draws, done = positive_int(study_draws, "study_draws"), progress or (lambda number: None)
     studies = _simulated(annotations, predictions, designs, metric, name, replicates, n_draws, root, done)
+    two = difference, power
+    if two != (None, None) and (predictions is None or predictions.model_names.size < 2):
+        raise InputError("difference= and power= are of two models; pass predictions of both")
+    coords = {"items": sizes, "annotators": votes}
+    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
+    attrs["choice"] = REASON if auto and predictions is not None else ""
+    if several is None:
+        found = xr.Dataset(_outlook(studies, sizes, votes, prices, two, root), coords, attrs)
+    else:
+        price = positive(of_run, "cost of a run", zero=True)
+        of_one, _ = widths_of(studies.of_runs(1), sizes, votes)
+        each = []
+        for number in several.tolist():
+            of = studies.of_runs(number)
+            one = xr.Dataset(_outlook(of, sizes, votes, prices + price * number, two, root), coords, attrs)
+            each.append(one.assign(worth=(of_one / one["width"]) ** 2))
+        found = xr.concat(each, pd.Index(several, name="runs"), combine_attrs="override")
+        found = found.transpose("items", "annotators", "runs")
+    return found if target is None else _with_best(found, positive(target, "target"))
+
+
+def _outlook(
+    studies: Studies,
+    sizes: NDArray[np.int64],
+    votes: NDArray[np.int64],
+    prices: NDArray[Any],
+    two: tuple[float | None, float | None],
+    root: np.random.SeedSequence,
+) -> dict[str, tuple[tuple[str, str], Floats]]:
+    """Return the variables of a plan over (items, annotators), from studies of one number of runs."""
     width, reach = widths_of(studies, sizes, votes)
     right = right_choices(studies, width, votes, np.random.default_rng(root))
     moved = {"width": 0.0, "width_lower": -reach, "width_upper": reach}
-    of_width = {name: width * np.exp(by) for name, by in moved.items()}
-    of_choice = {
-        "prob_right": right.mean(axis=2),
-        "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(replicates),
-    }
-    values = of_width | of_choice | {"cost": sizes[:, None] * prices}
-    if difference is not None or power is not None:
-        if predictions is None or predictions.models.size < 2:
-            raise InputError("difference= and power= are of two models; pass predictions of both")
+    values = {name: width * np.exp(by) for name, by in moved.items()}
+    values["prob_right"] = right.mean(axis=2)
+    values["prob_right_error"] = right.std(axis=2, ddof=1) / np.sqrt(right.shape[2])
+    values["cost"] = sizes[:, None] * prices
+    difference, power = two
+    if two != (None, None):
         sd, border = sd_of_difference(studies, width, votes), sp.special.ndtri((1 + CI_PROB) / 2)
         if difference is not None:
             values["power"] = sp.special.ndtr(positive(difference, "difference") / sd - border)
         if power is not None:
             values["smallest_difference"] = sd * (border + sp.special.ndtri(probability(power, "power")))
-    coords = {"items": sizes, "annotators": votes}
-    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
-    attrs["choice"] = REASON if auto and predictions is not None else ""
-    found = xr.Dataset({key: (tuple(coords), value) for key, value in values.items()}, coords, attrs)
-    return found if target is None else _with_best(found, positive(target, "target"))
+    return {name: (("items", "annotators"), value) for name, value in values.items()}
 
 
 def _check_metric(
@@ -220,13 +251,14 @@ def _simulated(
 ) -> Studies:
     """Draw one study of each design in each world."""
     of_worlds, *words = root.generate_state(1 + replicates).tolist()
-    n_models = 0 if predictions is None else predictions.models.size
+    n_models = 0 if predictions is None else predictions.model_names.size
     width, truth = np.empty((len(designs), replicates)), np.empty((replicates, n_models))
-    covariance = np.zeros((len(designs), n_models, n_models))
+    covariance, of_run = np.zeros((len(designs), n_models, n_models)), np.zeros(n_models)
     sign = 1 if predictions is None or Metric.of(metric).record.higher_is_better else -1
     for r, (word, world) in enumerate(zip(words, worlds(pilot, predictions, replicates, of_worlds))):
         rng = np.random.default_rng(word)
         truth[r] = sign * world.true_scores(metric)
+        of_run += world.run_variance(metric, rng) / replicates
         for d, (items, annotators) in enumerate(designs):
             study, models = world.study(items, annotators, rng)
             word = int(rng.integers(2**31))
@@ -238,7 +270,10 @@ def _simulated(
                 width[d, r] = _width(scores)
             progress(1)
     items, annotators = np.array(designs).T
-    return Studies(items, annotators, width, covariance, truth)
+    n_runs = np.ones(n_models)
+    if predictions is not None and predictions.runs is not None:
+        n_runs[: predictions.runs.models.size] = np.bincount(predictions.runs.code)
+    return Studies(items, annotators, width, covariance, truth, of_run, n_runs)
 
 
 def _scores(
@@ -281,7 +316,7 @@ def _with_best(found: xr.Dataset, target: float) -> xr.Dataset:
     reached = found["cost"].where(found["width"] <= target)
     if not bool(reached.notnull().any()):
         return found.assign_attrs(target=target)
-    best = reached.argmin(("items", "annotators"))
+    best = reached.argmin(reached.dims)
     where = {f"best_{dim}": int(found[dim].values[int(k)]) for dim, k in best.items()}  # type: ignore[union-attr]
     return found.assign_attrs(target=target, **where)
 

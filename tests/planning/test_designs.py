@@ -1,6 +1,7 @@
 """Plans: widths against studies that are really made, costs and the cheapest design."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayesagree import agreement_table, plan
@@ -8,7 +9,9 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets.simulate import labelled_test_set, ratings
 from bayesagree.errors import InputError
-from bayesagree.planning._worlds import RatingWorld, Studies, widths_of
+from bayesagree.planning._worlds import LabelWorld, RatingWorld, Studies, widths_of
+
+NO_RUNS = np.empty(0), np.empty(0)
 
 
 def crowd(rng, n_items, n_votes):
@@ -56,7 +59,9 @@ def test_widths_of_other_designs_follow_the_laws_that_simulated_ones_obey(spread
     noise = 0.1 * rng.normal(size=(6, 7))
     noise += spread * rng.normal(size=7) - noise.mean(axis=0)
     noise -= noise.mean(axis=1, keepdims=True)
-    studies = Studies(items, annotators, exact[:, None] * np.exp(noise), np.empty((6, 0, 0)), np.empty((7, 0)))
+    studies = Studies(
+        items, annotators, exact[:, None] * np.exp(noise), np.empty((6, 0, 0)), np.empty((7, 0)), *NO_RUNS
+    )
     sizes, votes = np.array([30, 90, 700]), np.array([1, 2, 3, 5, 9])
     width, reach = widths_of(studies, sizes, votes)
     np.testing.assert_allclose(width[:, 0], 1.3 * sizes**-0.3)
@@ -122,12 +127,32 @@ def test_studies_of_models_narrow_with_items_whatever_the_metric_is_called():
     assert found.equals(plan(data.labels, data.predictions, metric="top_1_accuracy", **how)["width"].squeeze())
 
 
+def test_runs_narrow_as_their_variance_within_items_says():
+    """Of four runs of three items, 1010, 1111 and 0000, it is (1 / 3 + 0 + 0) / 3 by hand, that of their means 1 / 6."""
+    right = np.tile([[1, 1, 0], [0, 1, 0], [1, 1, 0], [0, 1, 0]], 40)
+    rows = [("m", item, run, right[run, item]) for run in range(4) for item in range(120)]
+    runs = Predictions.from_long(pd.DataFrame(rows, columns=["model", "item", "run", "label"]), run="run")
+    world, rng = LabelWorld(np.tile([0.0, 1.0], (120, 1)), np.arange(2), runs), np.random.default_rng(1)
+    found = np.mean([world.run_variance("accuracy", rng) for _ in range(5)])
+    assert found == pytest.approx(1 / 9, rel=4 * np.sqrt(2 / 3 / 160))
+    one = np.ones((1, 1))
+    studies = Studies(np.array([50]), np.array([3]), 0.2 * one, 0.002 * one[None], one, found * one[0], 4 * one[0])
+    after = 0.002 + found * (1 / 2 - 1 / 4) / 50
+    assert studies.of_runs(2).width.item() == pytest.approx(0.2 * np.sqrt(after / 0.002))
+    how = {"annotators": [9], "runs": [1, 4], "plausibility": "dirichlet", "replicates": 2, "study_draws": 50}
+    plans = plan(Labels.from_counts([[0, 9]] * 120), runs, items=[50], cost=(0, 1, 2), random_seed=1, **how)
+    assert plans["cost"].values.tolist() == [[[50 * 11, 50 * 17]]]
+    assert plans["worth"].values[0, 0] == pytest.approx([1, (1 / 6 + 1 / 12) / (1 / 6)], rel=0.2)
+
+
 def test_what_cannot_be_planned_is_refused():
     _, pilot = crowd(np.random.default_rng(1), 20, 3)
     with pytest.raises(InputError, match="needs predictions; without them"):
         plan(pilot, items=[10], annotators=[3])
     with pytest.raises(InputError, match="leave the 1 out"):
         plan(pilot, items=[10], annotators=[1, 3], metric="fleiss_kappa")
+    with pytest.raises(InputError, match="runs= needs a pilot whose models answered several times"):
+        plan(pilot, items=[10], annotators=[3], runs=[2], metric="fleiss_kappa")
     with pytest.raises(InputError, match="pass 2 or more"):
         plan(pilot, items=[10], annotators=[3], metric="fleiss_kappa", replicates=1)
     with pytest.raises(InputError, match="a pilot of one item does not show how items differ"):
