@@ -90,6 +90,8 @@ assert ba.annotation_certainty(ba.dirichlet(annotations, draws=9, random_seed=1)
 """,
     "sets": """
 models = ba.read_predictions(probabilities)
+one = ba.Predictions.from_labels(pd.Series(truth, items))
+assert ([*one.models], [*one.items]) == (["model"], items)
 sets = ba.conformalize(annotations, probabilities, random_seed=1).predict_set(models)
 assert sets.sizes == {"model": 1, "item": 60, "category": 3}
 assert (sets.sum("category") >= 1).all()
@@ -164,19 +166,11 @@ def test_a_column_for_each_model(held, tmp_path):
     assert scored["posterior"]["model"].values.tolist() == ["clf_v1", "clf_v2"]
 
 
-def test_series():
-    found = ba.Predictions.from_labels(pd.Series(TRUTH, ITEMS))
-    assert (found.models.tolist(), found.items.tolist()) == (["model"], ITEMS)
-    assert ba.Predictions.from_labels({"A": pd.Series(TRUTH, ITEMS)}).models.tolist() == ["A"]
-
-
 @KINDS
 def test_names_of_columns_are_guessed_as_the_readers_do(held, tmp_path):
     renamed = VOTES.rename(columns={"item": "task_id", "annotator": "worker", "label": "answer"})
     games = pd.DataFrame({"model_a": list("ABC"), "model_b": list("BCA"), "winner": ["model_a", "tie", "A"]})
-    note = (
-        "column 'task_id' is taken for the item; column 'worker' is taken for the annotator; column 'answer' is taken"
-    )
+    note = "column 'task_id' is taken for the item; column 'worker' is taken for the annotator; column 'answer'"
     if held is not in_file:
         with pytest.warns(UserWarning, match=note):
             labels = ba.Labels.from_long(held(renamed, tmp_path))

@@ -6,16 +6,7 @@ from _errors_of_draws import assert_mean, assert_share
 from predictive.test_reliability import RANKINGS
 from scipy import integrate, stats
 
-from bayesagree import (
-    InputError,
-    Labels,
-    Ratings,
-    common_agreement,
-    dawid_skene,
-    dirichlet,
-    plackett_luce,
-    prirn,
-)
+from bayesagree import InputError, Labels, Ratings, common_agreement, dawid_skene, dirichlet, plackett_luce, prirn
 from bayesagree.plausibility import DawidSkenePrior
 from bayesagree.predictive.checks import prior_predictive, with_log_likelihood, with_posterior_predictive
 

@@ -12,12 +12,7 @@ from bayesagree import Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
-from bayesagree.subjective.group_model import (
-    group_counts,
-    group_performance_model,
-    group_posterior,
-    group_summary,
-)
+from bayesagree.subjective.group_model import group_counts, group_performance_model, group_posterior, group_summary
 
 
 def reference():

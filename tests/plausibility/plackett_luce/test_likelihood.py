@@ -12,10 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
-from bayesagree.plausibility.plackett_luce.likelihood import (
-    block_log_probability,
-    rankings_log_probability,
-)
+from bayesagree.plausibility.plackett_luce.likelihood import block_log_probability, rankings_log_probability
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "plackett_luce.json").read_text())
 
