@@ -78,4 +78,8 @@ def _posterior(
     if chosen.learns_reliability and level not in (None, 1):
         raise InputError(f"{chosen.name} learns the reliability of each annotator; leave --reliability at 1")
     specification = chosen.specification if level is None else chosen.specification.at(level)
-    return specification.draw(truth, Request(**how, top_labels=None if truth.kind == "ratings" else top))
+    kept = None if truth.kind == "ratings" else top
+    n_draws = how["draws"] * how["chains"]
+    total = n_draws if chosen.learns_reliability else truth.items.size
+    with _output.progress("drawing", total) as advance:
+        return specification.draw(truth, Request(**how, top_labels=kept, progress=advance))

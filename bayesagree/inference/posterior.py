@@ -50,7 +50,8 @@ class Request:
     """How much to draw, by which engine and where: the shared arguments of all posteriors.
 
     Engine None is the fast one of the posterior; `numbers` is whether blocks hold the numbers that are the truth;
-    `progress` is called with 1 after every kept draw of a chain, where the posterior is drawn by chains of ours.
+    `progress` is called with the number of items of each block that is drawn, or, where chains of ours draw all items
+    at once, with the number of chains after every kept draw of theirs.
     """
 
     draws: int = 1000
@@ -357,9 +358,11 @@ class ItemPosterior(Posterior):
         kept: dict[str, NDArray[Any]] = {
             name: np.empty((*shape, *last.values()), dtype) for name, (last, dtype) in variables.items()
         }
-        drawer = self.drawer(problem, replace(request, client=None))  # a worker gets no client
+        drawer = self.drawer(problem, replace(request, client=None, progress=None))  # a worker gets neither
         for block in Schedule(request.client).draw(drawer, n_items, request.random_seed):
             drawn = block.values
+            if request.progress is not None:
+                request.progress(block.items.stop - block.items.start)
             if request.top_labels is not None and "plausibility" in drawn:
                 drawn = {"top_label": best_labels(drawn["plausibility"], request.top_labels)}
             for name, values in drawn.items():

@@ -17,7 +17,7 @@ Source: Minka (2000) for the likelihood, Angelopoulos et al. (2023) for predicti
 `informed_dirichlet`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -191,6 +191,7 @@ def informed_dirichlet(
     sampler: Sampler = None,
     top_labels: int | None = None,
     client: Any = None,
+    progress: Callable[[int], None] | None = None,
 ) -> xr.DataTree:
     """Plausibilities of each item, as votes and predictions together make them: an estimate of many annotators' shares.
 
@@ -230,6 +231,8 @@ def informed_dirichlet(
         Keep only the L best labels of each draw instead of all plausibilities.
     client
         A `distributed.Client` to draw on instead of threads of this process: the same draws.
+    progress
+        Called with the number of items of each block that is drawn.
 
     Returns
     -------
@@ -287,5 +290,6 @@ def informed_dirichlet(
             sampler=sampler,
             top_labels=top_labels,
             client=client,
+            progress=progress,
         ),
     )

@@ -18,6 +18,7 @@ distribution around their mode and weighted, then the draws of each item.
 Source: Stutz et al., appendix B.4, for the likelihood; Angelopoulos et al. (2023) for predictions in the place of gold.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,7 @@ def informed_plackett_luce(
     random_seed: Seed = None,
     top_labels: int | None = None,
     client: Any = None,
+    progress: Callable[[int], None] | None = None,
 ) -> xr.DataTree:
     """Plausibilities of each item, as rankings and predictions together make them: an estimate of many readers' shares.
 
@@ -173,6 +175,8 @@ def informed_plackett_luce(
         most probable.
     draws, chains, tune, random_seed, top_labels, client
         As in `plackett_luce`; up to a hundred draws of the parameters are shared by the draws of items.
+    progress
+        Called with the number of items of each block that is drawn.
 
     Returns
     -------
@@ -213,5 +217,5 @@ def informed_plackett_luce(
     """
     rankings = as_annotations(rankings, (Rankings,), "rankings")
     specification = InformedPlackettLuce(as_predictions(predictions), exclude, shape, tune)
-    request = Request(draws=draws, chains=chains, random_seed=random_seed, top_labels=top_labels, client=client)
+    request = Request(draws, chains, random_seed, None, None, top_labels, client, progress=progress)
     return specification.draw(rankings, request)

@@ -14,6 +14,7 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranked data" (arrival times).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,6 +116,7 @@ def plackett_luce(
     sampler: Sampler = None,
     top_labels: int | None = None,
     client: Any = None,
+    progress: Callable[[int], None] | None = None,
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Plackett-Luce posterior.
 
@@ -147,6 +149,8 @@ def plackett_luce(
         Keep only the L best labels of each draw instead of all plausibilities.
     client
         As in `dirichlet`.
+    progress
+        Called with the number of items of each block that is drawn.
 
     Returns
     -------
@@ -184,7 +188,7 @@ def plackett_luce(
     [[0.5, 0.3, 0.2, 0.1]]
     """
     rankings = as_annotations(rankings, (Rankings,), "rankings")
-    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
+    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client, progress=progress)
     return PlackettLuce(reliability, shape, unranked, tune, thin).draw(rankings, request)
 
 

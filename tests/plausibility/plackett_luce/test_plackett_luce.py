@@ -221,3 +221,10 @@ def test_labels_that_everybody_ranks_low_mix_over_many_orders_of_magnitude() -> 
     assert worst_deviation(draws, brute_force(case, 3, shape, steps=70)) < 4
     # Without the common rescaling of labels 1 and 2 this was 7, and with the last block augmented even less.
     assert np.nanmin(diagnostics(np.log(np.maximum(draws, 1e-300)).reshape(4, -1, draws.shape[1]))[1]) > 1000
+
+
+def test_progress_ends_at_the_number_of_items():
+    done, rankings = [], Rankings.from_blocks([[[["a"], ["b", "c"]]]] * 70, labels=list("abc"))
+    plackett_luce(rankings, draws=2, chains=1, tune=1, random_seed=1, progress=done.append)
+    assert len(done) > 1
+    assert sum(done) == 70
