@@ -2,12 +2,15 @@
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import shorten, warn
+from bayesagree.inference.streams import item_blocks
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.prirn.inverse_ranks import inverse_ranks
+
+# Answers that are compared with the others at once.
+AT_ONCE = 10_000
 
 
 def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
@@ -46,42 +49,27 @@ def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
     [0.75, 0.167]
     """
     annotations = as_annotations(annotations, (Labels, Rankings))
+    item, label, n_items = annotations.item_index, annotations.label_index, annotations.items.size
     if isinstance(annotations, Labels):
-        value = _label_agreement(annotations.counts())
+        start, score, times = np.arange(item.size + 1), np.ones(item.size), annotations.count
     else:
-        value = _ranking_agreement(annotations)
+        start, score, times = annotations.start, inverse_ranks(annotations), np.ones(item.size)
+    answer = np.repeat(np.arange(item.size), np.diff(start))
+    total = np.zeros((n_items, annotations.categories.size))
+    np.add.at(total, (item[answer], label), score * times[answer])
+    agrees = np.empty(item.size)
+    for some in item_blocks(item.size, AT_ONCE):
+        entries = slice(start[some.start], start[some.stop])
+        own = np.zeros((some.stop - some.start, total.shape[1]))
+        own[answer[entries] - some.start, label[entries]] = score[entries]
+        others = total[item[some]] - own
+        on_top = np.isclose(others, others.max(axis=1, keepdims=True), rtol=1e-12, atol=0)
+        agrees[some] = (on_top & (own > 0)).sum(axis=1) / on_top.sum(axis=1)
+    n = np.bincount(item, times, n_items)
+    value = np.where(n > 1, np.bincount(item, agrees * times, n_items) / np.maximum(n, 1), np.nan)
     alone = np.isnan(value)
     if alone.any():
         warn(
             f"annotator agreement is NaN for items with fewer than two annotators: {shorten(annotations.items[alone])}"
         )
     return xr.DataArray(value, dims="item", coords={"item": annotations.items}, name="annotator_agreement")
-
-
-def _label_agreement(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the agreement of single labels; the counts of the others are the counts less one own label."""
-    n = counts.sum(axis=1)
-    agreement = np.zeros(len(counts))
-    for k in range(counts.shape[1]):
-        others = counts.copy()
-        others[:, k] -= 1
-        on_top = others == others.max(axis=1, keepdims=True)
-        agreement += counts[:, k] * on_top[:, k] / on_top.sum(axis=1)
-    return np.where(n > 1, agreement / np.maximum(n, 1), np.nan)
-
-
-def _ranking_agreement(rankings: Rankings) -> NDArray[np.float64]:
-    bounds = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
-    agreement = np.full(rankings.items.size, np.nan)
-    scores = inverse_ranks(rankings)
-    for i in range(rankings.items.size):
-        rows = [slice(*rankings.start[r : r + 2]) for r in range(bounds[i], bounds[i + 1])]
-        if len(rows) < 2:
-            continue
-        own = np.zeros((len(rows), rankings.categories.size))
-        for r, row in enumerate(rows):
-            own[r, rankings.label_index[row]] = scores[row]
-        others = own.sum(axis=0) - own
-        on_top = np.isclose(others, others.max(axis=1, keepdims=True), rtol=1e-12, atol=0)
-        agreement[i] = ((on_top & (own > 0)).sum(axis=1) / on_top.sum(axis=1)).mean()
-    return agreement
