@@ -28,7 +28,7 @@ class BinsLogProbability(KernelOp):
 
     def compute(self, *inputs: Any) -> Sequence[Any]:
         """Return all outputs."""
-        return bins_log_probability(*inputs)
+        return list(bins_log_probability(*inputs))
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Multiply by the derivatives; values and edges have none."""

@@ -1,7 +1,7 @@
 """The common-agreement model in PyMC, with parts that a user may replace, and its NUTS draws in the form of ours."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -10,8 +10,9 @@ from bayesagree.agreement._phi.item_means import MeanPrior
 from bayesagree.agreement._phi.likelihood import Kind, intervals
 from bayesagree.agreement.annotator_effects import LEVELS, AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
-from bayesagree.agreement.summary import Request, phi_summary
+from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
+from bayesagree.inference.nuts import Sampler, sample_nuts, sampler_stats
 from bayesagree.inference.open_model import annotation_data, part
 from bayesagree.inference.results import result_tree
 
@@ -24,40 +25,20 @@ END_SHARES = ("low_end_share", "high_end_share")
 OUTRIGHT = ("averaged", "inflated")
 
 
-class OwnParts(NamedTuple):
-    """A user's own parts of the model: functions called in its context, None where the part is ours.
-
-    Attributes
-    ----------
-    phi
-        () -> Phi, a number or one for each of any dimension that `precision` knows how to index.
-    item_mean
-        () -> means of the items on (0, 1), shape (item,).
-    mean
-        (mean of the item, item, annotator), each one per annotation -> mean of the annotation on (0, 1).
-    precision
-        (precision of `phi`, item, annotator) -> precision, a number or one per annotation.
-    """
-
-    phi: Callable[[], Any] | None = None
-    item_mean: Callable[[], Any] | None = None
-    mean: Callable[[Any, Any, Any], Any] | None = None
-    precision: Callable[[Any, Any, Any], Any] | None = None
-
-
 def build_model(
     ratings: Ratings,
     means: MeanPrior,
     kind: Kind,
     effects: AnnotatorEffects,
     prior: AgreementPrior,
-    own: OwnParts,
+    own: Mapping[str, Callable[..., Any] | None],
     *,
     binned: bool = True,
 ) -> "pm.Model":
     """Build the model: one row of `rating` per observed rating, one `item_mean` per rated item.
 
-    Continuous ratings beside outright ends are their intervals, or, for replicates, not `binned`.
+    `own` are a user's parts by the arguments of `common_agreement_model`. Continuous ratings beside outright ends are
+    their intervals, or, for replicates, not `binned`.
     """
     import pymc as pm
 
@@ -66,9 +47,10 @@ def build_model(
     names = {"item": ratings.items[rated], "annotator": ratings.annotators}
     with pm.Model(coords=names | {"annotation": np.arange(item_index.size)}) as model:
         item, annotator = annotation_data(item_index, ratings.annotator_index)
-        precision: Any = _precision(prior, own)
-        if own.item_mean is not None:
-            unit_mean = own.item_mean()
+        phi = part("phi", own.get("phi"), lambda: _phi(prior.phi), dims=None)
+        precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
+        if (own_means := own.get("item_mean")) is not None:
+            unit_mean = own_means()
         else:
             unit_mean = _hierarchical_means(prior) if means.hierarchical else _known_means(means, rated)
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
@@ -79,19 +61,13 @@ def build_model(
             )
         if effects == "shift_and_spread":
             precision = precision * pm.math.exp(-_level("annotator_spread", prior.annotator_spread)[annotator])
-        mean = mean if own.mean is None else own.mean(mean, item, annotator)
-        precision = precision if own.precision is None else own.precision(precision, item, annotator)
+        mean, precision = (
+            change(value, item, annotator) if (change := own.get(name)) else value
+            for name, value in (("mean", mean), ("precision", precision))
+        )
         shares = _end_shares() if kind == "inflated" else []
         _observe(ratings, item_index, mean * precision, (1 - mean) * precision, kind, shares, binned)
     return model
-
-
-def _precision(prior: AgreementPrior, own: OwnParts) -> Any:
-    """Return the precision that belongs to Phi."""
-    import pymc as pm
-
-    phi = part("phi", own.phi, lambda: _phi(prior.phi), dims=None)
-    return pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
 
 
 def _level(name: str, scale: float) -> Any:
@@ -178,19 +154,21 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
         bins(edges, start)
 
 
-def sample_tree(model: "pm.Model", request: Request) -> xr.DataTree:
-    """Return NUTS draws of the model in the form of the exact engine's, with their summary."""
-    from bayesagree.inference.nuts import sample_nuts, sampler_stats
-
-    (chains, draws), options = request.shape, request.options
-    sampled = sample_nuts(
-        model, draws=draws, chains=chains, random_seed=options["random_seed"], sampler=request.sampler
-    )
-    posterior, summary = sampled["posterior"].to_dataset(), phi_summary(sampled, ci_prob=request.ci_prob)
+def sample_tree(
+    model: "pm.Model",
+    shape: tuple[int, int],
+    ci_prob: float,
+    sampler: Sampler,
+    options: Mapping[str, Any],
+    *,
+    keep_item_means: bool,
+) -> xr.DataTree:
+    """Return NUTS draws of the model, `shape` (chain, draw), in the form of the exact engine's, with their summary."""
+    how = {"chains": shape[0], "draws": shape[1], "random_seed": options["random_seed"], "sampler": sampler}
+    sampled = sample_nuts(model, **how)
+    posterior, summary = sampled["posterior"].to_dataset(), phi_summary(sampled, ci_prob=ci_prob)
     levels = [name + end for name in LEVELS for end in ("", "_sd")]
-    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + [
-        "item_mean"
-    ] * request.keep_item_means
+    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + ["item_mean"] * keep_item_means
     groups = {
         "posterior": {
             name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior

@@ -21,7 +21,7 @@ from bayesagree.agreement._phi.posterior import draw_item_means, joint_posterior
 from bayesagree.agreement._phi.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects, check_effects, warn_of_levels
 from bayesagree.agreement.prior import AgreementPrior
-from bayesagree.agreement.summary import SAMPLE, Request, decision
+from bayesagree.agreement.summary import SAMPLE, decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive_int, probability
 from bayesagree.inference.results import result_tree
@@ -142,17 +142,13 @@ def common_agreement(
     settings |= {"annotator_effects": annotator_effects, "prior": asdict(prior)}
     drawn = "importance" if engine == "exact" else engine
     options = {"model": "common_agreement", "engine": drawn, "random_seed": random_seed, "settings": settings}
-    request = Request(shape, ci_prob, keep_item_means, options, sampler)
     if engine == "nuts":
-        given = {
-            "item_mean": item_mean,
-            "truth_sd": truth_sd,
-            "annotator_effects": annotator_effects,
-            "prior": prior,
-        }
-        tree = parts.sample_tree(common_agreement_model(ratings, likelihood=problem.kind, **given), request)
+        means = {"item_mean": item_mean, "truth_sd": truth_sd, "prior": prior}
+        effects: Any = {"annotator_effects": annotator_effects, "likelihood": problem.kind}
+        model = common_agreement_model(ratings, **means, **effects)
+        tree = parts.sample_tree(model, shape, ci_prob, sampler, options, keep_item_means=keep_item_means)
     else:
-        tree = _exact_tree(problem, request)
+        tree = _exact_tree(problem, shape, ci_prob, options, keep_item_means=keep_item_means)
     agreement = tree["agreement"].to_dataset()
     claim = decision(*(float(agreement[end]) for end in ("lower", "upper")))
     claim = limits.supported_decision(problem, claim, ci_prob, plain=annotator_effects == "none")
@@ -234,13 +230,14 @@ def common_agreement_model(
             "'inflated'"
         )
     check_effects(annotator_effects, ratings, likelihood)
-    own = parts.OwnParts(phi, own_means, mean, precision)
+    own = {"phi": phi, "item_mean": own_means, "mean": mean, "precision": precision}
     return parts.build_model(ratings, means, likelihood, annotator_effects, prior or AgreementPrior(), own)
 
 
-def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
-    """Return draws from the engine's posterior, in the form of every result."""
-    shape, options = request.shape, request.options
+def _exact_tree(
+    problem: Problem, shape: tuple[int, int], ci_prob: float, options: dict[str, Any], *, keep_item_means: bool
+) -> xr.DataTree:
+    """Return draws (chain, draw) from the engine's posterior, in the form of every result."""
     likelihood = options["settings"]["likelihood"]
     rng = np.random.default_rng(seed_sequence(options["random_seed"]))
     joint = joint_posterior(problem)
@@ -253,12 +250,12 @@ def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
     if drawn.hyper is not None:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(HYPER, drawn.hyper.T)}
         limits.warn_of_misfits(problem, drawn, rng)
-    if request.keep_item_means:
+    if keep_item_means:
         low, high = problem.ratings.scale
         coords["item"] = problem.ratings.items[problem.patterns.pattern_of_item >= 0]
         means = low + (high - low) * draw_item_means(problem, drawn, rng)
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
-    summary = posterior.summary(request.ci_prob)._asdict()
+    summary = posterior.summary(ci_prob)._asdict()
     summary |= {name: getattr(posterior, name) for name in ("log_evidence", "log_evidence_error")}
     if np.isfinite(posterior.effective):
         summary |= {"effective_draws": posterior.effective, "k_hat": posterior.k_hat}

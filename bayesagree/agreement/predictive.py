@@ -15,7 +15,7 @@ from bayesagree._types import Floats
 from bayesagree.agreement._phi.posterior import pattern_evidence, precision_of
 from bayesagree.agreement._phi.problem import checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, LEVELS
-from bayesagree.agreement.model import END_SHARES, OUTRIGHT, OwnParts, build_model
+from bayesagree.agreement.model import END_SHARES, OUTRIGHT, build_model
 from bayesagree.agreement.phi import common_agreement_model
 from bayesagree.agreement.prior import AgreementPrior, log_beta
 from bayesagree.annotations import Ratings
@@ -46,7 +46,7 @@ def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
     if outright and not (unit.min() > 0 and unit.max() < 1):
         means = checked_prior(ratings, options["item_mean"], options["truth_sd"], "inflated")
         prior = options["prior"] or AgreementPrior()
-        return build_model(ratings, means, "inflated", "none", prior, OwnParts(), binned=False)
+        return build_model(ratings, means, "inflated", "none", prior, {}, binned=False)
     # Replicates of continuous ratings are judgments, not their bins; observed ends have no density, and no part in it.
     low, high = ratings.scale
     inside = np.clip(ratings.rating, np.nextafter(low, high), np.nextafter(high, low))

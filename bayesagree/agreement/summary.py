@@ -1,38 +1,11 @@
 """Summary of draws of Phi, the decision that it supports, and the difference between two groups."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
-
 import xarray as xr
 
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import hdi
 
 SAMPLE = ("chain", "draw")
-
-
-class Request(NamedTuple):
-    """What a posterior of Phi is drawn for.
-
-    Attributes
-    ----------
-    shape
-        Numbers of chains and of draws in each.
-    ci_prob
-        Probability of the interval.
-    keep_item_means
-        Whether the item means are kept.
-    options
-        Model, engine, seed and settings, as `result_tree` takes them.
-    sampler
-        Further arguments of `pymc.sample`.
-    """
-
-    shape: tuple[int, int]
-    ci_prob: float
-    keep_item_means: bool
-    options: dict[str, Any]
-    sampler: Mapping[str, Any] | None = None
 
 
 def decision(lower: float, upper: float) -> str:
