@@ -20,13 +20,11 @@ def part(name: str, own: Callable[..., Any] | None, ours: Callable[[], Any], *gi
     return ours() if own is None else named_part(name, own(*given), dims)
 
 
-def annotation_data(
-    item: NDArray[Any], annotator: NDArray[Any] | None, dim: str = "annotation"
-) -> tuple[Any, Any]:
+def annotation_data(item: NDArray[Any], annotator: NDArray[Any] | None) -> tuple[Any, Any]:
     """Add who annotated which item as data: ``item_of_annotation``, ``annotator_of_annotation``."""
     import pymc as pm
 
-    of_item = pm.Data(f"item_of_{dim}", item.astype(np.int64), dims=dim)
-    return of_item, None if annotator is None else pm.Data(
-        f"annotator_of_{dim}", annotator.astype(np.int64), dims=dim
-    )
+    def data(name: str, codes: NDArray[Any] | None) -> Any:
+        return None if codes is None else pm.Data(name, codes.astype(np.int64), dims="annotation")
+
+    return data("item_of_annotation", item), data("annotator_of_annotation", annotator)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive
-from bayesagree.inference.open_model import annotation_data, part
+from bayesagree.inference.open_model import part
 from bayesagree.inference.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Unranked
 
@@ -45,8 +45,8 @@ def plackett_luce_model(
         Free variable ``worth`` (slot): for each item its named labels in order, then all others together;
         ``plausibility`` (item, category), whose last label stands for all that nobody named; observed ``ranks``
         (ranking, position), of module `partial_ranking`. ``observed_ranks``, ``competitor`` (the slots
-        that a ranking is about), ``item_of_slot``, ``category_of_slot``, ``item_of_ranking`` and, where they are known,
-        ``annotator_of_ranking`` are data. Traces feed certainties, metrics and plots; with many items and labels keep
+        that a ranking is about), ``item_of_slot``, ``category_of_slot`` and ``item_of_ranking`` are data; equal
+        rankings of an item stand together. Traces feed certainties, metrics and plots; with many items and labels keep
         the worths only (``pymc.sample(var_names=["worth"])``) or call `plackett_luce`.
 
     Raises
@@ -67,42 +67,45 @@ def plackett_luce_model(
             f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
             "pass unranked='lumped'"
         )
-    return races_model(rankings, problem, reliability, exponent, worth)
+    return races_model(rankings, problem, exponent, worth)
 
 
 def races_model(
     rankings: Rankings,
     problem: Problem,
-    reliability: int = 1,
     exponent: float = 1.0,
     worth: Callable[[Any, Any, Any], Any] | None = None,
 ) -> "pm.Model":
-    """Build the model of `plackett_luce_model` from rankings that are read."""
+    """Build the model of `plackett_luce_model` from the races that the sampler takes, each as often as it was seen."""
     import pymc as pm
     import pytensor.tensor as pt
 
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
     labels, races, items = with_pseudo_label(rankings.categories), problem.races, rankings.items
-    n_labels = rankings.categories.size
     # Items name different numbers of labels: one flat vector of worths has no padding that NUTS would sample.
     present = np.flatnonzero(problem.shape > 0)
+    number = np.full(problem.shape.size, present.size)
+    number[present] = np.arange(present.size)
     item_of_slot, label_of_slot = races.item[present], races.label[present]
-    numbers, ranks = _compete(rankings, problem, present)
-    # Equal rankings of an item stand next to each other: their probability is computed once.
-    copies = np.repeat(np.lexsort((*ranks.T, rankings.item_index)), reliability)
-    of_labels = np.full((items.size, n_labels + 1), present.size)
+    of_labels = np.full((items.size, labels.size), present.size)
     of_labels[item_of_slot, label_of_slot] = np.arange(present.size)
+    # Absent worths have the number after the last, and the rank of what remains.
+    item_of_race, size = np.repeat(np.arange(items.size), np.diff(races.race_start)), np.diff(races.entry_start)
+    race = np.repeat(np.arange(size.size), size)
+    place = np.arange(race.size) - races.entry_start[race]
+    ranks = np.tile(races.block[races.entry_start[1:] - 1, None], size.max(initial=1))
+    numbers = np.full(ranks.shape, present.size)
+    numbers[race, place] = number[races.slot_start[item_of_race[race]] + races.entry]
+    ranks[race, place] = races.block
+    copies = np.repeat(np.arange(size.size), races.times)
     coords: dict[str, Any] = {"item": items, "category": labels}
     coords["slot"] = [f"{items[i]}: {labels[k]}" for i, k in zip(item_of_slot, label_of_slot)]
     coords |= {"ranking": np.arange(copies.size), "position": np.arange(ranks.shape[1])}
-    if rankings.annotators_known:
-        coords["annotator"] = rankings.annotators
-    who = rankings.annotator_index[copies] if rankings.annotators_known else None
     with pm.Model(coords=coords) as model:
         item: Any = pm.Data("item_of_slot", item_of_slot, dims="slot")
         category: Any = pm.Data("category_of_slot", label_of_slot, dims="slot")
-        annotation_data(rankings.item_index[copies], who, "ranking")
+        pm.Data("item_of_ranking", item_of_race[copies], dims="ranking")
         competitor: Any = pm.Data("competitor", numbers[copies], dims=("ranking", "position"))
         seen = pm.Data("observed_ranks", ranks[copies], dims=("ranking", "position"))
 
@@ -129,24 +132,3 @@ def read_shares(sampled: xr.DataTree, problem: Problem) -> Floats:
     worth[:, :, problem.shape > 0] = drawn
     total = np.add.reduceat(worth, problem.races.slot_start[:-1], axis=2)
     return worth / total[:, :, problem.races.item]
-
-
-def _compete(rankings: Rankings, problem: Problem, present: Integers) -> tuple[Integers, Integers]:
-    """Return the worths that compete in every ranking, and their ranks, both of shape (ranking, position).
-
-    An absent worth has the number after the last. A rank too many, of a last block of all labels, does no harm.
-    """
-    races, n = problem.races, present.size
-    number = np.full(problem.shape.size, n)
-    number[present] = np.arange(n)
-    numbers = np.full((rankings.n_annotations, int(np.diff(races.slot_start).max())), n)
-    ranks = np.zeros(numbers.shape, np.int64)
-    for r, i in enumerate(rankings.item_index):
-        slots, at = slice(*races.slot_start[i : i + 2]), slice(*rankings.start[r : r + 2])
-        size, here = slots.stop - slots.start, races.label[slots]
-        ranks[r] = rankings.block[at].max() + 1  # what it does not name comes last
-        ranks[r, np.searchsorted(here, rankings.label_index[at])] = rankings.block[at]
-        numbers[r, :size] = number[slots]
-        if rankings.offered is not None:
-            numbers[r, np.flatnonzero(~np.isin(here, rankings.offered[r]))] = n
-    return numbers, ranks
