@@ -10,7 +10,7 @@ agreement_check    do annotators agree otherwise than if they erred independentl
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -213,8 +213,8 @@ def agreement_check(
     known = result["constant_data"].to_dataset() if "constant_data" in result else xr.Dataset()
     one = np.full(draws, settings_of(result).get("variant", "full"), dtype=object)
     variant = known["variant_of_draw"].values if "variant_of_draw" in known else one
-    shape, pairs = (labels.items.size, labels.categories.size), _pairs(labels)
-    found = [_agreement(labels.item_index, labels.label_index, shape, pairs)]
+    pairs = _pairs(labels)
+    found = [_agreement(labels, labels.label_index, pairs)]
     at = rng.integers(chains * draws, size=replicates)
     places = {"chain": ("replicate", at // draws), "draw": ("replicate", at % draws)}
     drawn = posterior[["plausibility", "confusion"]].isel(places)
@@ -226,8 +226,8 @@ def agreement_check(
         else:
             read = plausibility.argmax(axis=1)[labels.item_index]
         given = read if name == "votes" else categories(rng, confusion[labels.annotator_index, read])
-        found.append(_agreement(labels.item_index, given, shape, pairs))
-    moments, histogram, of_pairs = (np.array(part, dtype=np.float64) for part in zip(*found))
+        found.append(_agreement(labels, given, pairs))
+    moments, histogram, of_pairs = (np.array(part) for part in zip(*found))
     expected = histogram[1:].mean(axis=0)
     distance = ((histogram - expected) ** 2 / (expected + 1)).sum(axis=1)
     # Half a label at least: pairs of few common items, all alike in all replicates, would have an infinite excess.
@@ -237,7 +237,7 @@ def agreement_check(
     observed, replicated = values[:, 0], values[:, 1:]
     spread = replicated.std(axis=1, ddof=1)
     p_value = (replicated >= observed[:, None]).mean(axis=1)
-    names = labels.annotators[pairs.annotators[excess[0].argmax()]].tolist() if excess.size else []
+    names = labels.annotators[pairs[:, excess[0].argmax()]].tolist() if excess.size else []
     z = (observed - replicated.mean(axis=1)) / np.where(spread > 0, spread, np.nan)
     p_value = np.where(np.isnan(moments[0, 0]) | np.isnan(observed), np.nan, p_value)
     found = {"observed": observed, "replicated": replicated, "z": z, "p_value": p_value}
@@ -245,54 +245,36 @@ def agreement_check(
     return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram", "pair"]}, {"pair": names})
 
 
-class _Pairs(NamedTuple):
-    """Pairs of annotators with items in common, shape (pair, 2), and rows of their labels of those items."""
-
-    annotators: NDArray[np.int64]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    pair: NDArray[np.int64]
+def _met(row: NDArray[Any], column: NDArray[Any], shape: tuple[int, int]) -> Any:
+    """Count the columns that each two rows have in common, sparse, (row, row)."""
+    given = sp.sparse.csr_array((np.ones(row.size), (row, column)), shape=shape)
+    return given @ given.T
 
 
-def _pairs(labels: Labels) -> _Pairs:
-    who, item = labels.annotator_index, labels.item_index
-    order = np.lexsort((item, who))
-    rows = np.split(order, np.searchsorted(who[order], np.arange(1, labels.annotators.size)))
-    shape = (labels.annotators.size, labels.items.size)
-    labelled = sp.sparse.csr_array((np.ones(who.size), (who, item)), shape=shape)
-    common = sp.sparse.triu(labelled @ labelled.T, k=1).tocoo()
-    kept = np.flatnonzero(common.data >= FEW)
-    kept = kept[np.argsort(-common.data[kept], kind="stable")[:MOST_PAIRS]]
-    annotators = np.column_stack([common.row[kept], common.col[kept]]).astype(np.int64)
-    shared = [np.intersect1d(item[rows[j]], item[rows[k]], return_indices=True)[1:] for j, k in annotators]
-    first = [rows[j][at] for (j, _), (at, _) in zip(annotators, shared)]
-    second = [rows[k][at] for (_, k), (_, at) in zip(annotators, shared)]
-    none = np.empty(0, np.int64)
-    pair = np.repeat(np.arange(len(annotators)), [at.size for at in first])
-    return _Pairs(annotators, np.concatenate([none, *first]), np.concatenate([none, *second]), pair)
+def _pairs(labels: Labels) -> NDArray[np.int64]:
+    """Return the pairs of annotators with enough items in common, those with most of them first, (2, pair)."""
+    shape = labels.annotators.size, labels.items.size
+    common = sp.sparse.triu(_met(labels.annotator_index, labels.item_index, shape), k=1).tocoo()
+    kept = np.argsort(-common.data, kind="stable")[: min((common.data >= FEW).sum(), MOST_PAIRS)]
+    return np.stack([common.row, common.col])[:, kept].astype(np.int64)
 
 
-class _Agreement(NamedTuple):
-    """Mean and variance over items of the share of agreeing pairs, its histogram, and agreements of annotators."""
-
-    moments: NDArray[np.float64]
-    histogram: NDArray[np.int64]
-    of_pairs: NDArray[np.int64]
-
-
-def _agreement(item: NDArray[Any], label: NDArray[Any], shape: tuple[int, int], pairs: _Pairs) -> _Agreement:
-    counts = np.bincount(item * shape[1] + label, minlength=shape[0] * shape[1]).reshape(shape)
+def _agreement(labels: Labels, given: NDArray[Any], pairs: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+    """Return mean and variance over items of the share of agreeing pairs, its histogram, and agreements of pairs."""
+    shape = labels.items.size, labels.categories.size
+    cell = labels.item_index * shape[1] + given
+    counts = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
     total = counts.sum(axis=1)
     some = total > 1
     if not some.any():
-        return _Agreement(np.full(2, np.nan), np.zeros(1, np.int64), np.empty(0, np.int64))
+        return np.full(2, np.nan), np.zeros(1), np.empty(0)
     sizes, size = np.unique(total[some], return_inverse=True)
     share = (counts * (counts - 1)).sum(axis=1)[some] / (total * (total - 1))[some]
-    cell = np.floor(share * SHARES + 1e-9).astype(np.int64)
-    histogram = np.bincount(size * (SHARES + 1) + cell, minlength=sizes.size * (SHARES + 1))
-    same = label[pairs.first] == label[pairs.second]
-    of_pairs = np.bincount(pairs.pair[same], minlength=len(pairs.annotators))
-    return _Agreement(np.array([share.mean(), share.var()]), histogram, of_pairs)
+    place = np.floor(share * SHARES + 1e-9).astype(np.int64)
+    histogram = np.bincount(size * (SHARES + 1) + place, minlength=sizes.size * (SHARES + 1))
+    same = _met(labels.annotator_index, cell, (labels.annotators.size, counts.size))
+    of_pairs = same[pairs[0], pairs[1]] if pairs.size else np.empty(0)
+    return np.array([share.mean(), share.var()]), histogram.astype(np.float64), of_pairs
 
 
 def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:
