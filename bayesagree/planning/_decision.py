@@ -1,7 +1,7 @@
 """What is known of each item, what a vote on it would tell, and the choice between the two best models."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ class Outlook(NamedTuple):
     after
         The same after each vote: (vote, model, item).
     chance
-        Probability of that vote: (item, vote).
+        Probability of that vote: (vote, item).
     certainty, rise, votes
         Pr(the most plausible label is k) of the best k; what it gains per vote by the fewest votes that can change the
         answer; their number: (item,).
@@ -75,8 +75,7 @@ class Outlook(NamedTuple):
     ) -> Self:
         """Find it under a posterior of the truth: by formula under `Dirichlet`, else from draws."""
         if predictions is not None:
-            kept: Any = without_missing(annotations, predictions, missing)
-            annotations, predictions = kept
+            annotations, predictions = cast(Any, without_missing(annotations, predictions, missing))
         given = {} if prior is None else {"prior": prior}
         choice = Choice(plausibility, "")
         if is_auto(plausibility):
@@ -93,39 +92,26 @@ class Outlook(NamedTuple):
         if truths is not None:
             labels, predictions, posterior = truths.annotations, truths.predictions, truths.posteriors[0]
         codes = _codes(predictions, labels)
-        stream = posterior.blocks(
-            labels,
-            request,
-            Schedule(then=lambda block: _of_draws(block, codes[:, block.items])),
-            plausibility=True,
-        )
-        parts = list(stream.blocks)
-        now, after, certainty, rise, votes = (
-            np.concatenate(part, axis=-1) for part in zip(*(p[:5] for p in parts))
-        )
-        chance, drawn = np.concatenate([p[5] for p in parts]), np.sum([p[6] for p in parts], axis=0)
-        return cls(labels.items, codes, now, after, chance, certainty, rise, votes, drawn, reason)
+        schedule = Schedule(then=lambda block: _of_draws(block, codes[:, block.items]))
+        blocks = posterior.blocks(labels, request, schedule, plausibility=True).blocks
+        *found, drawn = zip(*blocks)
+        joined = [np.concatenate(part, axis=-1) for part in found]
+        return cls(labels.items, codes, *joined, drawn=np.sum(drawn, axis=0), reason=reason)
 
     @classmethod
     def of_votes(cls, annotations: Labels, predictions: Predictions | None, posterior: Dirichlet) -> Self:
         """Find it from votes alone, exactly."""
         shape = annotations.counts() + prior_shape(posterior.prior, annotations.categories.size)
         predicted, now = _codes(predictions, annotations), argmax_probabilities(shape)
-        right = (
-            np.stack([of_label(now, label) for label in predicted])
-            if len(predicted)
-            else np.empty((0, len(shape)))
-        )
-        after = np.empty((shape.shape[1], *right.shape))
-        for vote, more in enumerate(np.eye(shape.shape[1]) if len(predicted) else ()):
-            then = argmax_probabilities(shape + more)
-            after[vote] = [of_label(then, label) for label in predicted]
-        chance = shape / shape.sum(axis=1, keepdims=True)
-        return cls(annotations.items, predicted, right, after, chance, now.max(axis=1), *_certainty_gain(shape))
+        more = np.eye(shape.shape[1]) if len(predicted) else ()
+        after = np.array([of_label(argmax_probabilities(shape + vote), predicted) for vote in more])
+        chance, certainty = (shape / shape.sum(axis=1, keepdims=True)).T, now.max(axis=1)
+        known = of_label(now, predicted), after, chance, certainty, *_certainty_gain(shape)
+        return cls(annotations.items, predicted, *known)
 
     def gains(self, score: Floats, later: Floats) -> Floats:
         """Return what a vote is expected to take from the variance of scores with mean `score` now and `later`."""
-        return np.maximum((self.chance.T * later**2).sum(axis=0) - score**2, 0.0)
+        return np.maximum((self.chance * later**2).sum(axis=0) - score**2, 0.0)
 
     def best_first(self, gain: Floats, n: int, random_seed: Seed, votes: Integers | None = None) -> pd.DataFrame:
         """Return the n items of the largest gain."""
@@ -161,10 +147,8 @@ class Decision(NamedTuple):
         best, other = np.argsort(-outlook.now.mean(axis=1), kind="stable")[:2]
         differs = outlook.predicted[best] != outlook.predicted[other]
         right = np.where(differs, outlook.now[[best, other]], 0.0)
-        mean, later = (
-            right[0] - right[1],
-            np.where(differs, outlook.after[:, best] - outlook.after[:, other], 0.0),
-        )
+        mean = right[0] - right[1]
+        later = np.where(differs, outlook.after[:, best] - outlook.after[:, other], 0.0)
         variance = (right.sum(axis=0) - mean**2).sum()
         if outlook.drawn is not None:
             variance = (outlook.drawn[best] - outlook.drawn[other]).var()
@@ -209,25 +193,26 @@ def best_first(
 
 def _equal_gains(gain: Floats, certainty: Floats, order: Integers) -> Iterator[str]:
     """Yield that gains do not order the items, or that items left out are as good as some of those listed."""
-    if gain.size < 2:
-        return
-    last = order[-1]
-    alike = (gain == gain[last]) & (certainty == certainty[last])
-    listed, all_alike = int(alike[order].sum()), int(alike.sum())
-    if all_alike == gain.size:
-        yield f"All {gain.size} items have the same gain, {gain[last]:.2g}, and certainty: their order is random."
-    elif (gain == gain[last]).all():
-        yield f"All {gain.size} items have the same gain, {gain[last]:.2g}: the least certain items come first."
-    elif all_alike > listed:
+    same = gain == gain[order[-1]]
+    alike = same & (certainty == certainty[order[-1]])
+    n, value = gain.size, f"{gain[order[-1]]:.2g}"
+    if n > 1 and same.all():
+        rest = (
+            ": the least certain items come first"
+            if not alike.all()
+            else ", and certainty: their order is random"
+        )
+        yield f"All {n} items have the same gain, {value}{rest}."
+    elif alike.sum() > alike[order].sum():
         yield (
-            f"{all_alike} items are equal in gain ({gain[last]:.2g}) and certainty ({certainty[last]:.2f}); "
-            f"{listed} of them, chosen at random, are listed."
+            f"{alike.sum()} items are equal in gain ({value}) and certainty ({certainty[order[-1]]:.2f}); "
+            f"{alike[order].sum()} of them, chosen at random, are listed."
         )
 
 
-def of_label(top: Floats, label: NDArray[np.int32]) -> Floats:
-    """Probability, (..., item, label), that the label predicted of each item is the top; 0 where none is."""
-    return np.where(label >= 0, top[..., np.arange(label.size), label], 0.0)
+def of_label(top: Floats, label: Codes) -> Floats:
+    """Probability that the label predicted of each item, (model, item), is the top; 0 where none is."""
+    return np.where(label >= 0, top[np.arange(len(top)), label], 0.0)
 
 
 def _codes(predictions: Predictions | None, labels: Labels) -> Codes:
@@ -241,12 +226,12 @@ def _of_draws(block: DrawBlock, predicted: Codes) -> tuple[NDArray[Any], ...]:
     plausibility, top = np.asarray(block.plausibility), block.true_label
     n_items, n_draws, n_labels = plausibility.shape
     right = (predicted[..., None] == top).astype(np.float64)
-    chance = plausibility.mean(axis=1)
-    after = np.einsum("isk,mis->kmi", plausibility, right) / (n_draws * np.maximum(chance.T[:, None], 1e-300))
-    share = np.stack([(top == k).mean(axis=1) for k in range(n_labels)], axis=1)
-    first, rows = share.argmax(axis=1), np.arange(n_items)
-    lead = (top[..., None] == np.arange(n_labels)) - (top == first[:, None])[..., None].astype(np.float64)
-    lead[rows, :, first] = 0.0
+    chance = plausibility.mean(axis=1).T
+    after = np.einsum("isk,mis->kmi", plausibility, right) / (n_draws * np.maximum(chance[:, None], 1e-300))
+    is_top = (top[..., None] == np.arange(n_labels)).astype(np.float64)
+    share = is_top.mean(axis=1)
+    first = share.argmax(axis=1)
+    lead = is_top - (top == first[:, None])[..., None]
     rise, votes, weight = np.zeros(n_items), np.ones(n_items, np.int64), np.ones_like(plausibility)
     for m in range(1, MOST_VOTES + 1):
         weight *= plausibility
@@ -254,25 +239,22 @@ def _of_draws(block: DrawBlock, predicted: Codes) -> tuple[NDArray[Any], ...]:
         gain = np.maximum(np.einsum("isk,isk->ik", weight[open_], lead[open_]) / n_draws, 0.0).sum(axis=1) / m
         rise[open_] = gain
         votes[np.flatnonzero(open_)[gain > 0]] = m
-    return right.mean(axis=2), after, share.max(axis=1), rise, votes, chance, right.sum(axis=1)
+    return right.mean(axis=2), after, chance, share.max(axis=1), rise, votes, right.sum(axis=1)
 
 
 def _certainty_gain(shape: Floats) -> tuple[Floats, Integers]:
     """Return the rise of certainty per vote, and how many votes it takes."""
     rows, first = np.arange(len(shape)), shape.argmax(axis=1)
-    largest = shape[rows, first]
-    others = shape.copy()
-    others[rows, first] = -np.inf
-    lead = largest - others.max(axis=1)
+    *_, second, largest = np.sort(np.pad(shape, ((0, 0), (1, 0)), constant_values=-np.inf), axis=1).T
+    lead = largest - second
     votes = np.where(np.isfinite(lead), np.floor(lead + _ROUNDING) + 1, 1)
     gain = np.zeros(len(shape))
     for label in range(shape.shape[1]):
         at = np.flatnonzero((first != label) & (shape[:, label] + votes > largest + _ROUNDING))
         moved = shape[at].copy()
         moved[:, label] += votes[at]
-        top = argmax_probabilities(moved)
+        top, total = argmax_probabilities(moved), shape[at].sum(axis=1)
         log_chance = sp.special.gammaln(moved[:, label]) - sp.special.gammaln(shape[at, label])
-        total = shape[at].sum(axis=1)
         log_chance += sp.special.gammaln(total) - sp.special.gammaln(total + votes[at])
-        gain[at] += np.exp(log_chance) * (top[:, label] - top[np.arange(at.size), first[at]])
+        gain[at] += np.exp(log_chance) * (top[:, label] - top[rows[: at.size], first[at]])
     return np.maximum(gain, 0.0) / votes, votes.astype(np.int64)
