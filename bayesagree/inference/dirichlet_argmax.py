@@ -50,43 +50,40 @@ def _of_patterns(patterns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return probabilities for rows of ascending shapes."""
     is_new = np.ones(patterns.shape, dtype=bool)
     is_new[:, 1:] = patterns[:, 1:] != patterns[:, :-1]
-    group = np.cumsum(is_new, axis=1) - 1
-    n_groups = group[:, -1] + 1
-    probability = np.empty(patterns.shape)
-    # Rows with equally many distinct shapes go together, so that nothing is padded.
-    for n in np.unique(n_groups):
-        rows = np.flatnonzero(n_groups == n)
-        step = max(1, _CHUNK // (int(n) * _PANELS * _ORDER))
-        for chunk in np.split(rows, range(step, rows.size, step)):
-            shape = patterns[chunk][is_new[chunk]].reshape(chunk.size, n)
-            size = np.zeros((chunk.size, n))
-            np.add.at(size, (np.arange(chunk.size)[:, None], group[chunk]), 1.0)
-            probability[chunk] = np.take_along_axis(_of_groups(shape, size), group[chunk], axis=1)
-    return probability
+    step = max(1, _CHUNK // (int(is_new.sum(axis=1).max(initial=1)) * _PANELS * _ORDER))
+    parts = []
+    for at in range(0, len(patterns), step):
+        new = is_new[at : at + step]
+        size = np.diff(np.flatnonzero(new), append=new.size)
+        found = _of_groups(patterns[at : at + step][new], size, np.nonzero(new)[0])
+        parts.append(np.repeat(found, size).reshape(new.shape))
+    return np.concatenate(parts)
 
 
-def _of_groups(shape: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of one label of each group, for groups of `size` labels of one `shape`, (row, group)."""
-    left, right = _range(shape, size)
+def _of_groups(
+    shape: NDArray[np.float64], size: NDArray[np.integer], row: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return the probability of one label of each group, shape (group,): `size` labels of one `shape` in a `row`."""
+    start = np.flatnonzero(np.diff(row, prepend=-1))
+    left, right = (np.maximum.reduceat(end, start) for end in _range(shape, size))
     nodes, weights = sp.special.roots_legendre(_ORDER)
     edges = left[:, None] + (right - left)[:, None] * np.linspace(0, 1, _PANELS + 1)
     half = np.diff(edges, axis=1)[:, :, None] / 2
-    u = (edges[:, :-1, None] + half * (1 + nodes)).reshape(shape.shape[0], 1, -1)
-    du = (half * weights).reshape(shape.shape[0], 1, -1)
-    log_cdf = _log_cdf(shape[:, :, None], u)
-    log_all = (size[:, :, None] * log_cdf).sum(axis=1, keepdims=True)
-    inside = (np.exp(log_all - log_cdf + _log_density(shape[:, :, None], u)) * du).sum(axis=2)
-    at_left = (size * _log_cdf(shape, left[:, None])).sum(axis=1, keepdims=True)
-    return inside + np.exp(at_left) * shape / (size * shape).sum(axis=1, keepdims=True)
+    u, du = (v.reshape(start.size, -1)[row] for v in (edges[:, :-1, None] + half * (1 + nodes), half * weights))
+    log_cdf = _log_cdf(shape[:, None], u)
+    log_all = np.add.reduceat(size[:, None] * log_cdf, start)[row]
+    inside = (np.exp(log_all - log_cdf + _log_density(shape[:, None], u)) * du).sum(axis=1)
+    at_left = np.add.reduceat(size * _log_cdf(shape, left[row]), start)
+    return inside + (np.exp(at_left) / np.add.reduceat(size * shape, start))[row] * shape
 
 
 def _range(
-    shape: NDArray[np.float64], size: NDArray[np.float64]
+    shape: NDArray[np.float64], size: NDArray[np.integer]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return log x between which the largest of all variables lies, but for 1e-17."""
+    """Return log x between which the largest variable of each group lies, but for 1e-17."""
     with np.errstate(divide="ignore"):
-        left = np.log(sp.special.gammaincinv(shape, np.exp(np.log(_TAIL) / size))).max(axis=1)
-        right = np.log(sp.special.gammainccinv(shape, _TAIL / size)).max(axis=1)
+        left = np.log(sp.special.gammaincinv(shape, np.exp(np.log(_TAIL) / size)))
+        right = np.log(sp.special.gammainccinv(shape, _TAIL / size))
     return np.maximum(left, _LEFT_END), np.maximum(right, _LEFT_END + 1)
 
 
