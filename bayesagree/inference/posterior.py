@@ -122,25 +122,16 @@ def by_reliability(groups: Groups) -> Groups:
 
 def of_truth(group: Mapping[str, Any], at: int) -> dict[str, Any]:
     """Return the variables of a group under one truth, without its dim."""
-    return {
-        name: (
-            tuple(dim for dim in dims if dim != "truth"),
-            np.take(values, at, axis=dims.index("truth")),
-            *attrs,
-        )
-        for name, (dims, values, *attrs) in group.items()
-    }
+    return _variables(xr.Dataset(group).isel(truth=at))
 
 
 def over_truths(groups: Groups, dim: str) -> Groups:
     """Return the groups with another name of the dim ``truth``."""
-    return {
-        node: {
-            name: (tuple(dim if d == "truth" else d for d in dims), *rest)
-            for name, (dims, *rest) in group.items()
-        }
-        for node, group in groups.items()
-    }
+    return {name: _variables(xr.Dataset(group).rename(truth=dim)) for name, group in groups.items()}
+
+
+def _variables(group: xr.Dataset) -> dict[str, Any]:
+    return {str(name): (one.dims, one.values, one.attrs) for name, one in group.items()}
 
 
 @dataclass(frozen=True)

@@ -121,5 +121,4 @@ def _with_diagnostics(tree: xr.DataTree) -> xr.DataTree:
         return tree
     worst = worst_of_items(posterior[name].transpose("chain", "draw", "item", ...).values)
     found = xr.Dataset({name: ("item", values) for name, values in worst.items()}, {"item": posterior["item"]})
-    groups = {group: node.to_dataset() for group, node in tree.children.items()}
-    return xr.DataTree.from_dict(groups | {"diagnostics": found})
+    return tree.assign({"diagnostics": xr.DataTree(found)})
