@@ -60,7 +60,7 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
     kept = {TableAnswer: TableFile, ResultAnswer: ResultFile}.get(whole.return_annotation)
     if kept is not None:
         added["output"] = (None, kept)
-    if kept is not None or "output" in whole.parameters:
+    if kept is not None or "output" in [parameter.name for parameter in parameters]:
         added["force"] = (False, Force)
     for key, (default, annotation) in added.items():
         parameters.append(Parameter(key, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))

@@ -69,7 +69,6 @@ SmallestGroup = Annotated[int, Option(min=1, help="Merge groups with fewer annot
 SpecificationFile = Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")]
 GoldFile = Annotated[Path | None, Option(help="Items whose true label is known: columns item and label.")]
 ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
-Tool = Annotated[str | None, Option(help="Write for this tool: label_studio, argilla, prodigy, doccano.")]
 ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
 CiProb = Annotated[float, Option(help="Probability of the intervals.")]
 Labels = Annotated[Any, Option(parser=label_names, help="All labels in their order, or their number.")]
@@ -203,6 +202,35 @@ class Source(Columns):
         return gold
 
 
+@dataclass(frozen=True)
+class ItemsFile:
+    """Where a list of items goes, and for which tool."""
+
+    tool: Annotated[str | None, Option(help="Write for this tool: label_studio, argilla, prodigy, doccano.")] = (
+        None
+    )
+    contents: ContentsFile = None
+    output: Annotated[Path | None, Option("--output", "-o", help="Keep the items (.csv, ...).")] = None
+
+    def write(self, table: Any, source: Source) -> None:
+        """Write the list, if it is to be kept, with what an export of Label Studio holds of the items."""
+        if self.output is None:
+            return
+        import pandas as pd
+
+        from bayesagree.io.formats._file import File
+        from bayesagree.io.outputs import TOOLS, write_items
+        from bayesagree.io.tables import read_table
+
+        seen = None if self.contents is None else read_table(self.contents)
+        export = File(str(source.annotations)) if self.tool and source.annotations and seen is None else None
+        if export is not None and "data" in export.first:
+            named = source.item != "item"  # by a field of the data
+            seen = pd.DataFrame([({} if named else {"item": task["id"]}) | task["data"] for task in export.json])
+        tool: Any = one_of(self.tool or "table", "tool", TOOLS)
+        write_items(table, self.output, contents=seen, item=source.item, tool=tool)
+
+
 def by_item(path: Path, item: str, *columns: str) -> Any:
     """Read a column of a table, the first of these that is there, as a series by item."""
     from bayesagree.annotations._words import named_columns
@@ -241,27 +269,6 @@ def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) ->
             f"--{next(iter(requested))} names a column of the items: give their table, --item-features FILE"
         )
     return {option: by_item(path, item, column) for option, column in requested.items()}
-
-
-def write_items(table: Any, output: Path | None, tool: str | None, contents: Path | None, source: Source) -> None:
-    """Write a list of items for a tool, if it is to be kept, with what an export of Label Studio holds of them."""
-    if output is None:
-        return
-    import pandas as pd
-
-    from bayesagree.io.formats._file import File
-    from bayesagree.io.outputs import TOOLS
-    from bayesagree.io.outputs import write_items as write
-    from bayesagree.io.tables import read_table
-
-    seen = None if contents is None else read_table(contents)
-    if tool and seen is None and source.annotations is not None:
-        export = File(str(source.annotations))
-        names = (lambda task: {"item": task["id"]}) if source.item == "item" else lambda task: {}
-        if "data" in export.first:
-            seen = pd.DataFrame([names(task) | task["data"] for task in export.json])
-    chosen: Any = one_of(tool or "table", "tool", TOOLS)
-    write(table, output, contents=seen, item=source.item, tool=chosen)
 
 
 def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
 
@@ -57,16 +57,12 @@ def annotators(
         raise InputError(f"{what}, not on {crowd.kind}")
     known = source.gold(gold, crowd.items)
     options: Any = {"variant": variant} | vars(sampling)
-    with _output.progress("rating annotators", 3 if known else 2) as advance:
-        tree = blind = dawid_skene(crowd, **options)
-        advance()
-        if known:
-            tree = dawid_skene(crowd, **options, gold=known)
-            advance()
-        if not allow_unmixed:
-            require_mixed(tree)
-        table, checks = annotator_table(tree), crowd_checks(crowd, tree)
-        advance()
+    tree = blind = dawid_skene(crowd, **options)
+    if known:
+        tree = dawid_skene(crowd, **options, gold=known)
+    if not allow_unmixed:
+        require_mixed(tree)
+    table, checks = annotator_table(tree), crowd_checks(crowd, tree)
     matched = label_probability(tree).transpose("item", "category").values[crowd.item_index, crowd.label_index]
     given: Any = pd.DataFrame({"n": crowd.count, "right": matched * crowd.count})
     found = given.groupby(crowd.annotator_index).sum().reindex(range(len(table)))
@@ -93,17 +89,14 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[Table]:
     from bayesagree.agreement.annotator_effects import annotator_levels
     from bayesagree.agreement.phi import common_agreement
 
-    rows: list[dict[str, Any]] = []
-    tree: Any = None
-    with _output.progress("rating annotators", 2) as advance:
-        kinds: Any = {"as it stands": "none", "levels removed": "shift"}
-        for name, effects in kinds.items():
-            tree = common_agreement(crowd, annotator_effects=effects, **sampling)
-            found = tree["agreement"].to_dataset()
-            ends = {end: float(found[end]) for end in ("mean", "lower", "upper")}
-            rows.append({"phi": name} | ends | {"decision": found.attrs["decision"]})
-            advance()
-    table: Any = annotator_levels(tree)
+    kinds: Any = {"as it stands": "none", "levels removed": "shift"}
+    fits = {
+        name: common_agreement(crowd, annotator_effects=effects, **sampling) for name, effects in kinds.items()
+    }
+    found = {name: fit["agreement"].to_dataset() for name, fit in fits.items()}
+    ends = {name: {end: float(fit[end]) for end in ("mean", "lower", "upper")} for name, fit in found.items()}
+    rows = [{"phi": name} | ends[name] | {"decision": fit.attrs["decision"]} for name, fit in found.items()]
+    table: Any = annotator_levels(fits["levels removed"])
     title = f"Levels, strictest first ({min(_SHOWN, len(table))} of {len(table)}): shift in log odds, HDI 0.95"
     return [
         Table("annotators", table, title, most=_SHOWN),

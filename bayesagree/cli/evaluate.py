@@ -8,9 +8,7 @@ from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, ResultAnswer, Table
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
-
 
 TIERS = "Models of one tier may be equal. Tiers and places hold for all models together, a pair on its own."
 
@@ -23,12 +21,8 @@ def evaluate(
     plausibility: _options.PlausibilityName = None,
     reliability: _options.Reliabilities = None,
     metrics: _options.Metrics = None,
-    truth_is: Annotated[
-        Literal["top", "sampled"], Option(help="The most plausible label, or a drawn one.")
-    ] = "top",
-    another_annotator: Annotated[
-        bool, Option("--another-annotator", help="Score one beside the models.")
-    ] = False,
+    truth_is: Annotated[Literal["top", "sampled"], Option(help="Most plausible label, or a drawn one.")] = "top",
+    another_annotator: Annotated[bool, Option("--another-annotator", help="Score one too.")] = False,
     item_features: _options.ItemFeatures = None,
     by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
@@ -57,9 +51,9 @@ def evaluate(
     if source.annotations is not None and source.annotations.suffix == ".nc":
         return _answer(read_result(source.annotations), [])
     truth, models = source.read(predictions, columns, needed=True)
-    options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels, known = tuple(reliability or (1.0,)), source.gold(gold, models.items)
-    options |= {} if known is None else {"gold": known}
+    given = {"threshold": threshold, "gold": known}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     chosen = _options.name_or_trace(plausibility)
     weighted = options | ({} if levels == (1.0,) else {"reliability": levels})
     record = record_for(truth, chosen if plausibility else default_posterior(truth, models, weighted).name)
@@ -82,28 +76,26 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:
     """Return scores, the comparison of the models, and what the scores are to be read with."""
     from bayesagree.evaluation import tables as of
     from bayesagree.inference.results import settings_of
+    from bayesagree.io.outputs import cells
 
     scores = of.score_table(tree).rename(columns={"warning": "note"})
     settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": 0.95}
     title = f"Scores of the models {of.ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}"
     certainty: Any = tree["certainty"]["annotation_certainty"]
+    share = (certainty < of.OPEN).mean("item").where(certainty.notnull().all("item"))
+    low = cells(share.to_dataset(name=f"share_below_{of.OPEN}")).dropna()
     tables = [
         Table("settings", [settings], most=0),
-        Table(
-            "open_items",
-            _open_items(certainty),
-            "Share of items of low annotation certainty",
-        ),
+        Table("open_items", low, "Share of items of low annotation certainty"),
         Table("scores", scores, title, hidden=[name for name in scores if name.startswith("difference")]),
     ]
     if "slices" in tree:
         tables.append(Table("slices", of.slice_table(tree), "Scores of each slice, the rest, the difference"))
-    title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
+    against = "a well-annotated truth (estimate)"
     if "gold_items" in tree:
-        title = (
-            "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
-        )
+        against = "gold (known on items with gold, estimated on the others)"
     if {"gold_items", "annotations_only"} & set(tree.children):
+        title = f"Score against {against}, and from these annotations alone"
         tables.append(Table("targets", of.sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:
         pairs = of.pair_table(tree).query("prob_better >= 0.5")
@@ -111,12 +103,3 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:
         tables.append(Table("ranks", of.place_table(tree), "Probability of each place", 20))
         notes = [*notes, TIERS]
     return Answer(tables, notes, tree)
-
-
-def _open_items(certainty: "xr.DataArray") -> "pd.DataFrame":
-    """Return the share of items of low certainty, of each reliability that knows it of every item."""
-    from bayesagree.evaluation.tables import OPEN
-
-    share = (certainty < OPEN).mean("item").where(certainty.notnull().all("item")).rename(f"share_below_{OPEN}")
-    several = "reliability" in share.dims
-    return (share if several else share.expand_dims("")).to_dataframe().dropna().reset_index(drop=not several)

@@ -18,15 +18,13 @@ SETTLED = 0.99
 def next(
     source: _options.Source,
     columns: _options.PredictionColumns,
+    kept: _options.ItemsFile,
     predictions: _options.PredictionsFile = None,
     n: Annotated[int, Option("--number", "-n", min=1, help="How many items.")] = 20,
     goal: Annotated[Literal["decision", "metric", "certainty"] | None, Option(help="What to learn.")] = None,
     plausibility: _options.PlausibilityName = None,
     missing: _options.Missing = "error",
     seed: _options.Seed = 1,
-    tool: _options.Tool = None,
-    contents: _options.ContentsFile = None,
-    output: _options.TableFile = None,
 ) -> Answer:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 
@@ -37,13 +35,13 @@ def next(
     from bayesagree.planning._decision import Decision, Outlook
     from bayesagree.planning.next_items import annotate_next
 
-    _output.require(output, result=False)
+    _output.require(kept.output, result=False)
     votes, models = source.read(predictions, columns)
     models = models and models.pooled()
     if votes.kind == "comparisons":
         pairs = annotate_next(votes, n=n, goal=goal, random_seed=seed)
-        if output is not None:
-            _output.keep(pairs, output)
+        if kept.output is not None:
+            _output.keep(pairs, kept.output)
         shown = Table("pairs", pairs, "Pairs of models to compare next", most=20)
         return Answer([shown], pairs.attrs["notes"])
     if votes.kind != "labels":
@@ -58,7 +56,7 @@ def next(
         table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:
         table = annotate_next(votes, models, n=n, goal=goal, **how)
-    _options.write_items(table, output, tool, contents, source)
+    kept.write(table, source)
     notes = [text for text in (table.attrs["choice"], *table.attrs["notes"], *worth) if text]
     return Answer([Table("items", table, "Items to label next", most=20)], notes)
 

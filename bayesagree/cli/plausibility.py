@@ -1,6 +1,5 @@
 """`bayesagree plausibility`: the posterior of the truth of each item, and how certain it is."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
@@ -16,15 +15,11 @@ if TYPE_CHECKING:
 def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
+    kept: _options.ItemsFile,
     plausibility: Annotated[str | None, Option(help="Posterior of the truth, such as dirichlet.")] = None,
     reliability: _options.Reliabilities = None,
     k: Annotated[int, Option(min=1, help="Certainty of the k most plausible labels.")] = 1,
     threshold: _options.Threshold = None,
-    tool: _options.Tool = None,
-    contents: _options.ContentsFile = None,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="Keep the draws (.nc), or the items (.csv, ...).")
-    ] = None,
 ) -> Answer:
     """Show the annotation certainty of the items, least certain first; -o keeps the items, or the draws of the truth.
 
@@ -37,21 +32,19 @@ def plausibility(
     from bayesagree.plausibility.certainty import annotation_certainty
 
     truth, _ = source.read()
-    levels = reliability or [None]
+    levels, output = reliability or [None], kept.output
     drawn = output is not None and output.suffix == ".nc"
     if drawn and len(levels) > 1:
         raise InputError(f"{output} keeps draws of one reliability: give one, not --reliability {levels}")
     _output.require(output, result=drawn)
     trees = [_posterior(truth, plausibility, level, vars(sampling), None if drawn else k) for level in levels]
     weights = [settings_of(tree).get("reliability", 1.0) for tree in trees]
-    parts = []
-    for weight, tree in zip(weights, trees):
-        certainty = annotation_certainty(tree, k=k, threshold=threshold).values
-        parts.append(pd.DataFrame({"item": truth.items, "reliability": weight, "certainty": certainty}))
+    found = {w: annotation_certainty(tree, k=k, threshold=threshold).values for w, tree in zip(weights, trees)}
+    parts = [pd.DataFrame({"item": truth.items, "reliability": w, "certainty": own}) for w, own in found.items()]
     table = pd.concat(parts).sort_values(["reliability", "certainty", "item"], kind="stable")
-    if tool is not None and not drawn:
+    if kept.tool is not None and not drawn:
         first = table[table["reliability"] == weights[0]].drop(columns="reliability")
-        _options.write_items(first, output, tool, contents, source)
+        kept.write(first, source)
     elif output is not None:
         _output.keep(trees[0] if drawn else table, output)
     below = {f"share_below_{OPEN}": lambda values: float((values < OPEN).mean())}

@@ -276,13 +276,13 @@ def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:
     if isinstance(result, xr.DataArray):
         result = result.to_dataset(name=str(result.name or "value"))
     if isinstance(result, xr.Dataset):
-        return _cells(result)
+        return cells(result)
     if not isinstance(result, pd.DataFrame):
         raise InputError(f"expected a table or a result of xarray, got {type(result).__name__}")
     return result.reset_index() if any(name is not None for name in result.index.names) else result
 
 
-def _cells(values: xr.Dataset) -> pd.DataFrame:
+def cells(values: xr.Dataset) -> pd.DataFrame:
     """Return a row per cell: its place on each dimension, and its values."""
     if values.dims:
         return values.to_dataframe().reset_index()
@@ -293,13 +293,13 @@ def _summary(values: xr.DataArray, prob: float) -> pd.DataFrame:
     """Return values without draws as they are, and of others the mean, standard deviation and interval."""
     values = values.reset_coords(drop=True)
     if not {"chain", "draw"} <= set(values.dims) or values.dtype.kind not in "fiub":
-        return _cells(values.to_dataset(name="value")).assign(ci_kind=None)
+        return cells(values.to_dataset(name="value")).assign(ci_kind=None)
     draws = values.stack(sample=("chain", "draw")).transpose("sample", ...).astype(float)
     mean, ends = draws.mean("sample"), column_hdi(draws.values.reshape(len(draws), -1), prob)
     lower, upper = (mean.copy(data=end.reshape(mean.shape)) for end in ends)
     sd = draws.std("sample", ddof=1) if len(draws) > 1 else np.nan
     found = xr.Dataset({"value": mean, "sd": sd, "lower": lower, "upper": upper})
-    return _cells(found).assign(ci_kind="hdi", ci_prob=prob)
+    return cells(found).assign(ci_kind="hdi", ci_prob=prob)
 
 
 def _records(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
