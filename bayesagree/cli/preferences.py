@@ -10,6 +10,7 @@ from bayesagree.cli._output import Answer, ResultAnswer, Table
 from bayesagree.errors import InputError
 
 Effect = Literal["auto", "common", "annotator", "none"]
+Scale = Literal["strength", "win_rate", "arena"]
 
 
 def preferences(
@@ -25,9 +26,7 @@ def preferences(
     order: Annotated[Effect, Option(help="Effect of the first place.")] = "auto",
     discrimination: Annotated[Effect, Option(help="Effect of annotators' care.")] = "auto",
     item_effects: Annotated[bool, Option("--item-effects", help="Let strengths vary over items.")] = False,
-    scale: Annotated[
-        Literal["strength", "win_rate", "arena"], Option(help="Log odds, share or points.")
-    ] = "strength",
+    scale: Annotated[Scale, Option(help="Log odds, share or points.")] = "strength",
     ci_prob: _options.CiProb = 0.95,
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
 ) -> ResultAnswer:
@@ -61,7 +60,7 @@ def preferences(
     tree = davidson(found, **how, item_effects=item_effects, **vars(sampling))
     effect: Any = effect_table(tree, ci_prob=ci_prob)
     common = effect["annotator"].isna()
-    board: Any = preference_table(tree, scale=scale, ci_prob=ci_prob)  # type: ignore[arg-type]
+    board: Any = preference_table(tree, scale=scale, ci_prob=ci_prob)
     people = effect[~common].pivot(index="annotator", columns="effect", values=["mean", "lower", "upper"])
     people.columns = [f"{name}_{key}" if key != "mean" else str(name) for key, name in people.columns]
     shown: Any = board.drop(columns="component") if board["component"].nunique() == 1 else board

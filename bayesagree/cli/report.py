@@ -62,12 +62,20 @@ def report(
     if gold is not None and truth.kind != "labels":
         raise InputError("--gold is for labels; leave it out")
     people = source.features(annotators)
-    given: dict[str, Any] = {"items": items, "threshold": threshold, "missing": missing}
-    given |= {"least_certain": least_certain, "allow_unmixed": allow_unmixed} | vars(sampling)
+    given: dict[str, Any] = {
+        "items": items,
+        "threshold": threshold,
+        "missing": missing,
+        "allow_unmixed": allow_unmixed,
+    }
+    given |= {
+        "reliability": tuple(reliability or ()),
+        "metrics": tuple(metrics or ()),
+        "least_certain": least_certain,
+    }
     if plausibility is not None:
         given["plausibility"] = _options.name_or_trace(plausibility)
-    given |= {"reliability": tuple(reliability or ()), "metrics": tuple(metrics or ())}
-    settings = ReportSettings(**given).fitting(truth, models)
+    settings = ReportSettings(**given, **vars(sampling)).fitting(truth, models)
     beside: dict[str, Any] = {
         "annotators": people,
         "gold": source.gold(gold, truth.items),

@@ -60,25 +60,24 @@ def subjective(
         if not isinstance(models, Predictions):
             raise InputError("--truth by-group scores predictions per item; these are per annotation")
         found: Any = group_truth_tables(scored, models, groups, **how)
-        titles = {
-            "scores": f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI",
-            "groups": "How far groups differ; p values by permutation",
-            "items": "Items that divide the groups, one in ten of them by chance",
-        }
         chosen = {"truth": "by-group"}
+        scores = f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI"
+        apart = "How far groups differ; p values by permutation"
+        titles = {
+            "scores": scores,
+            "groups": apart,
+            "items": "Items that divide the groups, one in ten by chance",
+        }
     else:
         result = group_performance(scored, models, groups, metric=metric)
         sampled, name = tables.performance_draws(scored, models, groups, result, **how), result.attrs["metric"]
-        found = {
-            "groups": tables.group_table(result, sampled),
-            "models": tables.dispersion_table(result, sampled),
-            "agreement": group_agreement(given, groups),
-        }
+        by_group, over_groups = tables.group_table(result, sampled), tables.dispersion_table(result, sampled)
+        found = {"groups": by_group, "models": over_groups, "agreement": group_agreement(given, groups)}
+        chosen = {"metric": name}
         titles = {
             "groups": f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI",
             "models": "Over groups: dispersion = 1 - sd, 95 % HDI",
             "agreement": "Krippendorff's alpha within and between groups, 95 % interval",
         }
-        chosen = {"metric": name}
     settings = Table("settings", [{"by": groups.by, "seed": seed} | chosen], most=0)
     return Answer([settings, *(Table(name, found[name], title) for name, title in titles.items())])
