@@ -44,10 +44,10 @@ def next(
             _output.keep(pairs, kept.output)
         shown = Table("pairs", pairs, "Pairs of models to compare next", most=20)
         return Answer([shown], pairs.attrs["notes"])
-    if votes.kind != "labels":
+    if votes.kind == "ratings":
         raise InputError(
-            f"next items are chosen for labels or comparisons, not for {votes.kind}; bayesagree plausibility lists the "
-            "least certain items"
+            "next items are chosen for labels, rankings or comparisons, not for ratings; bayesagree plausibility lists "
+            "the least certain items"
         )
     how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "random_seed": seed}
     worth: list[str] = []

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from bayesagree.annotations import Comparisons, Labels
+from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.comparisons.prior import DavidsonPrior
@@ -21,7 +21,7 @@ Goal = Literal["decision", "metric", "certainty"]
 
 
 def annotate_next(
-    annotations: Labels | Comparisons,
+    annotations: Labels | Rankings | Comparisons,
     predictions: Predictions | None = None,
     *,
     n: int,
@@ -59,7 +59,8 @@ def annotate_next(
     Parameters
     ----------
     annotations
-        Votes so far; items without votes may be among them. Or comparisons so far.
+        Votes so far; items without votes may be among them. Or rankings so far, of which a vote is the first place
+        that one more annotator gives. Or comparisons so far.
     predictions
         Models, for ``"decision"`` and ``"metric"`` of labels. As in `evaluate`, the truth learns nothing from one that
         fits the votes better than independent voters could (with a warning).
@@ -97,7 +98,7 @@ def annotate_next(
     Raises
     ------
     InputError
-        Not labels, a goal without the models that it needs.
+        Ratings, a goal without the models that it needs.
 
     See Also
     --------
@@ -124,7 +125,7 @@ def annotate_next(
     P. I. Frazier and W. B. Powell, "Paradoxes in learning and the marginal value of information", Decision Analysis 7,
     2010, doi:10.1287/deca.1100.0190 (value per observation, where a single one has none).
     """
-    annotations = as_annotations(annotations, (Labels, Comparisons))
+    annotations = as_annotations(annotations, (Labels, Rankings, Comparisons))
     predictions = as_predictions(predictions, annotations, may_lack=True)
     kept = positive_int(n, "n")
     if isinstance(annotations, Comparisons):

@@ -76,7 +76,7 @@ REFUSED = {
     "subjective labels.csv": "there are no predictions",
     f"subjective {MODELS} --truth all": "by-group",
     f"subjective {MODELS} --truth by-group": "--truth by-group needs --group FEATURES",
-    "next ranked.csv": "not for rankings",
+    "next ratings.csv --scale 1,5": "not for ratings",
     "subjective ratings.csv models.csv --scale 1,5": "pass threshold=c",
     "blind models.csv --methods guess": "'guess'",
     "plan labels.csv --n-items 10,2.5": "--n-items '10,2.5' is not a list of whole numbers",

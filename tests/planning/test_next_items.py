@@ -6,7 +6,7 @@ import scipy as sp
 import xarray as xr
 
 from bayesagree import annotate_next, dirichlet, evaluate
-from bayesagree.annotations import Labels
+from bayesagree.annotations import Labels, Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
@@ -170,3 +170,14 @@ def test_missing_predictions_are_refused_or_left_out():
         annotate_next(labels, models, n=5, random_seed=1)
     assert 3 not in annotate_next(labels, models, n=5, missing="skip", random_seed=1)["item"].tolist()
     assert annotate_next(labels, models, n=5, missing="wrong", random_seed=1)["item"].size == 5
+
+
+def test_rankings_of_first_places_are_votes():
+    """Under Plackett-Luce a first place has the likelihood of a vote, so that both list the same gains."""
+    rows, how = VOTES[:3], {"predictions": MODELS.take(np.arange(3), np.arange(3)), "n": 3, "goal": "metric"}
+    first = [[[[label]] for label, n in enumerate(row) for _ in range(n)] for row in rows]
+    found = annotate_next(Rankings.from_blocks(first, labels=3), **how, plausibility="plackett_luce", random_seed=1)
+    both = annotate_next(Labels.from_counts(rows), **how, **ALONE).merge(found, on="item")
+    # A probability of 4000 draws errs by up to .008; a gain is a difference of their squares, of the same draws.
+    np.testing.assert_allclose(both["gain_x"], both["gain_y"], atol=0.004)
+    assert both["gain_x"].max() > 0.02
