@@ -113,43 +113,34 @@ class OrderedSampler(Sampler):
         total = 1 + self.by_item(precision * own)
         centre = self.by_item(precision * (response - off)) / total
         self.u = centre + rng.standard_normal(centre.shape) / np.sqrt(total)
-        line = np.stack([np.ones_like(response), self.u[:, self.item], response])
-        moments = np.empty((*self.alpha.shape, 3, 3))
-        for a, b in zip(*np.triu_indices(3)):
-            moments[..., a, b] = moments[..., b, a] = _by(
-                who, self.weight * line[a] * line[b], self.alpha.shape[1]
-            )
-        self.draw_people(rng, moments)
+        u = self.u[:, self.item]
+        terms = np.ones_like(u), u, response, u**2, u * response, response**2
+        self.draw_people(rng, *(_by(who, self.weight * of, self.alpha.shape[1]) for of in terms))
         if self.turn % EVERY:
             self.move_together(rng)
 
-    def draw_people(self, rng: Rng, moments: Floats) -> None:
-        """Draw line and precision of every annotator's responses, then the population.
+    def draw_people(self, rng: Rng, n: Floats, u: Floats, z: Floats, uu: Floats, uz: Floats, zz: Floats) -> None:
+        """Draw intercept, slope and precision of every annotator's responses z, then the population.
 
-        `moments` are sums of products of one, latent truth and response, (chain, annotator, 3, 3).
+        Given are sums of one, latent truths, responses and their products, (chain, annotator).
         """
-        people, chains = self.people, len(self.tau)
-        p = self.precision[:, people, None]
-        root = np.linalg.cholesky(
-            p[..., None] * moments[:, people, :2, :2] + np.eye(2) * (1 / self.spread.T)[:, None, None]
-        )
-        first = p * moments[:, people, :2, 2] + np.stack(
-            [0 * self.mu, self.mu / self.spread[1, :, None]], axis=-1
-        )
-        noise = rng.standard_normal(first.shape)
-        white = np.linalg.solve(root, first[..., None]) + noise[..., None]
-        line = np.linalg.solve(root.swapaxes(2, 3), white)[..., 0]
-        left = np.concatenate([-line, np.ones_like(line[..., :1])], axis=2)
-        residual = np.einsum("cji,cjik,cjk->cj", left, moments[:, people], left)
-        drawn = rng.standard_gamma(STRETCH + moments[:, people, 0, 0] / 2) / (
-            STRETCH + np.maximum(residual, 0.0) / 2
-        )
-        self.alpha[:, people], self.beta[:, people], self.precision[:, people] = line[..., 0], line[..., 1], drawn
-        squares = np.stack([line[..., 0] ** 2, (line[..., 1] - self.mu) ** 2]).sum(axis=2)
-        self.spread = (SPREAD[1] + squares / 2) / rng.standard_gamma(SPREAD[0] + drawn.shape[1] / 2, (2, chains))
-        precision = 1.0 + drawn.shape[1] / self.spread[1] + moments[:, -1, 1, 1]
-        centre = (MU + line[..., 1].sum(axis=1) / self.spread[1] + moments[:, -1, 1, 2]) / precision
-        sd = precision**-0.5
+        (a, b), people, p = self.spread[..., None], self.people, self.precision
+
+        def normal(total: Floats, first: Floats) -> Floats:
+            return first / total + rng.standard_normal(total.shape) / np.sqrt(total)
+
+        alpha = normal(1 / a + p * n, p * (z - self.beta * u))
+        beta = normal(1 / b + p * uu, self.mu / b + p * (uz - alpha * u))
+        residual = zz - 2 * (alpha * z + beta * uz - alpha * beta * u) + alpha**2 * n + beta**2 * uu
+        precision = rng.standard_gamma(STRETCH + n / 2) / (STRETCH + np.maximum(residual, 0.0) / 2)
+        for of, drawn in ((self.alpha, alpha), (self.beta, beta), (self.precision, precision)):
+            of[:, people] = drawn[:, people]
+        alpha, beta = self.alpha[:, people], self.beta[:, people]
+        squares, size = np.stack([alpha**2, (beta - self.mu) ** 2]).sum(axis=2), alpha.shape[1]
+        self.spread = (SPREAD[1] + squares / 2) / rng.standard_gamma(SPREAD[0] + size / 2, squares.shape)
+        total = 1.0 + size / self.spread[1] + uu[:, -1]
+        centre = (MU + beta.sum(axis=1) / self.spread[1] + uz[:, -1]) / total
+        sd = total**-0.5
         self.beta[:, -1] = centre + sd * truncated_normal(rng, -centre / sd, np.full_like(sd, np.inf))
 
     def move_thresholds(self, rng: Rng) -> None:
