@@ -61,9 +61,9 @@ def _posterior(
 ) -> "xr.DataTree":
     """Draw from the named posterior of the truth, or from the one that fits the annotations."""
     from bayesagree.inference.posterior import Request
-    from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
+    from bayesagree.plausibility.registry import fitting_posteriors, record_for
 
-    chosen = posterior_for(truth, name or fitting_posteriors(truth)[0].name)
+    chosen = record_for(truth, name or fitting_posteriors(truth)[0].name)
     if chosen.takes_predictions:
         raise InputError(
             f"{chosen.name} learns from predictions too; use bayesagree evaluate --plausibility {chosen.name}"

@@ -16,7 +16,7 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Predictions, Rankings, Ratings
 from bayesagree.annotations.rankings import who_competed
-from bayesagree.errors import InputError, say, shorten
+from bayesagree.errors import InputError, one_of, say
 from bayesagree.inference.posterior import Posterior
 from bayesagree.inference.predictive import HeldOut, PredictiveRecord
 from bayesagree.inference.trace import Trace
@@ -177,19 +177,6 @@ GROUPS = PosteriorRecord(
 BY_NAME = ChainMap(POSTERIORS, {GROUPS.name: GROUPS})
 
 
-def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
-    """Return the record of a posterior, if it takes annotations of this kind."""
-    if name not in BY_NAME:
-        raise InputError(f"plausibility={name!r} is not one of {shorten([*POSTERIORS, GROUPS.name], 20)}")
-    record = BY_NAME[name]
-    if not isinstance(annotations, record.annotations):
-        raise InputError(
-            f"plausibility={name!r} is for {record.annotations.__name__}, and these are {type(annotations).__name__}; "
-            f"use {' or '.join(repr(r.name) for r in fitting_posteriors(annotations))}"
-        )
-    return record
-
-
 def fitting_posteriors(annotations: Annotations) -> list[PosteriorRecord]:
     """List the posteriors for annotations of this kind, the default first."""
     return [record for record in POSTERIORS.values() if isinstance(annotations, record.annotations)]
@@ -277,19 +264,20 @@ def _why_alone(annotations: Annotations, predictions: Predictions | None, given:
 
 
 def record_for(annotations: Annotations, plausibility: Plausibility) -> PosteriorRecord:
-    """Return the record of a posterior, if it is about these annotations."""
-    if isinstance(plausibility, str):
-        return posterior_for(annotations, plausibility)
+    """Return the record of a posterior, if it takes annotations of this kind."""
     record = record_of(plausibility)
     if not isinstance(annotations, record.annotations):
-        return posterior_for(annotations, record.name)
+        raise InputError(
+            f"plausibility={record.name!r} is for {record.annotations.__name__}, and these are "
+            f"{type(annotations).__name__}; use {' or '.join(repr(r.name) for r in fitting_posteriors(annotations))}"
+        )
     return record
 
 
 def record_of(plausibility: Plausibility) -> PosteriorRecord:
     """Return the record of a posterior by name, or with the specification or the draws that are given."""
     if isinstance(plausibility, str):
-        return BY_NAME[plausibility]
+        return BY_NAME[one_of(plausibility, "plausibility", (*POSTERIORS, GROUPS.name))]
     specification = Trace.of(plausibility) if isinstance(plausibility, xr.DataTree) else plausibility
     if specification.name in BY_NAME:
         return replace(BY_NAME[specification.name], specification=specification)

@@ -9,7 +9,7 @@ from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, evalu
 from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.results import INFERENCE
 from bayesagree.plausibility import Dirichlet, PrIRN
-from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors, posterior_for
+from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors, record_for
 
 ANNOTATIONS = {
     Labels: Labels.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0]]),
@@ -35,7 +35,7 @@ def test_results_name_their_model(record: PosteriorRecord) -> None:
     assert tree.attrs["sampler"] == specification(record).engine
     assert tree.attrs["inference"] == INFERENCE[specification(record).engine]
     assert ("posterior_parameters" in tree) == (record.closed_form or record.takes_predictions)
-    assert posterior_for(annotations, record.name) is record
+    assert record_for(annotations, record.name) is record
     assert record in fitting_posteriors(annotations)
 
 
