@@ -28,7 +28,7 @@ from bayesagree.inference.results import result_tree, settings_of
 from bayesagree.inference.streams import Seed, map_blocks
 from bayesagree.inference.top_labels import share_of_most_frequent_set, truth_draws
 from bayesagree.io.files import read_table, write_result
-from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics._scorer import ItemSums, Scorer
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.certainty import expected_risk, label_certainty, risk_certainty
@@ -203,18 +203,16 @@ def _setting(
     """Compute everything that one posterior contributes, in one pass over its draws."""
     draws, shares = truth_draws(tree, DEPTH), []
     scorer = Scorer(predictions.aligned(draws.items, draws.labels), metrics)
-    sums = np.zeros((scorer.n_components, scorer.n_models, draws.chains * draws.draws))
+    sums = ItemSums(scorer, draws.chains * draws.draws)
     for block in draws.blocks:
         best = [block.top_label[:, :, :k] for k in range(1, DEPTH + 1)]
         shares.append([share_of_most_frequent_set(top) for top in best])
-        sums += scorer.sums(block)
+        sums.add(scorer(block))
     certainty = {f"top_{k + 1}": share for k, share in enumerate(np.concatenate(shares, axis=1))}
     risks: dict[str, NDArray[Any]] = {}
     if risk is not None:
         risks = {"certainty": risk_certainty(tree, risk).values, "expected": expected_risk(tree, risk).values}
-    scores = (
-        scorer.finish(sums, draws.items.size).swapaxes(1, 2).reshape(len(metrics), draws.chains, draws.draws, -1)
-    )
+    scores = sums.scores().swapaxes(1, 2).reshape(len(metrics), draws.chains, draws.draws, -1)
     return {"posterior": dict(zip(SCORES, scores)), "certainty": certainty, "risk": risks}
 
 

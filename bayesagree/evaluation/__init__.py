@@ -6,8 +6,8 @@
 - `humans`: every annotator scored against the truth without that annotator's votes.
 - `gates`: a claim that must hold, for continuous integration.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
-- `_passes`: what `evaluate` does with its arguments, for one test set or the mean over batches of items; `_sums`,
-  `_results`: scores summed block by block, groups of the result.
+- `_passes`: what `evaluate` does with its arguments, for one test set or the mean over batches of items; `_results`:
+  groups of the result.
 """
 
 import lazy_loader as lazy

@@ -13,8 +13,7 @@ from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, shorten, warn
-from bayesagree.evaluation._results import PARTS, Results
-from bayesagree.evaluation._sums import ScoreSums, scored
+from bayesagree.evaluation._results import PARTS, Results, scored
 from bayesagree.evaluation.gold import scored_gold, split_in_two
 from bayesagree.inference.blocks import Schedule
 from bayesagree.inference.convergence import warn_not_converged, warn_of_numbers
@@ -23,9 +22,10 @@ from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.posterior import Posterior, Request, Truths
 from bayesagree.inference.results import result_tree, settings_of
 from bayesagree.inference.streams import seed_sequence, stream_apart
-from bayesagree.metrics._scorer import Scorer, TruthIs, check_order, check_truth_is
-from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, BlockScoring
+from bayesagree.metrics._checks import check_order, check_truth_is
+from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR, ItemSums, Scorer, TruthIs
 from bayesagree.metrics.posterior_scores import SIDES
+from bayesagree.metrics.records import Mean
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.informed.gold import GoldTruth, vote_against_gold
@@ -105,8 +105,8 @@ class Evaluation:
                 "their truth, and the scores from annotations alone are about the others"
             )
             apart = voted if apart is None else apart
-        scoring = how.scoring(given, split_in_two(slices, apart))
-        sums, learnt, mixed = how.sums(truths, scoring)
+        scorer = how.scorer(given, split_in_two(slices, apart))
+        results, learnt, mixed = how.scored(truths, scorer)
         models = given.model_names
         models = np.append(models, ANOTHER_ANNOTATOR) if self.another_annotator else models
         parts = PARTS[:3] if runs is None else PARTS
@@ -116,12 +116,12 @@ class Evaluation:
         coords |= {"category": given.categories} | dict(truths.coords)
         if slices is not None:
             coords[slices.name] = slices.names
-        found = Results(sums, scoring, models, slices, known is not None, runs).groups(how.request.chains)
-        groups = truths.join(found)
+        found = results._replace(models=models, by=slices, gold=known is not None, runs=runs)
+        groups = truths.join(found.groups(how.request.chains))
         if mixed:
             groups["diagnostics"] = mixed
-        if sums.label_certainty.size:
-            groups["certainty"]["label_certainty"] = (("item", "category"), sums.label_certainty)
+        if results.by_label:
+            groups["certainty"]["label_certainty"] = ("item", "category"), np.concatenate(results.by_label)
         settings |= learnt | {"choice": choice.reason} | dict(truths.settings)
         if posterior.engine != "exact":
             drawn = {name: of[1] for name, of in groups["posterior"].items()}
@@ -145,56 +145,49 @@ class Evaluation:
         settings = {"plausibility": posterior.name, "items": self.items, "options": options, "n_items": n_items}
         return settings | {"truth_is": self.truth_is, "target": posterior.target, "missing": self.missing}
 
-    def scoring(self, given: Predictions, slices: ItemGroups | None) -> BlockScoring:
+    def scorer(self, given: Predictions, slices: ItemGroups | None) -> Scorer:
         """Return how every block is scored."""
-        random_seed, metrics = self.request.random_seed, list(self.metrics)
-        scorer = Scorer(given, metrics)
-        if any(metrics[c].record.against_distribution for c in scorer.whole):
+        random_seed, weights = self.request.random_seed, None
+        if self.items == "bootstrap":
+            clusters = None if self.cluster is None else ItemGroups.of(self.cluster, given.items, "cluster")
+            weights = ItemWeights(clusters, given.items.size, self.request.samples, random_seed)
+        sampled = stream_apart(random_seed, "sampled truth") if self.truth_is == "sampled" else None
+        another = stream_apart(random_seed, "another annotator") if self.another_annotator else None
+        found = Scorer(given, self.metrics, slices, weights, sampled, another)
+        if found.whole_shares:
             raise InputError(
                 "a function of all plausibilities needs them in memory: call score() with the posterior and that "
                 "function"
             )
-        clusters = None if self.cluster is None else ItemGroups.of(self.cluster, given.items, "cluster")
-        bootstrap = self.items == "bootstrap"
-        return BlockScoring(
-            scorer,
-            slices=slices,
-            weights=ItemWeights(clusters, given.items.size, self.request.samples, random_seed)
-            if bootstrap
-            else None,
-            sampled=stream_apart(random_seed, "sampled truth") if self.truth_is == "sampled" else None,
-            annotator=AnotherAnnotator(metrics, given.categories, random_seed)
-            if self.another_annotator
-            else None,
-            keep_labels=bool(scorer.whole),
-        )
+        return found
 
-    def sums(self, truths: Truths, scoring: BlockScoring) -> tuple[ScoreSums, dict[str, Any], dict[str, Any]]:
+    def scored(self, truths: Truths, scorer: Scorer) -> tuple[Results, dict[str, Any], dict[str, Any]]:
         """Score all blocks of items under each truth; return also what the posteriors chose, and their chains.
 
-        The chains, and the probability of each label of an item, are those of the first of posteriors that learn from
-        the predictions.
+        The chains, and the probability of each label of an item, are those of the first truth.
         """
-        annotations, passes = truths.annotations, truths.posteriors
-        request = replace(self.request, top_labels=scoring.scorer.depth, numbers=scoring.scorer.numeric)
-        informed = passes[0].takes_predictions
-        sums = ScoreSums.start(
-            scoring, len(passes), request.samples, annotations.items.size, keep_certainty=informed
-        )
-        full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or scoring.annotator is not None
-        full = full and not scoring.scorer.numeric
+        annotations = truths.annotations
+        request = replace(self.request, top_labels=scorer.depth, numbers=scorer.numeric)
+        sums: list[ItemSums] = []
+        certainty, by_label = np.full((len(truths.posteriors), annotations.items.size), np.nan), []
         chosen: dict[str, Any] = {}
         mixed: dict[str, Any] = {}
-        for level, posterior in enumerate(passes):
-            schedule = Schedule(request.client, partial(scored, scoring))
-            stream = posterior.blocks(annotations, request, schedule, plausibility=full)
+        for level, posterior in enumerate(truths.posteriors):
+            schedule = Schedule(request.client, partial(scored, scorer))
+            stream = posterior.blocks(annotations, request, schedule, plausibility=scorer.needs_plausibility)
             chosen |= stream.chosen
             mixed = mixed or dict(stream.diagnostics)
+            sums.append(ItemSums(scorer, request.samples))
+            r_hat = np.full(annotations.items.size, np.nan)
             for block in stream.blocks:
-                sums.add(level, block)
-                self.progress(block.items.stop - block.items.start)
-            warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
-        return sums, chosen, mixed
+                sums[-1].add(block.sums)
+                certainty[level, block.sums.items] = block.labels.max(axis=1)
+                r_hat[block.sums.items] = block.r_hat
+                if level == 0 and posterior.takes_predictions:
+                    by_label.append(block.labels)
+                self.progress(len(block.r_hat))
+            warn_not_converged(annotations.items, r_hat, "raise tune=, draws= or thin=")
+        return Results(sums, certainty, by_label), chosen, mixed
 
     def over_batches(self, batches: Iterator[tuple[Annotations, Predictions]]) -> xr.DataTree:
         """Score one batch after the other, each with random numbers of its own, and average, weighted by items.
@@ -208,7 +201,7 @@ class Evaluation:
             annotations, predictions = _pair(number, batch)
             if models is None:
                 models = predictions.models
-                _require_means(predictions, self.metrics)
+                _require_means(self.metrics)
             elif not np.array_equal(models, predictions.models):
                 differ = f"{shorten(predictions.models)}, those of the first are {shorten(models)}"
                 raise InputError(
@@ -268,10 +261,10 @@ def _scores_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     return groups | {"certainty": groups["certainty"].drop_vars("label_certainty", errors="ignore").mean("item")}
 
 
-def _require_means(predictions: Predictions, metrics: Sequence[Metric]) -> None:
-    means = Scorer(predictions, list(metrics)).means
-    if (means < 0).any():
-        raise InputError(
-            f"metric {metrics[int(np.argmin(means))].name!r} is not a mean over items, so batches do not add up to "
-            "it; leave it out, or call evaluate() on all items"
-        )
+def _require_means(metrics: Sequence[Metric]) -> None:
+    for metric in metrics:
+        if not isinstance(metric.record.kind, Mean):
+            raise InputError(
+                f"metric {metric.name!r} is not a mean over items, so batches do not add up to it; leave it out, or "
+                "call evaluate() on all items"
+            )

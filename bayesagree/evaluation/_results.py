@@ -1,7 +1,6 @@
-"""Groups of the result of an evaluation, from the sums over all items."""
+"""Groups of the result of an evaluation, from the sums over all items under each truth."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,114 +8,116 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations.runs import Runs
-from bayesagree.evaluation._sums import ScoreSums
+from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.item_weights import ItemGroups
-from bayesagree.metrics.another_annotator import BlockScoring
+from bayesagree.metrics._scorer import BlockSums, ItemSums, Scorer, by_slice
 from bayesagree.metrics.posterior_scores import warn_undefined
 
 # Of the variance of a score whose items are a sample.
 PARTS = np.array(["annotation", "test_set", "total", "run"])
 
 
-class Results(NamedTuple):
-    """All that the groups are made from."""
+class ScoredBlock(NamedTuple):
+    """A block of draws: sums over its items, and of each the shares of draws in which a label is best, and R-hat."""
 
-    sums: ScoreSums
-    scoring: BlockScoring
-    models: NDArray[Any]
+    sums: BlockSums
+    labels: Floats
+    r_hat: Floats
+
+
+def scored(scorer: Scorer, block: DrawBlock) -> ScoredBlock:
+    """Score a block of draws, where it was drawn."""
+    n_items, n_samples, depth = block.top_label.shape
+    n_labels = scorer.predictions.categories.size or 2  # of predicted numbers the sides of a threshold
+    labels = np.full((n_items, n_labels), np.nan)
+    if depth > 0:  # numbers without a threshold have no labels
+        cell = np.arange(n_items)[:, None] * n_labels + block.top_label[:, :, 0]
+        labels = np.bincount(cell.ravel(), minlength=n_items * n_labels).reshape(n_items, -1) / n_samples
+    r_hat = np.full(n_items, np.nan) if block.diagnostics is None else block.diagnostics[:, 0]
+    return ScoredBlock(scorer(block), labels, r_hat)
+
+
+class Results(NamedTuple):
+    """All that the groups are made from.
+
+    `sums` of each truth, `certainty` (truth, item), and under the first truth, where predictions inform it, that of
+    every label of a block of items.
+    """
+
+    sums: Sequence[ItemSums]
+    certainty: Floats
+    by_label: Sequence[Floats]
+    models: NDArray[Any] = np.empty(0)
     by: ItemGroups | None = None
     # Whether slices are in two by gold; else where they are, by annotations.
     gold: bool = False
     # Of models that answered several times; every score is then the mean over the runs.
     runs: Runs | None = None
 
-    def values(self, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
-        """Return the scores of the items of some slices at a reliability, shape (metric, model, sample)."""
-        found = self.of_rows(level, inside, bootstrap=bootstrap)
+    def over_truths(self, make: Callable[[ItemSums], Floats]) -> Floats:
+        """Stack what the sums of each truth give as the first dim."""
+        return np.stack([make(sums) for sums in self.sums])
+
+    def scores(self, sums: ItemSums, inside: Any = slice(None), *, weighted: bool = True) -> Floats:
+        """Return the scores of the items of some slices, shape (metric, model, sample)."""
+        found = sums.scores(inside, weighted=weighted)
         return found if self.runs is None else self.runs.mean(found)
-
-    def of_rows(self, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
-        """Return the same of every run of a model, shape (metric, row, sample)."""
-        found = self.sums.scores(self.scoring.scorer, level, inside, bootstrap=bootstrap)
-        slices, n_items = self.scoring.slices, self.sums.certainty.shape[1]
-        items = np.arange(n_items) if slices is None else np.flatnonzero(inside[slices.code])
-        weights = self.scoring.weights if bootstrap else None
-        scorer = self.scoring.scorer
-        for c in scorer.whole:
-            found[c, : scorer.n_models] = scorer.of_all(c, self.sums.labels[level], items, weights)
-        return found
-
-    def over_levels(self, make: Callable[[int], Floats]) -> Floats:
-        """Stack what each reliability gives as the first dim."""
-        return np.stack([make(level) for level in range(len(self.sums.total))])
 
     def groups(self, chains: int) -> dict[str, dict[str, Any]]:
         """Return the variables of every group of the result."""
-        bootstrap = self.scoring.weights is not None
-        n_slices = self.sums.size.shape[1]
-        every = np.ones(n_slices, bool)
+        first = self.sums[0]
+        metrics, n_slices = first.scorer.metrics, first.weight.shape[1]
         apart = 1 if self.by is None else self.by.names.size
-        # Scores from annotations alone, the second of the passes, are about the items that have some.
-        alone = np.arange(n_slices) % 2 == 1 if n_slices > apart and not self.gold else every
-        scores = self.over_levels(
-            lambda level: self.values(level, alone if level == 1 else every, bootstrap=bootstrap)
+        times = n_slices // apart  # twice each, without gold or annotations and with them
+        second = np.arange(n_slices) % 2 == 1
+        # Scores from annotations alone, under the second of the truths, are about the items that have some.
+        alone = second if times == 2 and not self.gold else slice(None)
+        scores = np.stack(
+            [self.scores(sums, alone if t == 1 else slice(None)) for t, sums in enumerate(self.sums)]
         )
-        dims = ("chain", "draw", "truth")
-        groups: dict[str, dict[str, Any]] = {
-            "posterior": self._by_metric(scores, chains, (*dims, "model")),
-            "certainty": {"annotation_certainty": (("truth", "item"), self.sums.certainty)},
-        }
-        for c, metric in enumerate(self.scoring.scorer.metrics):
+
+        def named(values: Floats, *dims: str) -> dict[str, Any]:
+            """Give values (truth, metric, ..., model, sample) the dims (chain, draw, truth, ...) of every metric."""
+            samples = np.moveaxis(values, -1, 0)
+            split, dims = (
+                samples.reshape(chains, -1, *samples.shape[1:]),
+                ("chain", "draw", "truth", *dims, "model"),
+            )
+            return {m.name: (dims, split[:, :, :, c], m.attrs) for c, m in enumerate(metrics)}
+
+        groups: dict[str, dict[str, Any]] = {"posterior": named(scores)}
+        groups["certainty"] = {"annotation_certainty": (("truth", "item"), self.certainty)}
+        for c, metric in enumerate(metrics):
             warn_undefined(scores[:, c], metric, self.models)
-        if bootstrap:
-            parts = self._variance(scores, every)
-            of_metric = {m.name: parts[:, :, c] for c, m in enumerate(self.scoring.scorer.metrics)}
-            groups["variance"] = {name: (("part", "truth", "model"), v) for name, v in of_metric.items()}
+        if first.scorer.weights is not None:
+            parts = self._variance(scores)
+            groups["variance"] = {
+                m.name: (("part", "truth", "model"), parts[:, :, c]) for c, m in enumerate(metrics)
+            }
         if self.runs is not None:
-            rows = self.over_levels(lambda level: self.of_rows(level, every, bootstrap=bootstrap))
-            groups["runs"] = self._by_metric(self.runs.apart(rows), chains, (*dims, "run", "model"))
-        if self.by is not None:
-            sliced = self.over_levels(lambda level: self._slices(level, apart, bootstrap=bootstrap))
-            groups["slices"] = self._by_metric(sliced, chains, (*dims, self.by.name, "side", "model"))
-        if self.gold:  # each slice is once without gold and once with it
-            for name, has_gold in (("gold_items", 1), ("other_items", 0)):
-                inside = np.arange(n_slices) % 2 == has_gold
-                if self.sums.size[0, inside].sum():
-                    part = self.over_levels(partial(self.values, inside=inside, bootstrap=bootstrap))
-                    groups[name] = self._by_metric(part, chains, (*dims, "model"))
+            groups["runs"] = named(self.runs.apart(self.over_truths(ItemSums.scores)), "run")
+        if (by := self.by) is not None:
+            sliced = self.over_truths(lambda sums: by_slice(lambda at: self.scores(sums, at), apart, times))
+            groups["slices"] = named(np.moveaxis(sliced, 3, 1), by.name, "side")
+        if self.gold:
+            for name, inside in (("gold_items", second), ("other_items", ~second)):
+                if first.weight[0, inside].sum():
+                    groups[name] = named(np.stack([self.scores(sums, inside) for sums in self.sums]))
         return groups
 
-    def _slices(self, level: int, n: int, *, bootstrap: bool) -> Floats:
-        """Return scores of each slice, the rest, and the difference, shape (metric, slice, side, model, sample)."""
-        out = []
-        for group in np.repeat(np.eye(n, dtype=bool), self.sums.size.shape[1] // n, axis=1):
-            inside, rest = (self.values(level, part, bootstrap=bootstrap) for part in (group, ~group))
-            out.append(np.stack([inside, rest, inside - rest]))
-        return np.moveaxis(np.stack(out), 2, 0)
-
-    def _by_metric(self, values: Floats, chains: int, dims: tuple[str, ...]) -> dict[str, Any]:
-        """Give values (reliability, metric, ..., sample) the dims (chain, draw, reliability, ...) of every metric."""
-        samples = np.moveaxis(values, -1, 0)
-        split = samples.reshape(chains, -1, *samples.shape[1:])
-        attrs = [m.attrs for m in self.scoring.scorer.metrics]
-        names = [m.name for m in self.scoring.scorer.metrics]
-        return {name: (dims, split[:, :, :, c], attrs[c]) for c, name in enumerate(names)}
-
-    def _variance(self, scores: Floats, every: NDArray[np.bool_]) -> Floats:
-        """Split the variance by the law of total variance, shape (part, reliability, metric, model).
+    def _variance(self, scores: Floats) -> Floats:
+        """Split the variance by the law of total variance, shape (part, truth, metric, model).
 
         Of a mean over items the part of the test set follows from the squares of the items; of any other metric, and
         with clusters, it is what the bootstrap adds to the variance of the scores of the fixed items.
         """
-        plain = self.over_levels(lambda level: self.values(level, every, bootstrap=False))
-        annotation, both = plain.var(axis=-1), scores.var(axis=-1)
-        test_set = np.maximum(both - annotation, 0.0)
-        if (runs := self.runs) is not None:  # what the bootstrap adds holds the noise of runs
-            run = self.over_levels(lambda level: runs.variance(self.of_rows(level, every, bootstrap=False)))
-            run = np.minimum(run, test_set)
+        rows = self.over_truths(lambda sums: sums.scores(weighted=False))
+        annotation = (rows if self.runs is None else self.runs.mean(rows)).var(axis=-1)
+        test_set = np.maximum(scores.var(axis=-1) - annotation, 0.0)
+        if self.runs is not None:  # what the bootstrap adds holds the noise of runs
+            run = np.minimum(self.runs.variance(rows), test_set)
             return np.stack([annotation, test_set - run, annotation + test_set, run])
-        exact = self.over_levels(lambda level: self.sums.test_set_variance(self.scoring.scorer, level))
-        weights = self.scoring.weights
+        exact, weights = self.over_truths(ItemSums.test_set_variance), self.sums[0].scorer.weights
         inexact = np.isnan(exact) | (weights is not None and weights.clustered)
         test_set = np.where(inexact, test_set, exact)
         return np.stack([annotation, test_set, annotation + test_set])

@@ -24,8 +24,8 @@ from bayesagree.evaluation._passes import Evaluation
 from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
+from bayesagree.metrics._checks import has_one_label
 from bayesagree.metrics._scorer import TruthIs
-from bayesagree.metrics.another_annotator import has_one_label
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
 from bayesagree.plausibility.registry import Plausibility, is_auto
 
@@ -161,6 +161,7 @@ def evaluate(
 
     Examples
     --------
+    >>> from bayesagree import Labels
     >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]], labels=["no", "yes"])
     >>> models = Predictions.from_labels({"A": ["no", "yes", "no"], "B": ["no", "no", "yes"]})
     >>> tree = evaluate(votes, models, random_seed=1)

@@ -1,128 +1,233 @@
-"""Scores of several models and metrics on the same draws, block of items by block; which truth a draw stands for."""
+"""Scores of models, block of draws by block: the reduction of a block, and the sums over all items done so far.
+
+In each draw the label of another annotator is drawn from the plausibilities of that draw. A label stands for the model
+that always gives it, so that every metric of models is one of annotators too: the sums of these models, each on the
+draws in which the annotator gives its label.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Advance, Floats, Places
-from bayesagree.annotations._model_outputs import require_probabilities
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, shorten
-from bayesagree.inference.blocks import DrawBlock
-from bayesagree.inference.item_weights import ItemWeights
-from bayesagree.inference.streams import BLOCK, Seed, block_generator, stream_apart
-from bayesagree.inference.top_labels import Truth, TruthDraws, number_draws, truth_draws
+from bayesagree.errors import InputError
+from bayesagree.inference.blocks import DrawBlock, label_dtype
+from bayesagree.inference.item_weights import ItemGroups, ItemWeights
+from bayesagree.inference.results import check_size
+from bayesagree.inference.streams import BLOCK, block_generator
+from bayesagree.metrics._checks import check_predictions, has_one_label
 from bayesagree.metrics.records import Mean, Sums, Whole
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.values import Drawn, Given, weighted_sum
 
 TruthIs = Literal["top", "sampled"]
+# Name of the line among the models.
+ANOTHER_ANNOTATOR = "another annotator"
 
 
+class BlockSums(NamedTuple):
+    """Sums over the items of a block in each slice that has some there.
+
+    `groups` (slice); `sums` (weighting, slice, component, model, sample), plain and of the bootstrap where there is
+    one; `weight` (weighting, slice, sample), what the items count; `square` (component, model), squares of means over
+    items; `truth` (item, sample), where metrics of all items need it.
+    """
+
+    items: slice
+    groups: list[int]
+    sums: Floats
+    weight: Floats
+    square: Floats
+    truth: NDArray[Any] | None
+
+
+@dataclass(frozen=True, eq=False)
 class Scorer:
-    """Scores of blocks of draws.
+    """How blocks of draws are scored: models and metrics, and what is summed apart.
 
     Parameters
     ----------
     predictions
-        Predictions, aligned with the items and labels of the draws.
+        Aligned with the items and labels of the draws.
     metrics
         What to compute.
-
-    Attributes
-    ----------
-    depth, needs_plausibility
-        How many best labels of each draw count, and whether all plausibilities do.
-    n_components
-        Numbers that are summed over items: one for a mean, several for a score of sums.
-    means
-        The component of each metric that is a mean over items, -1 for the others.
-    whole
-        Which metrics need all items at once.
-    n_models, n_labels
-        Number of models, and of labels.
-    numeric
-        Whether the models predict numbers.
+    slices
+        Groups of items that are summed apart.
+    weights
+        Bootstrap of the items.
+    sampled
+        Stream of sampled truths, where the truth is one.
+    another
+        Stream of the labels of another annotator, who is the last model of the sums.
     """
 
-    def __init__(self, predictions: Predictions, metrics: Sequence[Metric]) -> None:
-        check_predictions(predictions, metrics)
-        self.metrics = tuple(metrics)
-        self.given = Given.of(predictions, max(m.k for m in metrics))
-        self.n_models, self.n_labels = predictions.models.size, predictions.categories.size
-        self.numeric = predictions.numbers is not None
-        self.depth = max(m.depth for m in metrics)
-        self.needs_plausibility = any(m.record.against_distribution for m in metrics)
-        self.whole = [c for c, m in enumerate(metrics) if isinstance(m.record.kind, Whole)]
-        names = [str(name) for name in predictions.categories.tolist()]
-        self._label = [None if m.label is None else names.index(m.label) for m in metrics]
-        # What is summed, and where: metrics of the same sums share them.
-        self._sums: dict[tuple[Callable[..., Any], Any, bool], slice] = {}
-        self._at: list[slice] = []
-        self.n_components = 0
-        for metric in metrics:
-            self._at.append(self._place(metric))
-        mean = [isinstance(m.record.kind, Mean) for m in metrics]
-        self.means = np.array([at.start if known else -1 for at, known in zip(self._at, mean)])
+    predictions: Predictions
+    metrics: Sequence[Metric]
+    slices: ItemGroups | None = None
+    weights: ItemWeights | None = None
+    sampled: np.random.SeedSequence | None = None
+    another: np.random.SeedSequence | None = None
 
-    def _place(self, metric: Metric) -> slice:
+    def __post_init__(self) -> None:
+        check_predictions(self.predictions, self.metrics)
+        for metric in self.metrics if self.another else ():
+            if not has_one_label(metric):
+                raise InputError(
+                    f"{metric.name} does not exist for another annotator, who gives one label: the metric "
+                    "needs a whole order of labels or items, or runs"
+                )
+
+    @cached_property
+    def given(self) -> Given:
+        """The predictions as metrics read them."""
+        return Given.of(self.predictions, max(m.k for m in self.metrics))
+
+    @cached_property
+    def always(self) -> Given:
+        """For each label the model that gives it to all items of a block."""
+        names = self.predictions.categories
+        scores = np.repeat(np.eye(names.size)[:, None], BLOCK, axis=1)
+        return Given.of(Predictions(names, np.arange(BLOCK), names, scores, None))
+
+    @property
+    def n_models(self) -> int:
+        """Number of lines: models, or runs of them, and another annotator."""
+        return self.predictions.models.size + (self.another is not None)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the models predict numbers."""
+        return self.predictions.numbers is not None
+
+    @property
+    def depth(self) -> int:
+        """How many best labels of each draw count."""
+        return max(m.depth for m in self.metrics)
+
+    @property
+    def needs_plausibility(self) -> bool:
+        """Whether all plausibilities of a draw count."""
+        drawn = self.sampled is not None and not self.numeric
+        return drawn or self.another is not None or any(m.record.against_distribution for m in self.metrics)
+
+    @property
+    def whole(self) -> list[int]:
+        """Which metrics need all items at once."""
+        return [c for c, m in enumerate(self.metrics) if isinstance(m.record.kind, Whole)]
+
+    @property
+    def whole_shares(self) -> bool:
+        """Whether one of these compares with all plausibilities."""
+        return any(self.metrics[c].record.against_distribution for c in self.whole)
+
+    @property
+    def n_components(self) -> int:
+        """Numbers that are summed over items: one for a mean, several for a score of sums."""
+        return max(at.stop for at in self.parts)
+
+    @cached_property
+    def parts(self) -> list[slice]:
+        """Where the components of each metric stand among all sums; metrics of the same sums share them."""
+        known: dict[Any, slice] = {}
+        for key, size in map(self._summed, self.metrics):
+            end = max((at.stop for at in known.values()), default=0)
+            known.setdefault(key, slice(end, end + size))
+        return [known[self._summed(metric)[0]] for metric in self.metrics]
+
+    def _summed(self, metric: Metric) -> tuple[tuple[Any, Any], int]:
+        """Return the function that sums a metric and its number, and how many components it has."""
         kind = metric.record.kind
-        if isinstance(kind, Whole):
-            return slice(0, 0)
-        size = 1 if isinstance(kind, Mean) else kind.size(self.n_labels, metric.number)
-        key = (kind.value, metric.number, True) if isinstance(kind, Mean) else (kind.add, size, False)
-        if key not in self._sums:
-            self._sums[key] = slice(self.n_components, self.n_components + size)
-            self.n_components += size
-        return self._sums[key]
+        if isinstance(kind, Mean):
+            return (kind.value, metric.number), 1
+        size = kind.size(self.predictions.categories.size, metric.number) if isinstance(kind, Sums) else 0
+        return (kind.add if isinstance(kind, Sums) else None, size), size
 
-    def sums(self, block: DrawBlock, weights: Floats | None = None) -> Floats:
-        """Return the sums of a block, plain or with weights (item, sample), shape (component, model, sample)."""
-        return self.score(block, (weights,))[0][0]
+    def __call__(self, block: DrawBlock) -> BlockSums:
+        """Sum a block."""
+        if self.sampled is not None:
+            block = sampled_block(block, self.sampled)
+        labels = None if self.another is None else picked_labels(block, self.another)
+        code = np.zeros(len(block.top_label), int) if self.slices is None else self.slices.code[block.items]
+        rows = None if self.weights is None else self.weights.rows(block.items)
+        groups, found, weight = np.unique(code).tolist(), [], []
+        for group in groups:
+            inside = np.flatnonzero(code == group)
+            weightings = [None] if rows is None else [None, np.ascontiguousarray(rows[inside])]
+            found.append(self.sums(block.some(inside), weightings, None if labels is None else labels[inside]))
+            plain = np.full(block.top_label.shape[1], float(inside.size))
+            weight.append([plain if of is None else of.sum(axis=0) for of in weightings])
+        sums, squares = zip(*found)
+        truth = None if not self.whole else block.plausibility if self.whole_shares else block.truth
+        return BlockSums(
+            block.items, groups, np.stack(sums, axis=1), np.stack(weight, axis=1), np.sum(squares, axis=0), truth
+        )
 
-    def score(self, block: DrawBlock, weightings: Sequence[Floats | None]) -> tuple[Floats, Floats]:
-        """Sum a block, plainly (None) or with weights: (weighting, component, model, sample).
+    def sums(
+        self, block: DrawBlock, weightings: Sequence[Floats | None] = (None,), labels: NDArray[Any] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Sum a block, plainly (None) or with weights (item, sample): (weighting, component, model, sample).
 
-        Of two weightings also return the squares of means over items and draws, shape (component, model).
+        With the labels of another annotator (item, sample), the last model is that one. Also return the squares of
+        means over items and draws, shape (component, model), where there are two weightings.
         """
-        drawn = Drawn(block, self.n_labels or 2)
-        out = np.zeros((len(weightings), self.n_components, self.n_models, block.top_label.shape[1]))
-        square = np.full((self.n_components, self.n_models), np.nan)
-        for m in range(self.n_models):
-            given = self.given.one(m, block.items)
-            for (function, number, mean), at in self._sums.items():
-                if not mean:
-                    for w, weights in enumerate(weightings):
-                        out[w, at, m] = function(drawn, given, weights, number)
-                    continue
-                value = function(drawn, given) if number is None else function(drawn, given, number)
-                if len(weightings) > 1:
-                    square[at, m] = np.einsum("is,is->", value, value, dtype=np.float64)
-                for w, weights in enumerate(weightings):
-                    out[w, at, m] = weighted_sum(value, weights)
+        n_labels = self.predictions.categories.size or 2  # of predicted numbers the sides of a threshold
+        drawn, at = Drawn(block, n_labels), range(self.predictions.models.size)
+        found = [self._model(drawn, self.given.one(m, block.items), weightings) for m in at]
+        if labels is not None:
+            line: Any = 0.0
+            for label in np.unique(labels):
+                own = labels == label
+                inside = np.flatnonzero(own.any(axis=1))
+                given = self.always.one(int(label), slice(inside.size))
+                rows = [own[inside] * (1.0 if of is None else of[inside]) for of in weightings]
+                line = line + self._model(Drawn(block.some(inside), n_labels), given, rows)[0]
+            found.append((line, np.full(len(found[0][1]), np.nan)))
+        return np.stack([sums for sums, _ in found], axis=2), np.stack([square for _, square in found], axis=1)
+
+    def _model(self, drawn: Drawn, given: Given, weightings: Sequence[Floats | None]) -> tuple[Floats, Floats]:
+        """Return the sums of a model, shape (weighting, component, sample), and squares (component,)."""
+        n = self.n_components
+        out, square = np.zeros((len(weightings), n, drawn.block.top_label.shape[1])), np.full(n, np.nan)
+        done = set[int]()
+        for metric, at in zip(self.metrics, self.parts):
+            if at.start in done or isinstance(kind := metric.record.kind, Whole):
+                continue
+            done.add(at.start)
+            if isinstance(kind, Sums):
+                for w, rows in enumerate(weightings):
+                    out[w, at] = kind.add(drawn, given, rows, at.stop - at.start)
+                continue
+            value = kind.value(drawn, given, *metric.numbered)
+            if len(weightings) > 1:
+                square[at] = np.einsum("is,is->", value, value, dtype=np.float64)
+            for w, rows in enumerate(weightings):
+                out[w, at] = weighted_sum(value, rows)
         return out, square
 
     def of_items(self, block: DrawBlock) -> Floats:
         """Return the mean over draws of the first metric, a mean over items: shape (model, item)."""
-        metric, drawn = self.metrics[0], Drawn(block, self.n_labels or 2)
+        metric, drawn = self.metrics[0], Drawn(block, self.predictions.categories.size or 2)
         if not isinstance(metric.record.kind, Mean):
             raise InputError(f"{metric.name} is not a mean over items, so single items have no value")
-        numbered = () if metric.number is None else (metric.number,)
-        given = (self.given.one(m, block.items) for m in range(self.n_models))
-        return np.stack([metric.record.kind.value(drawn, one, *numbered).mean(axis=1) for one in given])
+        given = [self.given.one(m, block.items) for m in range(self.n_models)]
+        return np.stack([metric.record.kind.value(drawn, one, *metric.numbered).mean(axis=1) for one in given])
 
     def finish(self, sums: Floats, total: Floats | float) -> Floats:
         """Return the scores (metric, model, sample) of the sums of all items and their total weight."""
         out = np.full((len(self.metrics), *sums.shape[1:]), np.nan)
-        for c, (metric, at) in enumerate(zip(self.metrics, self._at)):
+        names = [str(name) for name in self.predictions.categories.tolist()]
+        for c, (metric, at) in enumerate(zip(self.metrics, self.parts)):
             kind = metric.record.kind
             if isinstance(kind, Mean):
                 out[c] = sums[at.start] / total
             elif isinstance(kind, Sums):
-                out[c] = kind.score(sums[at], np.asarray(total, np.float64), metric.number, self._label[c])
+                label = None if metric.label is None else names.index(metric.label)
+                out[c] = kind.score(sums[at], np.asarray(total, np.float64), metric.number, label)
         return out
 
     def of_all(
@@ -143,151 +248,93 @@ class Scorer:
         return record.kind.function(truth, self.given, items, weights, *progress)
 
 
-def check_order(metrics: Sequence[Metric], has_order: bool, n_labels: int) -> None:
-    """Refuse metrics that use the order of labels which have none; two labels are in order either way."""
-    wrong = [metric.name for metric in metrics if metric.record.ordered]
-    if wrong and not has_order and n_labels > 2:
-        raise InputError(
-            f"{wrong[0]} uses the order of the labels, and these have none; read them with ordered=True and "
-            "labels=[...], lowest first, or leave the metric out"
-        )
-
-
-def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> None:
-    """Refuse metrics of scores, probabilities, numbers or labels that the predictions lack."""
-    n_labels, names = predictions.categories.size, [str(name) for name in predictions.categories.tolist()]
-    fewest = 1 if predictions.runs is None else int(np.bincount(predictions.runs.code).min())
-    for metric in metrics:
-        record, name = metric.record, metric.name
-        if record.runs and fewest < (needed := int(metric.number or 2)):
-            raise InputError(
-                f"{name} needs {needed} runs of every model, and one has {fewest}; a column run= of "
-                "Predictions.from_long tells answers of one model to one item apart"
-            )
-        if (record.needs == "numbers") != (predictions.numbers is not None) and not record.by_user:
-            has = "labels" if predictions.numbers is None else "numbers"
-            wants = (
-                "numbers (Predictions.from_numbers)"
-                if has == "labels"
-                else 'labels; numbers have "mae" and its kin'
-            )
-            raise InputError(f"{name} needs {wants}, but these predictions are {has}")
-        if record.needs == "numbers":
-            tail, levels = (1 - (metric.number or 0) / 100) / 2, np.asarray(predictions.levels)
-            if metric.number is not None and not max(levels[0], 1 - levels[-1]) - 1e-9 <= tail < 0.5:
-                raise InputError(
-                    f"{name} needs quantiles at {tail:g} and {1 - tail:g} or samples beyond them; the predictions go "
-                    f"from {levels[0]:g} to {levels[-1]:g}"
-                )
-            continue
-        of_one_label = record.against == "order" and metric.depth == metric.k == 1
-        if record.needs != "labels" and not of_one_label:
-            if predictions.scores is None:
-                raise InputError(
-                    f"{name} needs {record.needs}, but these predictions are one hard label per item; "
-                    "use Predictions.from_scores"
-                )
-            if record.needs == "probabilities":
-                whose = np.asarray(predictions.scores), predictions.models, predictions.items
-                require_probabilities(*whose, f"{name} needs probabilities", "apply a softmax")
-        if metric.k > n_labels > 0:
-            raise InputError(f"{name} looks at {metric.k} labels, but there are {n_labels}")
-        if record.two_labels and n_labels != 2:
-            others = f"{name}_macro, _micro, _weighted, or {name}[label] for one of them"
-            others = "roc_auc_ovr or roc_auc_ovo" if name == "roc_auc" else others
-            raise InputError(
-                f"{name} takes the last of two labels as positive, but there are {n_labels}; use {others}"
-            )
-        if metric.label is not None and metric.label not in names:
-            raise InputError(f"{name}: the labels are {shorten(predictions.categories)}")
-
-
-class BlockSums(NamedTuple):
-    """Sums over the items of a block in each slice that has some there.
-
-    `groups` (slice); `total`, `weighted` (slice, component, model, sample), the latter empty without a bootstrap;
-    `size` (slice) and `weight` (slice, sample), what the items count; `square` (component, model); `labels` (item,
-    sample), the true labels where metrics of all items need them.
-    """
-
-    groups: Places
-    total: Floats
-    weighted: Floats
-    size: Floats
-    weight: Floats
-    square: Floats
-    labels: NDArray[Any]
-
-
-class GroupSums:
-    """Sums over the items of each slice.
+class ItemSums:
+    """Sums over the items done so far, and the scores that they make.
 
     Parameters
     ----------
-    n_groups
-        Number of slices.
-    shape
-        (component, model, sample).
+    scorer
+        What is summed.
+    n_samples
+        Number of draws.
+    advance
+        Called after every function of the user's.
+
+    Attributes
+    ----------
+    sums, weight, square
+        As in `BlockSums`, of all slices.
     """
 
-    def __init__(self, n_groups: int, shape: tuple[int, ...]) -> None:
-        self._sums, self._totals = np.zeros((n_groups, *shape)), np.zeros((n_groups, shape[-1]))
+    def __init__(self, scorer: Scorer, n_samples: int, advance: Advance | None = None) -> None:
+        self.scorer, self._advance = scorer, advance
+        n_slices = 1 if scorer.slices is None else scorer.slices.names.size
+        models, n_items, n_labels = (
+            scorer.n_models,
+            scorer.predictions.items.size,
+            scorer.predictions.categories.size,
+        )
+        shape = (scorer.n_components, models)
+        n_weightings = 1 if scorer.weights is None else 2
+        self.sums = np.zeros((n_weightings, n_slices, *shape, n_samples))
+        self.weight, self.square = np.zeros((n_weightings, n_slices, n_samples)), np.zeros(shape)
+        self._truth = np.zeros((0, 0))
+        if scorer.whole:
+            kept: dict[str, int] = {"item": n_items, "sample": n_samples}
+            dtype: Any = np.float64 if scorer.numeric else label_dtype(n_labels)
+            if scorer.whole_shares:
+                kept, dtype = kept | {"category": n_labels}, np.float64
+            check_size(kept, np.dtype(dtype).itemsize, "metrics of all items at once need every draw: use fewer")
+            self._truth = np.zeros(tuple(kept.values()), dtype)
 
-    def add(self, group: int, sums: Floats, total: Floats | float) -> None:
-        """Add some items of a slice, and their weight."""
-        self._sums[group] += sums
-        self._totals[group] += total
+    def add(self, block: BlockSums) -> None:
+        """Add a block of items."""
+        self.sums[:, block.groups] += block.sums
+        self.weight[:, block.groups] += block.weight
+        self.square += block.square
+        if block.truth is not None:
+            self._truth[block.items] = block.truth
 
-    def add_block(self, block: BlockSums) -> None:
-        """Add the weighted sums of a block, or the plain ones where nothing is weighted."""
-        plain = not block.weight.size
-        sums, totals = (block.total, block.size) if plain else (block.weighted, block.weight)
-        for at, group in enumerate(block.groups):
-            self.add(int(group), sums[at], totals[at])
+    def scores(self, inside: NDArray[np.bool_] | slice = slice(None), *, weighted: bool | None = None) -> Floats:
+        """Return the scores in every draw of the items of some slices, shape (metric, model, sample).
 
-    def scores(self, finish: Callable[[Floats, Floats], Floats], *, sliced: bool) -> Floats:
-        """Return the scores of all items (model, sample), or of slices (slice, side, model, sample)."""
-        all_sums, all_totals = self._sums.sum(axis=0), self._totals.sum(axis=0)
-        if not sliced:
-            return finish(all_sums, all_totals)
-        out = []
-        for sums, totals in zip(self._sums, self._totals):
-            inside, rest = finish(sums, totals), finish(all_sums - sums, all_totals - totals)
-            out.append(np.stack([inside, rest, inside - rest]))
-        return np.stack(out)
+        Weighted by the bootstrap where there is one, or plain.
+        """
+        weighting = -1 if weighted is None or weighted else 0
+        found = self.scorer.finish(*(of[weighting, inside].sum(axis=0) for of in (self.sums, self.weight)))
+        slices, n_items = self.scorer.slices, self.scorer.predictions.items.size
+        items = np.arange(n_items)
+        if slices is not None:
+            items = np.flatnonzero(np.isin(slices.code, np.arange(slices.names.size)[inside]))
+        weights = self.scorer.weights if weighting else None
+        for c in self.scorer.whole:
+            found[c] = self.scorer.of_all(c, self._truth, items, weights, self._advance)
+        return found
 
+    def test_set_variance(self) -> Floats:
+        """Return the expected variance that a Bayesian bootstrap adds to a mean over items, shape (metric, model).
 
-def draws_for(
-    metric: Metric, truth: Truth, *, truth_is: TruthIs, threshold: float | None, random_seed: Seed,
-    plausibility: bool = False, numeric: bool = False,
-) -> TruthDraws:  # fmt: skip
-    """Return the draws of a truth, as a metric reads them."""
-    check_truth_is(truth_is, metric)
-    sampled = truth_is == "sampled"
-    full = (sampled and not numeric) or plausibility or metric.record.against_distribution
-    if numeric:
-        draws = number_draws(truth, threshold)
-    else:
-        draws = truth_draws(truth, metric.depth, threshold=threshold, plausibility=full)
-    return with_sampled_labels(draws, random_seed) if sampled else draws
-
-
-def check_truth_is(truth_is: str, metric: Metric) -> None:
-    """Refuse a truth that a metric does not have."""
-    one_of(truth_is, "truth_is", ("top", "sampled"))
-    if truth_is == "sampled" and metric.depth > 1:
-        raise InputError(f"{metric.name} compares {metric.depth} labels of a draw; a sampled truth is one label")
+        Given a draw, flat Dirichlet weights have variance (mean of squares - square of mean) / (n + 1). NaN for metrics
+        that are no means over items.
+        """
+        n_items, n_samples = self.scorer.predictions.items.size, self.sums.shape[-1]
+        mean = self.sums[0].sum(axis=0) / n_items
+        found = (self.square / (n_items * n_samples) - (mean**2).mean(axis=-1)) / (n_items + 1)
+        means = [isinstance(m.record.kind, Mean) for m in self.scorer.metrics]
+        none = np.full(found.shape[1], np.nan)
+        return np.stack([found[at.start] if mean else none for at, mean in zip(self.scorer.parts, means)])
 
 
-def with_sampled_labels(draws: TruthDraws, random_seed: Seed) -> TruthDraws:
-    """Return draws whose only best label is sampled from the plausibilities: the label of one more annotator."""
-    root = stream_apart(random_seed, "sampled truth")
-    read = draws.read
+def by_slice(scores: Callable[[NDArray[np.bool_]], Floats], n: int, times: int = 1) -> Floats:
+    """Return scores (..., model, sample) of each of n slices, the rest, and the difference: (slice, side, ...).
 
-    def sampled(items: slice) -> DrawBlock:
-        return sampled_block(read(items), root)
-
-    return replace(draws, read=sampled)
+    Each slice is `times` neighbours of those that are summed apart.
+    """
+    out = []
+    for group in np.repeat(np.eye(n, dtype=bool), times, axis=1):
+        inside, rest = scores(group), scores(~group)
+        out.append(np.stack([inside, rest, inside - rest]))
+    return np.stack(out)
 
 
 def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:

@@ -21,11 +21,11 @@ from bayesagree.errors import warn
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
-from bayesagree.inference.streams import Seed
-from bayesagree.inference.top_labels import Truth, TruthDraws, of_items, states_order
+from bayesagree.inference.streams import Seed, stream_apart
+from bayesagree.inference.top_labels import Truth, number_draws, of_items, states_order, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
-from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, check_order, draws_for
-from bayesagree.metrics.another_annotator import BlockScoring
+from bayesagree.metrics._checks import check_order, check_truth_is
+from bayesagree.metrics._scorer import ItemSums, Scorer, TruthIs, by_slice
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.metrics.votes_alone import vote_scores
 from bayesagree.plausibility.votes import one_label_each
@@ -135,31 +135,38 @@ def score(
         truth, predictions = _of_items(truth, kept), kept
     if isinstance(truth, Labels):
         check_order([requested], truth.has_order, truth.categories.size)
-        values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, random_seed)
+        slices = None if by is None else ItemGroups.of(by, truth.items, "by")
+        clusters = None if cluster is None else ItemGroups.of(cluster, truth.items, "cluster")
+        weights = ItemWeights(clusters, truth.items.size, 4000, random_seed)
+        values = vote_scores(requested, truth, predictions, truth_is, slices, weights)
         return _result(values, requested, predictions, (4, 1000), slices)
     if isinstance(truth, xr.DataArray):
         _warn_plug_in(requested)
-    how: Any = {"truth_is": truth_is, "threshold": threshold, "random_seed": random_seed}
-    draws = draws_for(requested, truth, **how, numeric=predictions.numbers is not None)
-    check_order([requested], states_order(truth, draws.labels), draws.labels.size)
-    given = predictions.aligned(draws.items, draws.labels)
-    slices = None if by is None else ItemGroups.of(by, draws.items, "by")
-    weights, scorer = _cluster_weights(cluster, draws, random_seed), Scorer(given, [requested])
-    if requested.record.one_true_label and isinstance(truth, xr.DataArray) and by is None and cluster is None:
-        values = _shared_by_ties(scorer, truth)[:, None]
-    elif scorer.whole:
-        values = _of_whole(scorer, draws, slices, weights, advance)
+    check_truth_is(truth_is, requested)
+    sampled = stream_apart(random_seed, "sampled truth") if truth_is == "sampled" else None
+    if predictions.numbers is not None:
+        draws = number_draws(truth, threshold)
     else:
-        values = _of_sums(BlockScoring(scorer, slices, weights), draws, client, advance)
+        full = truth_is == "sampled" or requested.record.against_distribution
+        draws = truth_draws(truth, requested.depth, threshold=threshold, plausibility=full)
+    check_order([requested], states_order(truth, draws.labels), draws.labels.size)
+    slices = None if by is None else ItemGroups.of(by, draws.items, "by")
+    n_samples, weights = draws.chains * draws.draws, None
+    if cluster is not None:
+        weights = ItemWeights(
+            ItemGroups.of(cluster, draws.items, "cluster"), draws.items.size, n_samples, random_seed
+        )
+    scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested], slices, weights, sampled)
+    if requested.record.one_true_label and isinstance(truth, xr.DataArray) and by is None and cluster is None:
+        return _result(_shared_by_ties(scorer, truth)[:, None], requested, predictions, (1, 1), None)
+    sums = ItemSums(scorer, n_samples, advance)
+    for done in draws.map(scorer, client):
+        sums.add(done)
+        if not requested.record.by_user:
+            advance(done.items.stop - done.items.start)
+    n = 0 if slices is None else slices.names.size
+    values = by_slice(lambda inside: sums.scores(inside)[0], n) if n else sums.scores()[0]
     return _result(values, requested, predictions, (draws.chains, draws.draws), slices)
-
-
-def _cluster_weights(cluster: ItemGroup | None, draws: TruthDraws, random_seed: Seed) -> ItemWeights | None:
-    """Return the Bayesian bootstrap of clusters of items."""
-    if cluster is None:
-        return None
-    clusters = ItemGroups.of(cluster, draws.items, "cluster")
-    return ItemWeights(clusters, draws.items.size, draws.chains * draws.draws, random_seed)
 
 
 def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> Floats:
@@ -169,7 +176,7 @@ def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> Floats:
     n_items, n_labels = on_top.shape
     every = np.tile(np.arange(n_labels, dtype=label_dtype(n_labels)), (n_items, 1))[:, :, None]
     share = on_top / on_top.sum(axis=1, keepdims=True)
-    return scorer.sums(DrawBlock(slice(0, n_items), every), share)[0].sum(axis=1) / n_items
+    return scorer.sums(DrawBlock(slice(0, n_items), every), [share])[0][0, 0].sum(axis=1) / n_items
 
 
 def _of_items(truth: Truth | Labels, kept: Predictions) -> Truth | Labels:
@@ -177,53 +184,6 @@ def _of_items(truth: Truth | Labels, kept: Predictions) -> Truth | Labels:
     if isinstance(truth, Labels):
         return truth.select(np.isin(truth.items, kept.items)[truth.item_index])
     return of_items(truth, kept.items)
-
-
-def _of_sums(
-    how: BlockScoring, draws: TruthDraws, client: Any = None, advance: Advance = lambda done: None
-) -> Floats:
-    """Score by sums over the items of each slice: (model, sample), or (slice, side, model, sample)."""
-    n_models, slices = how.scorer.n_models + (how.annotator is not None), how.slices
-    shape = (how.scorer.n_components, n_models, draws.chains * draws.draws)
-    sums = GroupSums(1 if slices is None else slices.names.size, shape)
-    for done in draws.map(how, client):
-        sums.add_block(done)
-        advance(int(done.size.sum()))
-    return sums.scores(lambda s, t: how.scorer.finish(s, t)[0], sliced=slices is not None)
-
-
-def _of_whole(
-    scorer: Scorer, draws: TruthDraws, slices: ItemGroups | None, weights: ItemWeights | None, advance: Advance
-) -> Floats:
-    """Score by all items of a draw at once."""
-    full = scorer.needs_plausibility
-    truth = np.concatenate([np.asarray(b.plausibility) if full else b.truth for b in draws.blocks])
-    every = np.arange(len(truth))
-    if slices is None:
-        return scorer.of_all(0, truth, every, weights, advance)
-    out = []
-    for g in range(slices.names.size):
-        both = [
-            scorer.of_all(0, truth, np.flatnonzero(part), weights, advance)
-            for part in (slices.code == g, slices.code != g)
-        ]
-        out.append(np.stack([*both, both[0] - both[1]]))
-    return np.stack(out)
-
-
-def _of_votes(
-    labels: Labels,
-    predictions: Predictions,
-    requested: Metric,
-    truth_is: TruthIs,
-    by: Any,
-    cluster: Any,
-    random_seed: Seed,
-) -> tuple[Floats, ItemGroups | None]:
-    slices = None if by is None else ItemGroups.of(by, labels.items, "by")
-    clusters = None if cluster is None else ItemGroups.of(cluster, labels.items, "cluster")
-    weights = ItemWeights(clusters, labels.items.size, 4000, random_seed)
-    return vote_scores(requested, labels, predictions, truth_is, slices, weights), slices
 
 
 def _result(

@@ -121,6 +121,11 @@ class Metric:
         return {"higher_is_better": int(self.record.higher_is_better)} | ({} if best is None else {"best": best})
 
     @property
+    def numbered(self) -> tuple[float, ...]:
+        """The number, as the last argument of functions that take one."""
+        return () if self.number is None else (self.number,)
+
+    @property
     def k(self) -> int:
         """The number of best labels that are compared; 1 for metrics that compare one."""
         return int(self.number or 1) if self.record.against == "order" else 1

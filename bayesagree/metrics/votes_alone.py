@@ -14,7 +14,9 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.streams import item_blocks
-from bayesagree.metrics._scorer import GroupSums, check_predictions
+from bayesagree.metrics._checks import check_predictions
+from bayesagree.metrics._scorer import by_slice
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.metrics.registry import METRICS, Metric
 from bayesagree.metrics.values import Given
 
@@ -36,18 +38,19 @@ def vote_scores(
             f"{shorten(labels.items[~known])}"
         )
     terms = np.where(known, terms, 0.0)
-    code = np.zeros(known.size, np.intp) if slices is None else slices.code
-    sums = GroupSums(1 if slices is None else slices.names.size, (len(terms), weights.n_samples))
+    code, n = (np.zeros(known.size, np.intp), 1) if slices is None else (slices.code, slices.names.size)
+    total, weight = np.zeros((n, len(terms), weights.n_samples)), np.zeros((n, weights.n_samples))
     for items in item_blocks(known.size):
         rows = weights.rows(items) * known[items, None]
         for group in np.unique(code[items]):
             inside = code[items] == group
-            sums.add(int(group), terms[:, items][:, inside] @ rows[inside], rows[inside].sum(axis=0))
-    return sums.scores(_mean, sliced=slices is not None)
+            total[group] += terms[:, items][:, inside] @ rows[inside]
+            weight[group] += rows[inside].sum(axis=0)
 
+    def mean(some: Any) -> Floats:
+        return ratio(total[some].sum(axis=0), weight[some].sum(axis=0))
 
-def _mean(total: Floats, weight: Floats) -> Floats:
-    return np.divide(total, weight, out=np.full(total.shape, np.nan), where=weight > 0)
+    return mean(slice(None)) if slices is None else by_slice(mean, n)
 
 
 def unbiased_terms(metric: Metric, labels: Labels, predictions: Predictions, truth_is: str = "top") -> Floats:

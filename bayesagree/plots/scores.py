@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree.evaluation.comparison import compare, computed_name, metric_draws
 from bayesagree.evaluation.tables import score_intervals
-from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
+from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
 from bayesagree.plots._panels import COLOURS, one_panel, style, write_cells
 
 if TYPE_CHECKING:

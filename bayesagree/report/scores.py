@@ -17,7 +17,8 @@ from bayesagree.evaluation.gold import gold_notes
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.inference.results import settings_of
-from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, has_one_label
+from bayesagree.metrics._checks import has_one_label
+from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.report.settings import Case

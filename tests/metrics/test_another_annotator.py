@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from metrics._truths import posterior
 
-from bayesagree import InputError, Labels, Predictions, compare, dirichlet, evaluate, simulate
-from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
+from bayesagree import InputError, Labels, Predictions, compare, dirichlet, evaluate, score, simulate
+from bayesagree.inference.streams import stream_apart
+from bayesagree.inference.top_labels import truth_draws
+from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR, picked_labels
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +39,9 @@ def test_expectation_over_labels(shares, metric, truth_is, expected):
 
 
 def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
-    from bayesagree import score
-    from bayesagree.metrics._scorer import draws_for
-    from bayesagree.metrics.another_annotator import AnotherAnnotator
-    from bayesagree.metrics.registry import Metric
-
-    tree, metric = posterior(shares[:, :5]), Metric.named("f1_macro")
-    draws = draws_for(metric, tree, truth_is="top", threshold=None, random_seed=3, plausibility=True)
-    said = AnotherAnnotator([metric], draws.labels, 3).labels(next(draws.blocks))
+    tree = posterior(shares[:, :5])
+    block = next(truth_draws(tree, 1, plausibility=True).blocks)
+    said = picked_labels(block, stream_apart(3, "another annotator"))
     found = another(tree, "f1_macro").values.ravel()
     for s in range(10):
         one = posterior(shares[s // 5, s % 5][None, None])

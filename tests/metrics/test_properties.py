@@ -6,8 +6,9 @@ import xarray as xr
 from metrics._cases import Case, case_of, name_of, numbers, soft
 
 from bayesagree import score
+from bayesagree.inference.top_labels import number_draws, truth_draws
 from bayesagree.metrics import per_item
-from bayesagree.metrics._scorer import Scorer, draws_for
+from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import METRICS, Metric
 
@@ -36,16 +37,15 @@ def test_an_item_of_weight_two_is_two_items(pattern):
     every = np.arange(case.given.shape[1])
     times = np.random.default_rng(4).integers(1, 4, every.size)
 
-    def block(items):
-        how = {"truth_is": "top", "threshold": None, "random_seed": 1, "numeric": metric.record.needs == "numbers"}
-        return draws_for(metric, picked(case.truth, items), **how).read(slice(0, items.size))
+    def sums(items, weights):
+        truth, scorer = picked(case.truth, items), Scorer(predicted(case, items, [0, 1]), [metric])
+        full = scorer.needs_plausibility
+        draws = number_draws(truth) if scorer.numeric else truth_draws(truth, metric.depth, plausibility=full)
+        return scorer, scorer.sums(draws.read(slice(0, items.size)), [weights])[0][0]
 
-    scorer = Scorer(predicted(case, every, [0, 1]), [metric])
-    weights = np.repeat(times[:, None], 2, axis=1).astype(float)
-    found = scorer.finish(scorer.sums(block(every), weights), weights.sum(axis=0))
-    twice = np.repeat(every, times)
-    expected = Scorer(predicted(case, twice, [0, 1]), [metric])
-    expected = expected.finish(expected.sums(block(twice)), twice.size)
+    scorer, found = sums(every, np.repeat(times[:, None], 2, axis=1).astype(float))
+    _, expected = sums(np.repeat(every, times), None)
+    found, expected = (scorer.finish(one, times.sum()) for one in (found, expected))
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
