@@ -86,16 +86,16 @@ def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFram
     Parameters
     ----------
     tree
-        Any result with `annotator_shift` (chain, draw, annotator) in its posterior, as of `common_agreement` with
-        ``annotator_effects``, or a trace of your own model.
+        Any result with `annotator_shift` (chain, draw, annotator) in its posterior, as of `common_agreement`,
+        `normal_inverse_gamma` or `informed_normal` with ``annotator_effects``, or a trace of your own model.
     ci_prob
         Probability of the intervals.
 
     Returns
     -------
     DataFrame
-        One row per annotator: annotator; shift, its lower and upper (HDI), the mean log odds by which the annotator
-        rates above the average of all; prob_above = Pr(shift > 0); where the annotators' spreads are known also spread,
+        One row per annotator: annotator; shift, its lower and upper (HDI), the mean log odds (of normal models: the
+        units of the ratings) by which the annotator rates above the average of all; prob_above = Pr(shift > 0); where the annotators' spreads are known also spread,
         spread_lower, spread_upper: log of the factor by which an annotator's precision is lower than the average.
 
     Raises
