@@ -93,21 +93,16 @@ def test_more_items_narrow_and_cost_more():
     truth, pilot = crowd(rng, 120, 3)
     scores = {name: np.abs(truth + rng.normal(0, sd, truth.shape)) + 0.01 for name, sd in (("A", 0.1), ("B", 0.8))}
     models = Predictions.from_scores(scores)
-    options = {
-        "items": [50, 200],
-        "annotators": [2, 4],
-        "replicates": 4,
-        "study_draws": 50,
-        "plausibility": "dirichlet",
-    }
-    found = plan(pilot, models, **options, cost=(2, 0.5), target=0.2, random_seed=3)
+    options = {"items": [50, 200], "annotators": [2, 4], "replicates": 4, "study_draws": 50, "random_seed": 3}
+    options |= {"plausibility": "dirichlet", "cost": (2, 0.5), "target": 0.2}
+    found = plan(pilot, models, **options)
     assert (found["width"].sel(items=200) < found["width"].sel(items=50)).all()
     assert found["cost"].values.tolist() == [[150, 200], [600, 800]]
     assert (found["prob_right"] >= 0.5).all()
     chosen = found.sel(items=found.attrs["best_items"], annotators=found.attrs["best_annotators"])
     assert chosen["width"] <= 0.2
     assert chosen["cost"] == found["cost"].where(found["width"] <= 0.2).min()
-    again = plan(pilot, models, **options, cost=(2, 0.5), target=0.2, random_seed=3)
+    again = plan(pilot, models, **options)
     assert found.identical(again)
 
 
