@@ -95,9 +95,9 @@ def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFram
     -------
     DataFrame
         One row per annotator: annotator; shift, its lower and upper (HDI), the mean log odds (of normal models: the
-        units of the ratings) by which the annotator rates above the average of all; prob_above = Pr(shift > 0); where the annotators' spreads
-        are known also spread, spread_lower, spread_upper: log of the factor by which an annotator's precision is lower
-        than the average.
+        units of the ratings) by which the annotator rates above the average of all; prob_above = Pr(shift > 0); where
+        the annotators' spreads are known also spread, spread_lower, spread_upper: log of the factor by which an
+        annotator's precision is lower than the average.
 
     Raises
     ------
