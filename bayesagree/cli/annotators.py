@@ -45,16 +45,13 @@ def annotators(
     from bayesagree.predictive.annotator_checks import annotator_table, confidence_on_gold, crowd_checks
 
     crowd, _ = source.read()
-    if crowd.kind == "ratings" and gold is None:
+    if crowd.kind == "ratings":
+        if gold is not None:
+            raise InputError("--gold is for labels, not for ratings")
         tables = _levels(crowd, vars(sampling))
         return Answer(tables, keep=tables[0].rows)
     if crowd.kind != "labels":
-        what = (
-            "--gold is for labels"
-            if crowd.kind == "ratings"
-            else "annotators are rated on single labels or ratings"
-        )
-        raise InputError(f"{what}, not on {crowd.kind}")
+        raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
     known = source.gold(gold, crowd.items)
     options: Any = {"variant": variant} | vars(sampling)
     tree = blind = dawid_skene(crowd, **options)

@@ -58,9 +58,7 @@ def judge(
         votes = human.counts().sum(axis=1)
         if (votes > 1).sum() >= (votes > 0).sum() / 2:  # people's accuracy is learnt from their disagreement
             rates = pd.concat([rates, judge_table(corrected_rate(given, human, target="truth", **how))])
-        title = (
-            f"Share of people who say {counted!r} (target share), and of items that are (truth), with 95 % HDI"
-        )
+        title = f"Share of people who say {counted!r} (target share), of items that are (truth), 95 % HDI"
         tables = [
             Table("rates", rates, title),
             Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
@@ -88,13 +86,9 @@ def _alike(*given: Any) -> list[Any]:
 
     found = {name for one in given for name in one.categories.tolist()}
     names = sorted(found, key=lambda name: (str(type(name)), name))
-    places = {name: place for place, name in enumerate(names)}
-    codes = ([places[name] for name in one.categories.tolist()] for one in given)
-    every = names_array(names, "label")
-    return [
-        replace(one, categories=every, label_index=np.take(own, one.label_index))
-        for one, own in zip(given, codes)
-    ]
+    places, every = {name: place for place, name in enumerate(names)}, names_array(names, "label")
+    codes = (np.array([places[name] for name in one.categories.tolist()], np.int32) for one in given)
+    return [replace(one, categories=every, label_index=own[one.label_index]) for one, own in zip(given, codes)]
 
 
 def _positive(requested: str | None, labels: Any) -> Any:
