@@ -63,6 +63,16 @@ def test_anesthesia_agrees_with_the_published_maximum():
     assert result.converged
 
 
+def test_carcinoma_has_the_two_latent_classes_of_polca():
+    golden = GOLDEN["carcinoma"]
+    words = golden["patterns"].split()
+    slides = np.array([[*map(int, said)] for said, n in zip(words[::2], words[1::2]) for _ in range(int(n))])
+    item, annotator = np.indices(slides.shape).reshape(2, -1)
+    result = fit((item, annotator, slides.ravel()), 118, 7, 2, tolerance=1e-14)
+    assert result.log_likelihood[-1] == pytest.approx(golden["log_likelihood"], abs=5.1e-5)
+    np.testing.assert_allclose(result.prevalence, golden["prevalence"], atol=5.1e-5)
+
+
 def test_equals_plain_em_on_dense_arrays():
     result = fit(anesthesia(), 45, 5, 4, tolerance=-1, max_iterations=12)
     truth, prevalence, confusion, log_likelihood = plain_em(*anesthesia(), 45, 5, 4, 12)
