@@ -20,15 +20,16 @@ from bayesagree import read_result
 pytestmark = pytest.mark.slow
 
 # Of each command.
-KILLS = int(os.environ.get("KILLS", "10"))
+KILLS = int(os.environ.get("KILLS", "30"))
 NIGHT = int(os.environ.get("NIGHT", time.time() // 86400))
 MAIN = "from bayesagree.cli import main; main()"
 COMMANDS = {
     "report": "report labels.csv models.csv --plausibility dirichlet --draws 200 -o page.html",
     "evaluate": "evaluate labels.csv models.csv --plausibility dirichlet --draws 2000 --items bootstrap -o kept.nc",
+    "audit": "audit labels.csv models.csv -o found.csv",
     "plausibility": "plausibility labels.csv --plausibility dawid_skene --draws 300 -o drawn.nc",
 }
-WRITES = {"report": "page.html", "evaluate": "kept.nc", "plausibility": "drawn.nc"}
+WRITES = {"report": "page.html", "evaluate": "kept.nc", "audit": "found.csv", "plausibility": "drawn.nc"}
 
 
 @pytest.fixture
@@ -59,6 +60,8 @@ def content(path):
     if path.suffix == ".nc":
         return read_result(path)
     text = path.read_text()
+    if path.suffix == ".csv":
+        return text
     assert text.rstrip().endswith("</html>"), "half a page"
     return "\n".join(line for line in text.splitlines() if "</html>" in line or "data-" in line)
 
@@ -112,7 +115,7 @@ def mounted(path, options):
 @pytest.mark.parametrize("fault", ["full", "read only"])
 def test_disks_that_take_nothing(folder, tmp_path, name, fault):
     with mounted(tmp_path / "disk", "size=64k") as disk:
-        (disk / "kept.txt").write_text("kept")
+        (disk / "kept.txt").write_text("k" * 2**16)
         if fault == "read only":
             subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         code, _, error = ended(started(name, folder, options=f"-o disk/{WRITES[name]}"))

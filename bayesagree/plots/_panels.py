@@ -84,6 +84,11 @@ def positions(wanted: Any, names: NDArray[Any], role: str) -> NDArray[np.int64]:
     return np.array([place[name] for name in wanted])
 
 
+def plain(name: Any) -> str:
+    """Return a name as text that matplotlib does not read as a formula, without what breaks an SVG."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in str(name)).replace("$", r"\$")
+
+
 def write_cells(
     panel: "Axes", table: Floats, texts: Callable[[float, int, int], str], *, limit: float, light_above: bool
 ) -> None:
@@ -95,4 +100,4 @@ def write_cells(
 
 def with_sizes(names: Iterable[Any], sizes: Iterable[int]) -> list[str]:
     """Return names of groups with their numbers of annotators."""
-    return [f"{name} ({size})" for name, size in zip(names, sizes)]
+    return [f"{plain(name)} ({size})" for name, size in zip(names, sizes)]

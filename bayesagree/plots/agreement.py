@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.plots._panels import COLOURS, Panels, positions, wrapped_panels
+from bayesagree.plots._panels import COLOURS, Panels, plain, positions, wrapped_panels
 
 _GRID = np.linspace(0.002, 0.998, 250)
 
@@ -66,7 +66,7 @@ def plot_item_fits(
         panel.plot(x, density.mean(axis=0), color=COLOURS[0])
         own = ratings.rating[ratings.item_index == row]
         panel.plot(own, np.zeros(own.size), "|", color="0.1", markersize=12, clip_on=False)
-        panel.set_title(f"{name} ({own.size} ratings)", fontsize="small")
+        panel.set_title(f"{plain(name)} ({own.size} ratings)", fontsize="small")
         panel.set_ylim(0, 1.15 * float(np.quantile(upper, 0.97)))
     figure.supxlabel("rating")
     figure.supylabel("density")

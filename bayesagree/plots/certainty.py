@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import one_panel, style
+from bayesagree.plots._panels import one_panel, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,11 +62,11 @@ def plot_certainty(
         at = np.arange(values.size)
         if order is None or name == order:
             look: dict[str, Any] = style(k) | {"marker": ""}
-            panel.plot(at, np.sort(values.values), label=name, **look)
+            panel.plot(at, np.sort(values.values), label=plain(name), **look)
         else:
             reference = curves[order]
             y = values.sel(item=reference["item"]).values[np.argsort(reference.values, kind="stable")]
-            panel.plot(at, y, ".", markersize=2, label=name, color=style(k)["color"])
+            panel.plot(at, y, ".", markersize=2, label=plain(name), color=style(k)["color"])
     if limit is not None:
         panel.axhline(limit, color="0.5", linewidth=1, linestyle="-.")
     panel.set(xlabel="items, sorted" if order is None else f"items, sorted by {order}", ylabel=label)

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError, positive_int
-from bayesagree.plots._panels import one_panel, style
+from bayesagree.plots._panels import one_panel, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def plot_set_size(
     for k, (model, own) in enumerate(zip(sets["model"].values.tolist(), size)):
         mean = [own[group].mean() for group in groups]
         error = [2 * own[group].std(ddof=1) / np.sqrt(group.size) for group in groups]
-        panel.errorbar(x, mean, yerr=error, label=str(model), capsize=2, **style(k))
+        panel.errorbar(x, mean, yerr=error, label=plain(model), capsize=2, **style(k))
     panel.set(xlabel="annotation certainty", ylabel="labels in the set")
     panel.legend(fontsize="small")
     return panel

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree.errors import InputError
 from bayesagree.inference.top_labels import plausibility_draws
-from bayesagree.plots._panels import COLOURS, MARKERS, one_panel, positions
+from bayesagree.plots._panels import COLOURS, MARKERS, one_panel, plain, positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,10 +65,10 @@ def plot_plausibility(
     for k, label in enumerate(shown):
         panel.plot(k + shift, few[:, label], ".", color=COLOURS[0], markersize=2.5, alpha=0.6)
         panel.plot([k - 0.35, k + 0.35], [values[:, label].mean()] * 2, color="0.1", linewidth=1.5)
-    names = [f"{labels[k]}\n{share:.0%} on top" for k, share in zip(shown, leads)]
+    names = [f"{plain(labels[k])}\n{share:.0%} on top" for k, share in zip(shown, leads)]
     panel.set_xticks(range(len(shown)), names, rotation=30, ha="right", fontsize="small")
     panel.set(ylabel="plausibility", ylim=(0, None))
-    panel.set_title(f"item {item}: {len(values)} draws, line = mean", fontsize="medium")
+    panel.set_title(f"item {plain(item)}: {len(values)} draws, line = mean", fontsize="medium")
     if point is not None:
         panel.legend(fontsize="small")
     return panel
@@ -124,10 +124,10 @@ def plot_simplex(
         three = values[:: max(1, len(values) // _SHOWN), at]
         spots = three / three.sum(axis=1, keepdims=True) @ triangle
         marker = MARKERS[k % len(MARKERS)]
-        panel.plot(*spots.T, marker, color=COLOURS[k % len(COLOURS)], markersize=3, alpha=0.5, label=str(item))
+        panel.plot(*spots.T, marker, color=COLOURS[k % len(COLOURS)], markersize=3, alpha=0.5, label=plain(item))
     for name, corner, side in zip(corners, triangle, ("right", "left", "center")):
         panel.annotate(
-            str(name), corner, ha=side, xytext=(0, 8 if side == "center" else -12), textcoords="offset points"
+            plain(name), corner, ha=side, xytext=(0, 8 if side == "center" else -12), textcoords="offset points"
         )
     panel.set_axis_off()
     panel.set_aspect("equal")

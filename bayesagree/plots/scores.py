@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesagree.evaluation.comparison import compare, computed_name, metric_draws
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
-from bayesagree.plots._panels import COLOURS, one_panel, style, write_cells
+from bayesagree.plots._panels import COLOURS, one_panel, plain, style, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def plot_scores(
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
         line: dict[str, Any] = {"color": "0.3", "linestyle": "--"} if model == ANOTHER_ANNOTATOR else style(m)
-        panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **line)
+        panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=plain(model), **line)
         if plug_in is not None and model in plug_in["model"]:
             panel.axhline(
                 float(plug_in.sel(model=model).mean()), color=style(m)["color"], linestyle=":", linewidth=1
@@ -91,7 +91,7 @@ def _score_rows(found: pd.DataFrame, plug_in: xr.DataArray | None, axes: "Axes |
         values = [float(plug_in.sel(model=name).mean()) for name in known]
         panel.plot(values, found.index.get_indexer(known), "x", color=COLOURS[1], label="plug-in metric")
         panel.legend(fontsize="small")
-    panel.set_yticks(rows, [str(name) for name in found.index])
+    panel.set_yticks(rows, [plain(name) for name in found.index])
     panel.invert_yaxis()
     panel.set_xlabel(str(found.attrs["metric"]).replace("_", " "))
     return panel
@@ -136,7 +136,7 @@ def plot_score_draws(
     for m, model in enumerate(scores["model"].values.tolist()):
         values, look = draws[:, m], style(m, line=False)
         panel.hist(values, bins=edges, color=look["color"], alpha=0.35)
-        panel.hist(values, bins=edges, color=look["color"], histtype="step", label=str(model), linewidth=1.5)
+        panel.hist(values, bins=edges, color=look["color"], histtype="step", label=plain(model), linewidth=1.5)
         panel.plot(values.mean(), 0, **look, clip_on=False, zorder=3)
     panel.set(xlabel=metric.replace("_", " "), ylabel="draws")
     panel.legend(fontsize="small")
@@ -182,7 +182,7 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     write_cells(
         panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5
     )
-    panel.set_yticks(range(table.shape[0]), [str(m) for m in result["model"].values])
+    panel.set_yticks(range(table.shape[0]), [plain(m) for m in result["model"].values])
     panel.set_xticks(range(table.shape[1]), [str(r) for r in result["rank"].values])
     panel.set_xlabel(f"place by {result.attrs.get('metric', 'score')}".replace("_", " "))
     figure.colorbar(image, ax=panel, label="probability")

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.plots._panels import COLOURS, Panels, new_panels, with_sizes, write_cells
+from bayesagree.plots._panels import COLOURS, Panels, new_panels, plain, with_sizes, write_cells
 
 
 def plot_groups(result: xr.Dataset | xr.DataTree, *, axes: Panels | None = None) -> Panels:
@@ -55,11 +55,11 @@ def _cells(result: xr.Dataset, axes: Panels | None) -> Panels:
     panel = panels[0, 0]
     image = panel.imshow(table, aspect="auto", cmap="Blues")
     panel.set_yticks(range(n_groups), with_sizes(result["group"].values, result["n_annotators"].values))
-    panel.set_xticks(range(n_models), [str(m) for m in result["model"].values])
+    panel.set_xticks(range(n_models), [plain(m) for m in result["model"].values])
     middle = (np.nanmin(table) + np.nanmax(table)) / 2
     write_cells(panel, table, lambda v, g, m: "" if v != v else f"{v:.2f}", light_above=True, limit=middle)
     figure.colorbar(image, ax=panel, label=str(result.attrs["metric"]))
-    panel.set_ylabel(f"{result.attrs['by']} (annotators)")
+    panel.set_ylabel(f"{plain(result.attrs['by'])} (annotators)")
     return panels
 
 
@@ -76,7 +76,7 @@ def _intervals(result: xr.DataTree, axes: Panels | None) -> Panels:
         panel.hlines(at, *column_hdi(draws), color=COLOURS[0])
         panel.plot(draws.mean(axis=0), at, "o", color=COLOURS[0])
         panel.axvline(draws.mean(), color="0.6", linestyle="--", linewidth=1)
-        panel.set(title=str(model), xlabel="accuracy, HDI 0.95")
+        panel.set(title=plain(model), xlabel="accuracy, HDI 0.95")
     panels[0, 0].set_yticks(at, names)
     panels[0, 0].invert_yaxis()
     return panels

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Labels, Predictions
+from bayesagree import Labels, Predictions, evaluate, plots
 from bayesagree.report.data import report_data
 from bayesagree.report.page import write_report
 
@@ -106,6 +106,7 @@ def test_tables_and_numbers_are_saved_whatever_the_locale(opened, data, locale):
 
 
 HOSTILE = [
+    "=1+1", "@SUM(1)", "-1+cmd|' /C calc'!A0", "+A1",
     "<script>alert(1)</script>", "</style><style>*{display:none}</style>", "</script><script>alert(2)</script>",
     "javascript:alert(3)", "\"' onmouseover='alert(4)", "<img src=x onerror=alert(5)>", "&#60;script&#62;&amp;",
     "\u202ertl\u202c\u200f", "\x01\x1b[31m\x7f", "{{ 7 * 7 }}${7*7}", "<svg onload=alert(6)>", "W" * 300,
@@ -113,17 +114,16 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")
 def test_hostile_names_are_text(browser, tmp_path):
     """Names of labels, items, annotators and models in every part of the page: shown as they are, nothing runs."""
     dice = np.random.default_rng(1)
     names = [f"{k} {HOSTILE[k % len(HOSTILE)]}" for k in range(32)]
-    rows = [(i, who, HOSTILE[dice.choice(4) * 4 + k % 4]) for k, i in enumerate(names) for who in HOSTILE[:5]]
+    rows = [(i, who, HOSTILE[dice.choice(5) * 4 + k % 4]) for k, i in enumerate(names) for who in HOSTILE[:5]]
     labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]), labels=HOSTILE)
-    models = {name: dict(zip(names, dice.choice(HOSTILE, len(names)).tolist())) for name in HOSTILE[:6]}
-    found = report_data(
-        labels, Predictions.from_labels({m: pd.Series(v) for m, v in models.items()}, labels=HOSTILE),
-        plausibility="dirichlet", draws=50,
-    )  # fmt: skip
+    given = {m: pd.Series(dice.choice(HOSTILE, 32), names) for m in [*HOSTILE[:8], "$x^{$", "\x01 -- >"]}
+    models = Predictions.from_labels(given, labels=HOSTILE)
+    found = report_data(labels, models, plausibility="dirichlet", draws=50)
     path = tmp_path / "hostile.html"
     write_report(found, path)
     context = browser.new_context(viewport=PHONE)
@@ -143,9 +143,17 @@ def test_hostile_names_are_text(browser, tmp_path):
         page.evaluate("document.querySelectorAll('iframe, img, object, base, embed, [onload], [onerror]').length") == 0
     )
     assert page.evaluate("[...document.querySelectorAll('a')].every(a => !/^(javascript|data:text)/.test(a.href))")
+    for button in page.get_by_role("button", name="CSV").all():
+        rows = csv.reader(saved(page, button)[1].decode().splitlines())
+        assert not [cell for row in rows for cell in row if re.match(r"[=@]|[+-](?![\d.]+( \(|$))", cell)]
     shown = page.locator("body").inner_text()
     assert all(text in shown for text in ("<script>alert(1)</script>", "javascript:alert(3)", "&#60;script&#62;&amp;"))
     for width in (390, 1200):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    figure = plots.plot_scores(evaluate(labels, models, plausibility="dirichlet", draws=50), metric="accuracy").figure
+    figure.savefig(tmp_path / "hostile.svg")
+    page.goto((tmp_path / "hostile.svg").as_uri())
+    assert page.evaluate("document.querySelectorAll('script, foreignObject, parsererror').length") == 0
+    assert heard == []
     context.close()

@@ -63,8 +63,11 @@ const save = (name, content) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
 const asText = (type, text) => new Blob([text], { type: type + ";charset=utf-8" });
-const quoted = (text) => (/[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
-const asCsv = (rows) => rows.map((row) => row.map((cell) => quoted(String(cell ?? ""))).join(",")).join("\r\n") + "\r\n";
+const quoted = (text) => (/[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
+// What a spreadsheet would compute has an apostrophe before it; a signed number, also before an interval, is none.
+const formula = /^([=@\t\r]|[+-](?![\d.,]*([eE][+-]?\d+)?( \([-+\d.,]+ to [-+\d.,]+\))?$))/;
+const inert = (cell) => (typeof cell === "string" && formula.test(cell) ? "'" + cell : String(cell ?? ""));
+const asCsv = (rows) => rows.map((row) => row.map((cell) => quoted(inert(cell))).join(",")).join("\r\n") + "\r\n";
 const copy = async (button, node, text) => {
   getSelection().selectAllChildren(node);
   try {
