@@ -157,15 +157,6 @@ def test_what_must_not_matter(votes, random):
     np.testing.assert_allclose(*numbers, atol=1e-12)
 
 
-@settings(max_examples=25)
-@given(VOTES)
-def test_an_annotator_who_agrees_with_everybody_never_lowers_agreement(votes):
-    modes = [np.bincount(row).argmax() for row in votes]
-    more = Labels.from_matrix(np.column_stack([votes, modes]), labels=[0, 1, 2])
-    one = Labels.from_matrix(votes, labels=[0, 1, 2])
-    assert estimates(more)["percent_agreement"] >= estimates(one)["percent_agreement"] - 1e-12
-
-
 @settings(max_examples=20)
 @given(st.integers(0, 10**6), st.floats(0.5, 20), st.floats(-50, 50))
 def test_interval_coefficients_ignore_the_unit_of_the_scale(random_seed, factor, shift):

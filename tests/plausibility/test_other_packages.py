@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesagree import Labels, Predictions, alternative_annotator_test, dawid_skene, krippendorff_alpha
+from bayesagree import Labels, Predictions, alternative_annotator_test, dawid_skene
 from bayesagree.judges import prediction_powered_mean
 from bayesagree.plausibility.votes import shared_wins
 
@@ -26,14 +26,6 @@ def test_crowd_kit_finds_the_same_maximum(labels, variant, name):
     assert ((ours > 0.001) & (ours < 0.999)).any()
     # Its probabilities are at least 1e-10; both stop where the likelihood gains less than doubles show.
     assert np.abs(ours - theirs).max() < 2e-7
-
-
-def test_crowd_kit_has_the_same_alpha_shares_and_entropy(labels):
-    assert krippendorff_alpha(labels) == pytest.approx(CROWD_KIT["alpha_krippendorff"], abs=1e-12)
-    shares = labels.counts() / labels.counts().sum(axis=1, keepdims=True)
-    assert np.abs(shares - np.array(CROWD_KIT["MajorityVote"])).max() < 1e-8
-    entropy = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
-    assert entropy.mean() == pytest.approx(CROWD_KIT["uncertainty"], abs=1e-12)
 
 
 def test_cleanlab_has_the_same_consensus_where_no_labels_tie(labels):
