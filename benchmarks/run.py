@@ -1,6 +1,8 @@
-"""Every page of measured speed by one command, from one run on one machine.
+"""Every page by one command, from one run on one machine: speed, coverage, other packages.
 
-    uv run --group bench python benchmarks/run.py                 (every page; needs BAYESAGREE_DATA)
+    uv run --group bench python benchmarks/run.py                 (pages of speed; needs BAYESAGREE_DATA)
+    uv run --group bench python benchmarks/run.py studies         (all other pages: a night; needs BAYESAGREE_DATA)
+    uv run python benchmarks/run.py studies icc span_f1           (these)
     uv run --group bench python benchmarks/run.py ratios ROW ...  (beside what one would otherwise pick: ratios.py)
     uv run python benchmarks/run.py limits [SMALLER]              (hot paths against the machine: limits.py)
     uv run python benchmarks/run.py scaling [LARGEST]             (cost against size: scaling.py)
@@ -11,16 +13,19 @@
 Writes table.md, limits.md, scaling.md, commands.md and start.md of benchmarks/results, each when it is complete: a run
 that is stopped ends its processes and leaves the pages as they were. With an argument a page is tried out: fewer rows,
 problems so many times smaller, up to a size, fewer runs, all printed only. Times are medians, with the least and the
-largest of the runs in parentheses.
+largest of the runs in parentheses. A study writes its own page, below which this script puts the date, the machine and
+the versions; those that failed are named at the end.
 """
 
 import datetime
 import importlib
+import importlib.metadata
 import json
 import multiprocessing
 import os
 import platform
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -44,15 +49,73 @@ PAGES = {
     "start": Page("start.md", "What a person waits for", int),
 }
 
+# Scripts of one page each, which need no argument.
+STUDIES = [
+    "agreement_clusters",
+    "agreement_details",
+    "agreement_intervals",
+    "annotator_levels",
+    "arena_judges",
+    "auc_intervals",
+    "audit",
+    "blind_intervals",
+    "calibration_votes",
+    "comparisons",
+    "conformal",
+    "crowd_gold",
+    "flattery",
+    "formats",
+    "group_truth",
+    "icc",
+    "informed_ppi",
+    "informed_rankings",
+    "informed_shape",
+    "interval_coverage",
+    "metric_bias",
+    "metric_coverage",
+    "misfit",
+    "number_coverage",
+    "ordered",
+    "ordered_coverage",
+    "other_packages",
+    "plan_power",
+    "ranking_agreement",
+    "reliability",
+    "span_f1",
+]
+MADE = "\nMade anew "
+
 
 def make(name: str, *arguments: str) -> None:
     """Print a page, and keep it unless it is a trial."""
     page = PAGES[name]
     lines = importlib.import_module(name).table(*map(page.argument, arguments))
     if not arguments:
-        machine = f"{os.cpu_count()} processors, {processor()}, Python {platform.python_version()}"
-        measured = f"Measured {datetime.date.today():%Y-%m-%d} by `benchmarks/run.py {name}` on {machine}."
+        measured = f"Measured {today()} by `benchmarks/run.py {name}` on {machine()}."
         write(RESULTS / page.file, "\n".join([f"# {page.title}", "", measured, "", *lines, ""]))
+
+
+def study(name: str) -> bool:
+    """Run the script of a page, and say below the page when and where; return whether it ended well."""
+    script, page = Path(__file__).with_name(f"{name}.py"), RESULTS / f"{name}.md"
+    paths = os.pathsep.join([str(script.parents[1]), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, str(script)], env=os.environ | {"PYTHONPATH": paths}, check=False)
+    if done.returncode == 0 and page.exists():
+        text = page.read_text().split(MADE)[0].rstrip("\n")
+        write(page, f"{text}\n{MADE}{today()} by `benchmarks/run.py studies {name}` on {machine()}.\n")
+    return done.returncode == 0
+
+
+def today() -> str:
+    return f"{datetime.date.today():%Y-%m-%d}"
+
+
+def machine() -> str:
+    """Return the processors and the versions of what computes."""
+    known = [
+        f"{name} {importlib.metadata.version(name)}" for name in ("bayesagree", "numpy", "scipy", "numba", "pymc")
+    ]
+    return f"{os.cpu_count()} processors, {processor()}, Python {platform.python_version()}, {', '.join(known)}"
 
 
 def processor() -> str:
@@ -91,6 +154,9 @@ def main() -> None:
     if asked == "guard":
         guard(*arguments)
         return
+    if asked == "studies":
+        failed = [name for name in arguments or STUDIES if not study(name)]
+        sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
     for name in PAGES if asked == "all" else [asked]:
         make(name, *arguments)
 
