@@ -1,4 +1,4 @@
-"""What stands beside the scores: groups of annotators, further votes."""
+"""What stands beside the scores: annotators and their groups, further votes."""
 
 import warnings
 from dataclasses import dataclass
@@ -8,16 +8,22 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.annotations import Labels, Rankings
+from bayesagree.agreement.annotator_effects import annotator_levels
+from bayesagree.agreement.coefficients import agreement_table
+from bayesagree.agreement.details import Detail
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
 from bayesagree.planning._decision import Decision, Outlook
+from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from bayesagree.report.settings import Case
 from bayesagree.subjective.group_model import group_posterior, group_summary
 from bayesagree.subjective.tables import as_labels
 
 # Items listed to label next.
 _NEXT = 15
+# Annotators whose pairs are shown.
+MOST_PEOPLE = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +120,16 @@ def _worst(accuracy: xr.Dataset) -> pd.DataFrame:
         order = float(accuracy["prob_worse"].sel(model=model, group=low, other_group=high))
         rows.append({"model": model, "worst": low, "best": high, "probability": order})
     return pd.DataFrame(rows)
+
+
+def people_of(annotations: Annotations, random_seed: int) -> dict[str, pd.DataFrame]:
+    """Return tables of few annotators: agreement of each with the others, of each pair, levels of raters of numbers."""
+    few = 2 < annotations.annotators.size <= MOST_PEOPLE
+    if not few or isinstance(annotations, Rankings) or annotations.has_repeats:
+        return {}
+    details: dict[str, Detail] = {"annotators": "annotator", "annotator_pairs": "pair"}
+    found = {name: agreement_table(annotations, by=by, random_seed=random_seed) for name, by in details.items()}
+    if isinstance(annotations, Ratings):
+        tree = normal_inverse_gamma(annotations, annotator_effects="shift", random_seed=random_seed)
+        found |= {"levels": annotator_levels(tree)} if "annotator_shift" in tree["posterior"] else {}
+    return {name: table for name, table in found.items() if len(table)}

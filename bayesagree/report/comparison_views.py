@@ -11,7 +11,7 @@ from bayesagree.report.comparisons import ComparisonReport
 from bayesagree.report.figures import with_bars
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.panel import DECIDED, Fact, agreement_fact, text
-from bayesagree.report.views import ENDS, Section, Table, agreement, as_records, checks
+from bayesagree.report.views import AGREEMENT, CHECKS, ENDS, Parts, Table, as_records, sections
 from bayesagree.report.wording import DAVIDSON, count, interval, named, number, percent, percents, probability
 
 EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first place wins, without ties"}
@@ -33,7 +33,7 @@ def context(data: ComparisonReport) -> dict[str, Any]:
         "facts": list(facts(data)),
         "steps": list(steps(data)),
         "basis": basis(data),
-        "sections": [*_pairs(data), *_effects(data.effects), *agreement(data), *checks(data)],
+        "sections": sections(data, SECTIONS),
         "settings": [(name, str(value)) for name, value in made.items()],
         "numbers": as_records(tables),
         "methods": _methods(data),
@@ -103,31 +103,28 @@ def _models(table: pd.DataFrame) -> Table:
     return Table("preference-table", caption, columns, with_bars(rows, table[["mean", *ENDS]], 2))
 
 
-def _pairs(data: ComparisonReport) -> Iterator[Section]:
+def _pairs(data: ComparisonReport) -> Parts:
     rows = [(str(a), str(b), f"{gain:.1e}", probability(p), count(n)) for a, b, gain, p, n in _tuples(data.pairs)]
     columns = ("Show first", "Show second", "Gain", "First is better", "Comparisons so far")
-    words = "These pairs tell most about which model is the best."
-    table = Table("next-table", "The next comparisons", columns, rows)
-    yield Section("next", "Which comparisons should be next?", (words, table))
+    yield "These pairs tell most about which model is the best."
+    yield Table("next-table", "The next comparisons", columns, rows)
 
 
-def _effects(table: pd.DataFrame) -> Iterator[Section]:
+def _effects(data: ComparisonReport) -> Parts:
     """Show the common effects, of ties, places and covariates, and those of each annotator, a column for each."""
-    own: Any = table["annotator"].notna()
-    parts: list[Any] = []
+    table: Any = data.effects
+    own = table["annotator"].notna()
     if (~own).any():
         rows = [(EFFECTS.get(r.effect, str(r.effect)), _ends(r)) for r in _tuples(table[~own])]
-        parts.append(Table("effect-table", "Effects beside the models", ("Effect", "Value"), rows))
+        yield Table("effect-table", "Effects beside the models", ("Effect", "Value"), rows)
     if own.any():
         names: Any = list(dict.fromkeys(table["effect"][own]))
         rows = [
             (str(who), *map(_ends, _tuples(part))) for who, part in table[own].groupby("annotator", sort=True)
         ]
         columns = ("Annotator", *(str(EFFECTS.get(name, name)) for name in names))
-        parts.append("Who ties often, who prefers the first place, whose verdicts follow the strengths less.")
-        parts.append(Table("people-table", "Effects of each annotator, with 95 % intervals", columns, rows))
-    if parts:
-        yield Section("effects", "What else decides a comparison?", tuple(parts))
+        yield "Who ties often, who prefers the first place, whose verdicts follow the strengths less."
+        yield Table("people-table", "Effects of each annotator, with 95 % intervals", columns, rows)
 
 
 def _ends(row: Any) -> str:
@@ -147,3 +144,11 @@ def _methods(data: ComparisonReport) -> str:
         f"all models together with probability .95. Agreement of the annotators on pairs: {alpha} Computed with "
         f"bayesagree {data.version}, seed {data.result.attrs['seed']}."
     )
+
+
+SECTIONS = (
+    ("next", "Which comparisons should be next?", _pairs),
+    ("effects", "What else decides a comparison?", _effects),
+    AGREEMENT,
+    CHECKS,
+)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -15,11 +14,12 @@ from bayesagree.comparisons.posterior import davidson
 from bayesagree.comparisons.tables import effect_table, preference_table
 from bayesagree.findings.table import audit
 from bayesagree.planning._pairs import Pairs
+from bayesagree.report.beside import people_of
+from bayesagree.report.data import diagnostics
 from bayesagree.report.settings import ReportSource
 
 # Pairs that are listed for the next comparison.
 NEXT = 5
-DIAGNOSTICS = {"r_hat": np.max, "ess": np.min}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class ComparisonReport:
         Rows as `effect_table` gives them.
     pairs, worth
         Pairs for the next comparison, and what more comparisons of the two best models show.
-    diagnostics, warnings, version
+    people, diagnostics, warnings, version
         As in `ReportData`.
     """
 
@@ -52,6 +52,7 @@ class ComparisonReport:
     effects: pd.DataFrame
     pairs: pd.DataFrame
     worth: pd.DataFrame
+    people: dict[str, pd.DataFrame]
     diagnostics: dict[str, float]
     warnings: tuple[str, ...] = ()
     version: str = field(default_factory=lambda: version("bayesagree"))
@@ -64,7 +65,7 @@ def comparison_report(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         result = davidson(comparisons, random_seed=random_seed, **settings)
-    pairs, checked = Pairs.of_result(comparisons, result), result["diagnostics"].to_dataset()
+    pairs = Pairs.of_result(comparisons, result)
     # An annotator who compared a pair twice, such as in both orders, counts once.
     annotations = comparisons.to_labels("first" if comparisons.annotators.size else "error")
     return ComparisonReport(
@@ -78,6 +79,7 @@ def comparison_report(
         effects=effect_table(result),
         pairs=pairs.next_pairs(NEXT, "decision", random_seed),
         worth=pairs.value_of_comparisons(),
-        diagnostics={name: float(worst(checked[name])) for name, worst in DIAGNOSTICS.items()},
+        people=people_of(annotations, random_seed),
+        diagnostics=diagnostics(result),
         warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
     )

@@ -23,12 +23,7 @@ from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
-from bayesagree.report.beside import (
-    FurtherVotes,
-    GroupResults,
-    further_votes,
-    group_results,
-)
+from bayesagree.report.beside import FurtherVotes, GroupResults, further_votes, group_results, people_of
 from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model_scores
 from bayesagree.report.settings import Case, ReportSettings, ReportSource
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
@@ -97,6 +92,8 @@ class ReportData:
         Scores against gold; None without gold or models.
     further_votes
         What further votes do for the choice between the two best models; None without two models that differ.
+    people
+        Tables of `people_of`.
     diagnostics
         Worst split r-hat and smallest effective sample size over the items; empty for independent draws.
     choice, given
@@ -117,6 +114,7 @@ class ReportData:
     specification: SpecificationReport | None
     gold: GoldScores | None = None
     further_votes: FurtherVotes | None = None
+    people: dict[str, pd.DataFrame] = field(default_factory=dict)
     diagnostics: dict[str, float] = field(default_factory=dict)
     choice: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
@@ -210,7 +208,8 @@ def report_data(
             specification=_specification(case, annotators, specification),
             gold=gold_scores(case, gold),
             further_votes=further_votes(case),
-            diagnostics=_diagnostics(tree),
+            people=people_of(case.annotations, case.settings.random_seed),
+            diagnostics=diagnostics(tree),
             choice=tuple(choice_notes(settings_of(tree) | {"choice": case.settings.choice})),
             given=(*given_notes(annotations, predictions, case.settings.missing), *prior_notes(share), *pooled),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
@@ -270,7 +269,7 @@ def _specification(
     return declared.check(case.annotations, annotators)
 
 
-def _diagnostics(tree: xr.DataTree) -> dict[str, float]:
+def diagnostics(tree: xr.DataTree) -> dict[str, float]:
     """Return how well Markov chains mixed; exact engines draw independently and have nothing to diagnose."""
     if "diagnostics" not in tree:
         return {}

@@ -45,12 +45,12 @@ class AnnotationKind:
     title: str
     point_estimate: Callable[[Any, float | None], xr.DataArray]
     point_estimate_name: str
-    agreement: Callable[[Any, int], pd.DataFrame]
     coefficient: str
     coefficient_name: str
     scale: str
     method: str
     lines: Callable[[Any, int], Lines]
+    agreement: Callable[[Any, int], pd.DataFrame] = lambda given, seed: agreement_table(given, random_seed=seed)
     written: tuple[Callable[[float], str], Callable[[float, float], str]] = (number, interval)
 
 
@@ -77,14 +77,9 @@ def _agreement_of_rankings(rankings: Rankings, random_seed: int) -> pd.DataFrame
     if not values.size:
         return table
     half = 1.96 * sp.stats.sem(values) if values.size > 1 else np.nan
-    row = {
-        "coefficient": "leave_one_out",
-        "estimate": values.mean(),
-        "note": "",
-        "ci_kind": "normal",
-        "ci_prob": 0.95,
-    }
-    row |= {"lower": max(values.mean() - half, 0.0), "upper": min(values.mean() + half, 1.0)}
+    ends = {"lower": max(values.mean() - half, 0.0), "upper": min(values.mean() + half, 1.0)}
+    row: Any = {"coefficient": "leave_one_out", "estimate": values.mean(), "note": "", "ci_kind": "normal"}
+    row |= ends | {"ci_prob": 0.95}
     return pd.concat([pd.DataFrame([row]), table], ignore_index=True)
 
 
@@ -121,7 +116,6 @@ _KINDS = {
         title="single labels",
         point_estimate=lambda labels, threshold: shared_wins(labels),
         point_estimate_name="the majority vote",
-        agreement=lambda labels, random_seed: agreement_table(labels, random_seed=random_seed),
         coefficient="alpha_nominal",
         coefficient_name="Krippendorff's alpha.",
         scale=f"{_SCALE}.",
@@ -132,7 +126,6 @@ _KINDS = {
         title="ratings",
         point_estimate=_mean_rating,
         point_estimate_name="the mean rating",
-        agreement=lambda ratings, random_seed: agreement_table(ratings, random_seed=random_seed),
         coefficient="phi",
         coefficient_name="Common agreement Phi.",
         scale=f"{_SCALE}, -1 is two camps.",

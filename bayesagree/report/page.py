@@ -63,7 +63,7 @@ def _context(data: ReportData) -> dict[str, Any]:
         "facts": panel.facts(data),
         "steps": list(panel.steps(data)),
         "basis": panel.basis(data),
-        "sections": [section for view in views.SECTIONS for section in view(data)],
+        "sections": views.sections(data, views.SECTIONS),
         "settings": views.settings(data),
         "numbers": views.numbers(data),
         "methods": methods.methods_paragraph(data),

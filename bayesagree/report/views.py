@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from markupsafe import Markup
 from bayesagree.report.data import OPEN, OpenItem, ReportData
 from bayesagree.report.figures import curve, shade, with_bars
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.panel import sentence
+from bayesagree.report.panel import sentence, text
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import (
     count,
@@ -51,12 +51,21 @@ class Table(NamedTuple):
         return column > 0 and all(NUMBER.match(cell) for cell in cells if cell)
 
 
+# Sentences and tables of a section.
+type Parts = Iterator[str | Table]
+
+
 class Section(NamedTuple):
     """A section that folds: sentences and tables under a title."""
 
     id: str
     title: str
     parts: tuple[str | Table, ...]
+
+
+def sections(data: Any, views: Sequence[tuple[str, str, Callable[[Any], Parts]]]) -> list[Section]:
+    """Return the sections that have something to say, by rows of their id, title and view."""
+    return [Section(name, title, parts) for name, title, view in views if (parts := tuple(view(data)))]
 
 
 def _rows(table: pd.DataFrame, **columns: Callable[..., Any]) -> list[tuple[Any, ...]]:
@@ -98,33 +107,23 @@ def _score(found: xr.Dataset) -> str:
     return f"{number(float(found['score']))} ({interval(float(found['lower']), float(found['upper']))})"
 
 
-def models(data: ReportData) -> Iterator[Section]:
+def models(data: ReportData) -> Parts:
     """Show the other metrics, every pair of models and the probability of every place."""
     if data.scores is None:
         return
-    vote = kind_of(data.annotations).point_estimate_name
-    parts: list[str | Table] = [f"Score: the {data.scores.target}."]
+    yield f"Score: the {data.scores.target}."
     if data.scores.labels_only is not None:
-        parts += [
-            "Predictions inform that truth. From the labels only, scores come out too low where labels are few."
-        ]
+        yield "Predictions inform that truth. From the labels only, scores come out too low where labels are few."
     else:
-        weight = (
-            "the weight of all annotations of an item together"
-            if _together(data)
-            else "the weight of an annotation"
-        )
-        parts += [f"Reliability: {weight}. It is unknown: rely on what holds at every value."]
-    parts += [
-        f"The last column scores against {vote} as if it were the truth: it ignores that annotators disagree."
-    ]
+        weight = "all annotations of an item together" if _together(data) else "an annotation"
+        yield f"Reliability: the weight of {weight}. It is unknown: rely on what holds at every value."
+    vote = kind_of(data.annotations).point_estimate_name
+    yield f"The last column scores against {vote} as if it were the truth: it ignores that annotators disagree."
     for k, metric in enumerate(data.settings.metrics):
-        parts += [
-            f"{metric_meaning(metric).capitalize()}.",
-            *([score_table(data, data.scores, metric)] if k else []),
-        ]
-        parts += _comparison(data.scores, metric)
-    yield Section("models", "How good are the models?", tuple(parts))
+        yield f"{metric_meaning(metric).capitalize()}."
+        if k:
+            yield score_table(data, data.scores, metric)
+        yield from _comparison(data.scores, metric)
 
 
 def _together(data: ReportData) -> bool:
@@ -150,71 +149,61 @@ def _comparison(scores: ModelScores, metric: str) -> Iterator[Table]:
     yield Table(f"ranks-{metric}", f"Probability of each place by {name}", ("Model", *map(str, places)), shades)
 
 
-def gold(data: ReportData) -> Iterator[Section]:
+def gold(data: ReportData) -> Parts:
     """Show the scores of each model against gold."""
     if (found := data.gold) is None:
         return
-    table = found.table.to_dataframe().reset_index()
-    rows = with_bars(
-        _rows(table, model=str, metric=metric_name, score=number, ends=interval), table[["score", *ENDS]], 2
-    )
     words = f"Gold is known for {count(found.n_gold)} items; the truth of the others is estimated from labels, "
     words += "predictions and gold together."
     if found.vote_agrees is not None:
         words += f" The majority vote is gold on {percent(found.vote_agrees)} of the items that have it."
-    shown = Table("gold-table", "Scores against gold", ("Model", "Metric", "", "Score", "95 % interval"), rows)
-    yield Section("gold", "How good are the models against gold?", (words, shown))
+    yield words
+    table = found.table.to_dataframe().reset_index()
+    rows = _rows(table, model=str, metric=metric_name, score=number, ends=interval)
+    rows = with_bars(rows, table[["score", *ENDS]], 2)
+    yield Table("gold-table", "Scores against gold", ("Model", "Metric", "", "Score", "95 % interval"), rows)
 
 
-def groups(data: ReportData) -> Iterator[Section]:
+def groups(data: ReportData) -> Parts:
     """Show the groups of annotators and how often each model gives their labels."""
     if (found := data.groups) is None:
         return
-    parts: list[str | Table] = [f"Annotators are grouped by {found.by}. Small groups have wider intervals."]
+    yield f"Annotators are grouped by {found.by}. Small groups have wider intervals."
     if found.accuracy is not None:
         names, rows = found.accuracy["model"].values.tolist(), []
         for group in found.accuracy["group"].values.tolist():
             cells = [found.accuracy.sel(group=group, model=model) for model in names]
-            ends = [interval(float(one["lower"]), float(one["upper"])) for one in cells]
-            means = [float(one["mean"]) for one in cells]
-            rows.append((str(group), *(shade(m, f"{number(m)} ({e})") for m, e in zip(means, ends))))
-        parts.append(
-            Table("group-scores", "Accuracy of each model on the labels of each group", ("Group", *names), rows)
-        )
-        parts.append("A group that agrees less with itself is matched less by any model, however fair.")
+            values = [[float(one[name]) for name in ("mean", *ENDS)] for one in cells]
+            rows.append((str(group), *(shade(m, f"{number(m)} ({interval(*ends)})") for m, *ends in values)))
+        caption = "Accuracy of each model on the labels of each group"
+        yield Table("group-scores", caption, ("Group", *names), rows)
+        yield "A group that agrees less with itself is matched less by any model, however fair."
     sizes = found.composition.reset_index().itertuples(index=False)
     rows = [(str(name), *map(count, map(int, numbers))) for name, *numbers in sizes]
-    parts.append(Table("group-sizes", "Who annotated", ("Group", "Annotators", "Annotations", "Items"), rows))
-    yield Section(
-        "groups", "Whom do the models serve?" if found.accuracy is not None else "Who annotated?", tuple(parts)
-    )
+    yield Table("group-sizes", "Who annotated", ("Group", "Annotators", "Annotations", "Items"), rows)
 
 
-def certainty(data: ReportData) -> Iterator[Section]:
+def certainty(data: ReportData) -> Parts:
     """Show the certainty of the items at every reliability, and the least certain items."""
-    words = (
-        f"The certainty of an item is the probability that its top label is the most plausible one; below {OPEN} "
-    )
-    words += "it is open. " + (
-        "Annotations raise it, and so do predictions that agree with annotators."
-        if data.settings.record.takes_predictions
-        else "All annotations of an item count together as the reliability says, however many they are."
-        if _together(data)
-        else "More annotations raise it, if they agree."
+    raised = "More annotations raise it, if they agree."
+    if data.settings.record.takes_predictions:
+        raised = "Annotations raise it, and so do predictions that agree with annotators."
+    elif _together(data):
+        raised = "All annotations of an item count together as the reliability says, however many they are."
+    yield (
+        "The certainty of an item is the probability that its top label is the most plausible one; below "
+        f"{OPEN} it is open. {raised}"
     )
     rows = [
         (f"{level:g}", curve(values), number(float(values.mean())), percent(float((values < OPEN).mean())))
         for level, values in zip(data.settings.reliability, data.certainty.values)
     ]
     columns = ("Reliability", "All items, sorted", "Mean certainty", "Open items")
-    table = Table("certainty-table", "Certainty at each reliability", columns, rows)
-    chance = "Chance: the probability that this label is the right one."
-    some = tuple(map(_item, data.open_items))
+    yield Table("certainty-table", "Certainty at each reliability", columns, rows)
+    yield "Chance: the probability that this label is the right one."
+    some = list(map(_item, data.open_items))
     columns = ("Item", "Certainty", "Annotators", "Annotations", "What may be right", "Models")[: len(some[0])]
-    items = Table(
-        "open-items", "The least certain items; a click on a heading sorts", columns, list(some), filtered=True
-    )
-    yield Section("certainty", "How much is undecided?", (words, table, chance, items))
+    yield Table("open-items", "The least certain items; a click on a heading sorts", columns, some, filtered=True)
 
 
 def _item(row: OpenItem) -> tuple[Any, ...]:
@@ -230,18 +219,43 @@ def _lines(parts: Any) -> Markup:
     return Markup("<br>").join(parts)
 
 
-def agreement(data: Any) -> Iterator[Section]:
-    """Show every coefficient that exists, and say why the others do not."""
+def agreement(data: Any) -> Parts:
+    """Show every coefficient that exists, say why the others do not, and show who agrees with whom."""
     names = [COEFFICIENTS.get(c) or _coefficient(c) for c in data.agreement["coefficient"]]
     table = data.agreement.assign(name=names)
     known = table["estimate"].notna()
-    missing = [f"{name}: {note}." for name, note in zip(table["name"][~known], table["note"][~known])]
-    rows = _rows(table[known], name=str, estimate=number, ends=interval, note=str)
-    columns = ("Coefficient", "", "Value", "95 % interval", "Note")
-    rows = with_bars(rows, table.loc[known, ["estimate", *ENDS]], 1)
-    parts = [Table("agreement-table", "Agreement of the annotators", columns, rows)] if rows else []
-    none = ["No coefficient of agreement exists for these annotations."] if not rows else []
-    yield Section("agreement", "How far do annotators agree?", (*none, *parts, *missing))
+    if known.any():
+        rows = _rows(table[known], name=str, estimate=number, ends=interval, note=str)
+        rows = with_bars(rows, table.loc[known, ["estimate", *ENDS]], 1)
+        columns = ("Coefficient", "", "Value", "95 % interval", "Note")
+        yield Table("agreement-table", "Agreement of the annotators", columns, rows)
+    else:
+        yield "No coefficient of agreement exists for these annotations."
+    missing = table[~known].groupby("note", sort=False)["name"].agg(", ".join)
+    yield from (f"{names}: {note}." for note, names in missing.items())
+    if "annotator_pairs" in data.people:
+        yield from _pairs(data.people["annotators"], data.people["annotator_pairs"])
+    if (levels := data.people.get("levels")) is not None:
+        rows = with_bars(_rows(levels, annotator=str, shift=number, ends=interval), levels[["shift", *ENDS]], 1)
+        caption = "How far each annotator rates above the average of all, in units of the scale; lowest first"
+        yield Table("levels-table", caption, ("Annotator", "", "Level", "95 % interval"), rows)
+
+
+def _pairs(people: pd.DataFrame, pairs: pd.DataFrame) -> Parts:
+    """Name the annotator who agrees least with the others, and show the agreement of each pair."""
+    sides = ["annotator", "other_annotator"]
+    kappa: Any = pd.concat(
+        [pairs.set_index(order)["estimate"].rename_axis(sides) for order in (sides, sides[::-1])]
+    )
+    mean = people["annotator"].map(kappa.groupby(level=0).mean())  # too many values: pairs alone have a kappa
+    people = people.assign(estimate=people["estimate"].fillna(mean)).sort_values("estimate")
+    known = _rows(people, annotator=named, estimate=number, ends=interval)
+    yield text("{} agrees least with the others: Cohen's kappa {} ({}).", *known[0])
+    cells, names = {pair: shade(max(k, 0), number(k)) for pair, k in kappa.items()}, people["annotator"].tolist()
+    rows = [(*row[:2], *(cells.get((name, other), "") for other in names)) for name, row in zip(names, known)]
+    caption = "Cohen's kappa of each annotator with the others, with its 95 % interval, and of each pair"
+    rows = with_bars(rows, people[["estimate", *ENDS]], 1)
+    yield Table("pairs-table", caption, ("Annotator", "", "All others", *map(str, names)), rows)
 
 
 def _coefficient(name: str) -> str:
@@ -249,37 +263,33 @@ def _coefficient(name: str) -> str:
     return name.replace("_", " ").capitalize().replace("Icc", "ICC").replace(" ac", " AC")
 
 
-def specification(data: ReportData) -> Iterator[Section]:
+def specification(data: ReportData) -> Parts:
     """Show what was declared, the gaps, and the shares beside their targets."""
     if (found := data.specification) is None:
         return
     declared = found.declared
-    told = {"What would be a bias": declared.bias_definition, "Fairness": declared.fairness}
-    told |= {
+    told = {
+        "What would be a bias": declared.bias_definition,
+        "Fairness": declared.fairness,
         "Metrics": ", ".join(declared.metrics),
         "Protected features": ", ".join(declared.protected) or "none",
+        "How annotations were collected": declared.collection or "not stated",
     }
-    told |= {"How annotations were collected": declared.collection or "not stated"}
-    gaps = [f"Gap between declaration and data: {gap}" for gap in found.gaps] or [
-        "No gap between declaration and data."
-    ]
+    yield from (f"{name}: {said}." for name, said in told.items())
+    yield from (f"Gap between declaration and data: {gap}" for gap in found.gaps)
+    if not found.gaps:
+        yield "No gap between declaration and data."
     texts: dict[str, Any] = dict.fromkeys(("kind", "feature", "value"), str)
     rows = _rows(found.distributions, **texts, target=percent, actual=percent, n=count)
     columns = ("Of", "Feature", "Value", "Target", "Actual", "Number")
-    shares = [Table("shares", "Declared and actual shares", columns, rows)]
-    words = [f"{name}: {said}." for name, said in told.items()]
-    yield Section("specification", "What was declared about this evaluation", (*words, *gaps, *shares))
+    yield Table("shares", "Declared and actual shares", columns, rows)
 
 
-def checks(data: Any) -> Iterator[Section]:
+def checks(data: Any) -> Parts:
     """Show the whole audit."""
-    rows = [
-        (row["severity"], sentence(row["finding"]), row["evidence"], sentence(row["what_to_do"]), row["where"])
-        for row in data.findings.to_dict("records")
-    ]
     columns = ("Severity", "Finding", "Evidence", "What to do", "Where")
-    table = Table("audit-table", "All checks of the test set, the worst first", columns, rows)
-    yield Section("audit", "What was checked?", (table,))
+    rows = _rows(data.findings, severity=str, finding=sentence, evidence=str, what_to_do=sentence, where=str)
+    yield Table("audit-table", "All checks of the test set, the worst first", columns, rows)
 
 
 def diagnostics(found: dict[str, float]) -> list[tuple[str, str]]:
@@ -334,7 +344,7 @@ def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
         tables["point_estimate"] = data.scores.table["plug_in"].to_dataframe().reset_index()
     if data.groups is not None and data.groups.accuracy is not None:
         tables["groups"] = data.groups.accuracy.to_dataframe().reset_index()
-    return as_records(tables | {"audit": data.findings.reset_index()})
+    return as_records(tables | data.people | {"audit": data.findings.reset_index()})
 
 
 def as_records(tables: dict[str, pd.DataFrame]) -> dict[str, list[dict[str, Any]]]:
@@ -342,4 +352,15 @@ def as_records(tables: dict[str, pd.DataFrame]) -> dict[str, list[dict[str, Any]
     return {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
 
 
-SECTIONS = (models, gold, groups, certainty, agreement, specification, checks)
+# Sections that pages of all kinds of data end with, and all of a page of annotations.
+AGREEMENT = ("agreement", "How far do annotators agree?", agreement)
+CHECKS = ("audit", "What was checked?", checks)
+SECTIONS = (
+    ("models", "How good are the models?", models),
+    ("gold", "How good are the models against gold?", gold),
+    ("groups", "Who annotated, and whom do the models serve?", groups),
+    ("certainty", "How much is undecided?", certainty),
+    AGREEMENT,
+    ("specification", "What was declared about this evaluation", specification),
+    CHECKS,
+)

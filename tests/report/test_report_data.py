@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from sklearn.metrics import cohen_kappa_score
 
 from bayesagree import (
     Annotators,
@@ -18,10 +19,11 @@ from bayesagree import (
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import rankings
 from bayesagree.plausibility.certainty import label_certainty
-from bayesagree.report.beside import group_results
+from bayesagree.report.beside import group_results, people_of
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.methods import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
+from bayesagree.report.views import _pairs
 from studies.systems import noisy_models
 from studies.top_k import expected_top_k_accuracy
 
@@ -134,6 +136,17 @@ def test_groups_name_whom_a_model_serves_worst(unequal):
     assert found.composition["annotators"].to_dict() == {"f": 6, "m": 5, "unknown": 1}
     alone = group_results(Case(votes, None, SHORT), groups)
     assert alone.accuracy is None
+
+
+def test_the_annotator_who_agrees_least_is_named_above_the_pairs():
+    rng, truth = np.random.default_rng(1), np.arange(40) % 2
+    said = {f"w{j}": np.where(rng.random(40) < 0.9, truth, 1 - truth) ^ (j == 3) for j in range(6)}
+    found = people_of(Labels.from_matrix(pd.DataFrame(said)), 1)
+    sentence, table = _pairs(found["annotators"], found["annotator_pairs"])
+    assert sentence.striptags().startswith("w3 agrees least with the others: Cohen's kappa -0.")
+    assert [row[0].striptags() for row in table.rows] == list(table.columns[3:])
+    shown = table.rows[0][3 + table.columns[3:].index("w5")].striptags()
+    assert float(shown) == pytest.approx(cohen_kappa_score(said["w3"], said["w5"]), abs=5e-4)
 
 
 def test_certainty_without_a_closed_form_is_what_scoring_saw_at_each_reliability():

@@ -11,7 +11,6 @@ from _report import VOID
 
 from bayesagree import Annotators, Labels, Predictions
 from bayesagree.annotations.groups import Groups
-from bayesagree.report import wording
 from bayesagree.report.data import report_data
 from bayesagree.report.figures import bars, curve
 from bayesagree.report.page import render, write_report
@@ -97,7 +96,8 @@ def test_names_from_the_data_stay_text(evil):
 def test_the_numbers_are_there_with_all_digits(data):
     block = re.search(r'id="numbers">(.*?)</script>', render(data), flags=re.DOTALL)[1]
     tables = json.loads(block)
-    assert set(tables) == {"agreement", "certainty", "scores", "pairs", "point_estimate", "audit"}
+    people = {"annotators", "annotator_pairs"}
+    assert set(tables) == {"agreement", "certainty", "scores", "pairs", "point_estimate", "audit"} | people
     shown = {(row["reliability"], row["model"]): row["score"] for row in tables["scores"]}
     for (level, model), value in shown.items():
         known = data.scores.table["score"].sel(metric="accuracy", reliability=level, model=model)
@@ -124,16 +124,6 @@ def test_writing_is_whole_or_not_at_all(data, tmp_path, monkeypatch):
     assert out.read_text() == "old"
     write_report(data, out, title="New")
     assert "<h1>New</h1>" in out.read_text(encoding="utf-8")
-
-
-def test_numbers_are_never_rounded_to_certainty():
-    assert wording.percent(0.99999).split() == [">", "99.9", "%"]
-    assert wording.percent(1.0).split() == ["100", "%"]
-    assert [wording.percent(p).split()[0] for p in (0.01, 0.99)] == ["1", "99"]
-    assert wording.probability(0.9999).split() == [">", "0.999"]
-    assert wording.number(float("nan")) == wording.MISSING
-    assert wording.interval(float("nan"), float("nan")) == wording.MISSING
-    assert wording.count(1234567).split() == ["1", "234", "567"]
 
 
 @pytest.mark.parametrize("values", [(0.5, 0.5, 0.5), (0.0, 0.0, 1.0), (0.999999, 0.999999, 1.0)])
