@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -38,20 +39,6 @@ class Areas(NamedTuple):
     values: Floats
     items: NDArray[np.bool_]
     annotators: NDArray[np.bool_]
-
-
-class Crowd(NamedTuple):
-    """Labels to compare with: of which item, by whom, which and how often, shape (row,)."""
-
-    item: NDArray[Any]
-    annotator: NDArray[Any]
-    label: NDArray[Any]
-    times: NDArray[Any]
-
-    def of(self, *labels: int) -> "Crowd":
-        """Return the rows of some labels."""
-        kept = np.isin(self.label, labels)
-        return Crowd(*(values[kept] for values in self))
 
 
 def label_scores(predictions: Predictions) -> Floats:
@@ -152,19 +139,20 @@ def auc(
         )
     if not labels.annotators_known and method == "sgt":
         raise InputError("method='sgt' needs to know who gave each label; these labels are counts")
-    crowd = Crowd(labels.item_index, labels.annotator_index, labels.label_index, labels.count)
+    columns = {"item": labels.item_index, "annotator": labels.annotator_index}
+    crowd = pd.DataFrame(columns | {"label": labels.label_index, "times": labels.count})
     if method == "dgt":
         crowd, prior = _majority(labels, ties, random_seed), 0.0
     scores = label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))
 
-    def against(k: int, some: Crowd = crowd) -> Areas:
+    def against(k: int, some: pd.DataFrame = crowd) -> Areas:
         if method == "sgt":
             return _by_annotator(some, k, scores[k], labels.annotators.size, every=some is crowd)
         return _by_share(some, k, scores[k], prior, every=some is crowd)
 
     names = [as_python(name) for name in labels.categories]
     if multiclass == "hand_till":
-        pairs = {pair: crowd.of(*pair) for pair in combinations(range(n_labels), 2)}
+        pairs = {pair: crowd.loc[crowd["label"].isin(pair)] for pair in combinations(range(n_labels), 2)}
         found = {tuple(names[k] for k in pair): [against(k, some) for k in pair] for pair, some in pairs.items()}
     elif multiclass == "one_vs_rest":
         found = {name: [against(k)] for k, name in enumerate(names)}
@@ -182,7 +170,7 @@ def auc(
     return xr.DataArray(mean, coords, ("model",), "auc", attrs)
 
 
-def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> Crowd:
+def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> pd.DataFrame:
     """Return one label per item, the one with most votes; items without any, or with an excluded tie, have none."""
     votes = labels.counts()
     best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
@@ -190,18 +178,18 @@ def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> Crowd:
     coin = np.floor(rng.random(len(votes)) * best.sum(axis=1))
     winner = (best & (np.cumsum(best, axis=1) == coin[:, None] + 1)).argmax(axis=1)
     decided = np.flatnonzero(best.sum(axis=1) == 1 if ties == "exclude" else best.any(axis=1))
-    once = np.ones(decided.size, np.int64)
-    return Crowd(decided, -once, winner[decided], once)
+    return pd.DataFrame({"item": decided, "annotator": -1, "label": winner[decided], "times": 1})
 
 
-def _by_share(crowd: Crowd, label: int, scores: Floats, prior: float, *, every: bool) -> Areas:
+def _by_share(crowd: pd.DataFrame, label: int, scores: Floats, prior: float, *, every: bool) -> Areas:
     """Compare scores (model, item) with the share of a label among those of an item, smoothed by the prior.
 
     Items without labels have the share of the prior where `every` item counts.
     """
     n_items = scores.shape[1]
-    total = np.bincount(crowd.item, crowd.times, n_items)
-    n_positive = np.bincount(crowd.item, crowd.times * (crowd.label == label), n_items)
+    item, times = crowd["item"], crowd["times"]
+    total = np.bincount(item, times, n_items)
+    n_positive = np.bincount(item, times * (crowd["label"] == label), n_items)
     mass = total + 2 * prior
     used = np.flatnonzero((mass if every else total) > 0)
     values = ScoreOrder.of(scores[:, used]).graded((n_positive[used] + prior) / mass[used])
@@ -210,13 +198,13 @@ def _by_share(crowd: Crowd, label: int, scores: Floats, prior: float, *, every: 
     return Areas(values, (total == 0) & every, np.zeros(0, bool))
 
 
-def _by_annotator(crowd: Crowd, label: int, scores: Floats, n_annotators: int, *, every: bool) -> Areas:
+def _by_annotator(crowd: pd.DataFrame, label: int, scores: Floats, n_annotators: int, *, every: bool) -> Areas:
     """Compare scores (model, item) with each annotator's own labels."""
-    is_positive = crowd.label == label
-    ignored = annotator_pairs(crowd.annotator, is_positive, n_annotators) == 0
-    n_labels = np.bincount(crowd.item, minlength=scores.shape[1])
-    informative = np.bincount(crowd.item, ~ignored[crowd.annotator], scores.shape[1])
-    values = ScoreOrder.of(scores).by_annotator(crowd.item, crowd.annotator, is_positive)
+    item, annotator, is_positive = *crowd[["item", "annotator"]].to_numpy().T, crowd["label"].to_numpy() == label
+    ignored = annotator_pairs(annotator, is_positive, n_annotators) == 0
+    n_labels = np.bincount(item, minlength=scores.shape[1])
+    informative = np.bincount(item, ~ignored[annotator], scores.shape[1])
+    values = ScoreOrder.of(scores).by_annotator(item, annotator, is_positive)
     return Areas(values, (informative == 0) & (every | (n_labels > 0)), ignored)
 
 

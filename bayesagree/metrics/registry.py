@@ -14,9 +14,9 @@ from typing import Self
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.metrics.records import DEFAULT_K, METRICS, MetricRecord, UserMetric, imported_function
+from bayesagree.metrics.records import METRICS, MetricRecord, UserMetric, imported_function
 
-__all__ = ["DEFAULT_K", "METRICS", "Metric", "MetricRecord"]
+__all__ = ["METRICS", "Metric", "MetricRecord"]
 
 
 AnyMetric = str | Callable[..., float] | UserMetric
