@@ -125,15 +125,6 @@ def test_every_coefficient_is_its_definition(k, weights):
     assert set(found.index) - set(expected) <= ({"cohen_kappa"} if k == 2 else {"cohen_kappa", "scott_pi"})
 
 
-def test_alpha_with_missing_answers_is_its_definition():
-    rng = np.random.default_rng(2)
-    x = rng.integers(1, 5, (9, 4)).astype(float)
-    x[rng.random(x.shape) < 0.25] = np.nan
-    ratings = Ratings.from_matrix(x, scale=(1, 4), step=1)
-    for level, distance in (("nominal", lambda a, b: float(a != b)), ("interval", lambda a, b: (a - b) ** 2)):
-        assert krippendorff_alpha(ratings, level=level) == pytest.approx(alpha_by_pairs(x, distance), abs=1e-12)
-
-
 NAMES = np.array(["ant", "bee", "cat"])
 VOTES = st.integers(0, 10**6).map(lambda random_seed: np.random.default_rng(random_seed).integers(0, 3, (8, 4)))
 OF_COUNTS = ["percent_agreement", "fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger"]
@@ -264,11 +255,3 @@ def test_coefficients_that_divide_by_a_rare_label_have_equal_tails():
     assert five[["alpha_nominal", "alpha_ordinal", "fleiss_kappa"]].tolist() == [tails, shortest, shortest]
     found = interval_of(np.arange(101.0) ** 2, 0.9, equal_tails=True)
     assert (found["lower"], found["upper"]) == pytest.approx((25.0, 95.0**2))
-
-
-def test_the_table_prints_estimates_and_notes_in_80_columns():
-    lines = repr(
-        agreement_table(Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "b"]] * 5), random_seed=1)
-    ).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert any(line.startswith("phi: needs ratings") for line in lines)
