@@ -101,7 +101,7 @@ class Given(NamedTuple):
 
 def _coords(labels: Labels) -> dict[str, Any]:
     names = {name: values for name, values in coordinates(labels).items() if name != "rank"}
-    return names | {"annotation": np.arange(labels.n_annotations)}
+    return names | {"annotation": np.arange(labels.n_annotations), "answer": ["right", "wrong"]}
 
 
 def labels_model(
@@ -135,28 +135,21 @@ def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
     supposed = VARIANTS[one_of(variant, "variant", tuple(VARIANTS))]
     rows = Rows.of(supposed, labels.categories.size, prior)
     matrix, dims = supposed.annotator == "matrix", ("annotator", "category", "observed_category")
+    # One accuracy for all true labels has no axis of them.
     of_rows = dims[1:2] * (supposed.annotator != "accuracy")
-
-    def simplex(matrix_name: str, coin_name: str, shape: Any, dims: tuple[str, ...]) -> Any:
-        """Rows of probabilities: of all labels, or of right and wrong ones."""
-        if matrix:
-            return pm.Dirichlet(matrix_name, shape, dims=(*dims, "observed_category"))
-        # One accuracy for all true labels has no axis of them.
-        right, wrong = (shape[..., i] if of_rows else shape[..., 0, i] for i in (0, 1))
-        right: Any = pm.Beta(coin_name, right, wrong, dims=dims)
-        both: Any = pt.stack([right, 1 - right], axis=-1)
-        return both if of_rows else both[..., None, :]
-
-    shape: Any = rows.base
+    name, last = ("confusion", dims[2]) if matrix else ("right", "answer")
+    shape: Any = rows.base if of_rows else rows.base[0]
     if supposed.learnt:
-        log_kappa: Any = np.log(prior.concentration), prior.concentration_sd
-        mean = simplex("crowd_confusion", "crowd_accuracy", shape, of_rows)
-        kappa: Any = pm.LogNormal("concentration", *log_kappa, dims=of_rows)
-        shape = (kappa[:, None] if of_rows else kappa) * mean
+        mean = pm.Dirichlet(f"crowd_{name}", shape, dims=(*of_rows, last))
+        kappa: Any = pm.LogNormal(
+            "concentration", np.log(prior.concentration), prior.concentration_sd, dims=of_rows
+        )
+        shape = kappa[..., None] * mean
     shape = pt.as_tensor(shape)[None].repeat(labels.annotators.size, axis=0)
-    drawn = simplex("confusion", "right", shape, dims[:1] + of_rows)
+    drawn: Any = pm.Dirichlet(name, shape, dims=(dims[0], *of_rows, last))
     if matrix:
         return drawn
+    drawn = drawn if of_rows else drawn[:, None]
     return pm.Deterministic(
         "confusion", drawn[:, rows.row[:, None], rows.column] * rows.share[rows.column], dims=dims
     )

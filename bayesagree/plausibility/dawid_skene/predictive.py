@@ -87,7 +87,8 @@ def _log_prior(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Dra
     names = ["prevalence", *shared]
     if variant in ("one_coin", "class_conditional"):
         accuracy = np.clip(np.diagonal(drawn.pop("confusion"), axis1=2, axis2=3), 1e-7, 1 - 1e-7)
-        drawn["right"], names = accuracy[:, :, 0] if variant == "one_coin" else accuracy, [*names, "right"]
+        accuracy = accuracy[:, :, 0] if variant == "one_coin" else accuracy
+        drawn["right"], names = np.stack([accuracy, 1 - accuracy], axis=-1), [*names, "right"]
     elif variant == "full":
         names.append("confusion")
     return prior_density(sampling_model(labels, settings), drawn, names)
