@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import changes
-from bayesagree.annotations._display import Displayed, per_item
+from bayesagree.annotations._display import Displayed, names, per_item
 from bayesagree.errors import InputError, place_of
 
 Kind = Literal["labels", "ratings", "rankings"]
@@ -77,7 +77,12 @@ class Container(Displayed):
         counts = np.bincount(self.item_index, weights=weights, minlength=self.items.size)
         who: Any = self.annotators.size if self.annotators_known else "unknown"
         found = {"items": self.items.size, "annotators": who, "annotations": self.n_annotations}
-        return found | {"annotations per item": per_item(counts)}
+        found |= {"annotations per item": per_item(counts)}
+        if isinstance(self, Categorical):
+            found["ordered categories" if getattr(self, "ordered", None) else "categories"] = names(
+                self.categories
+            )
+        return found
 
     @property
     def annotators_known(self) -> bool:

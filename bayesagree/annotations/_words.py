@@ -128,18 +128,8 @@ def one_spelling(
 
 FIRST, SECOND, TIE = range(3)
 # Words for the winner, beside the names of the two models.
-WORDS = {
-    "left": FIRST,
-    "model_a": FIRST,
-    "first": FIRST,
-    "right": SECOND,
-    "model_b": SECOND,
-    "second": SECOND,
-    "tie": TIE,
-    "draw": TIE,
-    "both_bad": TIE,
-    "tie (bothbad)": TIE,
-}
+_SAID = ("left, model_a, first", "right, model_b, second", "tie, draw, both_bad, tie (bothbad)")
+WORDS = {word: outcome for outcome, words in enumerate(_SAID) for word in words.split(", ")}
 # Letters of the sides, where no model has such a name.
 LETTERS = {"A": FIRST, "a": FIRST, "B": SECOND, "b": SECOND}
 NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}

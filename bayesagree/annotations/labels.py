@@ -20,7 +20,6 @@ from bayesagree.annotations._columns import (
     matrix_axes,
 )
 from bayesagree.annotations._container import OrderedCategories, Values, long_frame, wide_frame
-from bayesagree.annotations._display import names
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.spans import NO_LABEL, Match, span_rows
 from bayesagree.errors import InputError, SizeError, one_of
@@ -247,10 +246,6 @@ class Labels(OrderedCategories, Values):
         item, annotator, label = (code.astype(np.int32) for code in np.unravel_index(key, shape))
         one = np.broadcast_to(np.int64(1), key.shape)
         return cls(entries.items, entries.annotators, item, annotator, known, label, one, ordered)
-
-    def overview(self) -> dict[str, Any]:
-        """Sizes and names by what they are."""
-        return super().overview() | {("ordered " if self.ordered else "") + "categories": names(self.categories)}
 
     @property
     def n_annotations(self) -> int:

@@ -270,8 +270,7 @@ class Predictions(Categorical, Displayed):
         scores, n_labels = self.scores, self.categories.size
         if scores is None:
             given = (self.hard_labels()[:, :, None] == np.arange(n_labels)).astype(float)
-            once = np.append(np.bincount(self.runs.code), np.ones(self.models.size - self.runs.code.size))
-            size = once[:, None, None]
+            size = np.bincount(self.runs.models_of(self.models.size))[:, None, None]
             shares = self.runs.mean(given, axis=0)
             answered = shares.sum(axis=2, keepdims=True) * size
             scores = np.where(answered > 0, (shares * size + 1 / n_labels) / (answered + 1), np.nan)

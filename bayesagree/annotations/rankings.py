@@ -22,7 +22,6 @@ from bayesagree.annotations._columns import (
     require_present,
 )
 from bayesagree.annotations._container import Categorical, Container, Level
-from bayesagree.annotations._display import names
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
@@ -269,20 +268,13 @@ class Rankings(Categorical, Container):
             {"item": self.items[self.item_index[row]]} | who | {"label": label, "rank": self.block + 1}
         )
 
-    def overview(self) -> dict[str, Any]:
-        """Sizes and names by what they are."""
-        return super().overview() | {"categories": names(self.categories)}
-
     def ranking_index(self) -> NDArray[np.int64]:
         """Ranking of each entry, shape (entry,)."""
         return np.repeat(np.arange(self.n_annotations), np.diff(self.start))
 
     def block_sizes(self) -> NDArray[np.int64]:
         """Size of the block of each entry, shape (entry,)."""
-        new_block = changes(self.ranking_index(), self.block)
-        if new_block.all():  # no ties
-            return np.ones(new_block.size, np.int64)
-        block = np.cumsum(new_block)
+        block = np.cumsum(changes(self.ranking_index(), self.block)) - 1
         return np.bincount(block)[block]
 
     def of_item(self, position: int) -> list[list[list[Any]]]:

@@ -19,12 +19,8 @@ EFFECTS = {"tie_probability": "two equal models tie", "first_wins": "the first p
 
 def context(data: ComparisonReport) -> dict[str, Any]:
     """Return what the template knows by which name."""
-    tables = {
-        "models": data.models,
-        "effects": data.effects,
-        "next_pairs": data.pairs,
-        "agreement": data.agreement,
-    }
+    tables = {"models": data.models, "effects": data.effects, "next_pairs": data.pairs}
+    tables |= {"agreement": data.agreement} | data.people
     made = settings_of(data.result) | {"seed": data.result.attrs["seed"]}
     return {
         "title": "Which model do people prefer, when they disagree?",
@@ -58,14 +54,13 @@ def facts(data: ComparisonReport) -> Iterator[Fact]:
     yield from agreement_fact(data)
     common = data.effects[data.effects["annotator"].isna()].set_index("effect")
     questions = {
-        "first_wins": "Does the first place win?",
-        "tie_probability": "How often do two equal models tie?",
+        "first_wins": ("Does the first place win?", "50 % if the place does not matter."),
+        "tie_probability": ("How often do two equal models tie?", ""),
     }
-    meaning = {"first_wins": "50 % if the place does not matter.", "tie_probability": ""}
     for name in common.index.intersection(list(questions)):
         row: Any = common.loc[name]
-        ends = percents(row["lower"], row["upper"])
-        yield Fact(questions[name], percent(row["mean"]), ends, Markup(meaning[name]))
+        question, meaning = questions[name]
+        yield Fact(question, percent(row["mean"]), percents(row["lower"], row["upper"]), Markup(meaning))
 
 
 def steps(data: ComparisonReport) -> Iterator[Markup]:
