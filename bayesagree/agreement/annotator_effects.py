@@ -63,17 +63,12 @@ def level_share(ratings: Ratings) -> tuple[float, float]:
     return 1 - rest / (free - levels) / (total / free), float(sp.special.fdtrc(levels, free - levels, ratio))
 
 
-def levels_matter(ratings: Ratings) -> bool:
-    """Whether annotators' levels are no accident and explain much of the disagreement."""
-    share, p_value = level_share(ratings)
-    return share >= LEVELS_SHARE and p_value < LEVELS_P_VALUE
-
-
 def warn_of_levels(ratings: Ratings) -> None:
-    """Warn where annotators' levels explain much of the disagreement."""
-    if levels_matter(ratings):
+    """Warn where annotators' levels are no accident and explain much of the disagreement."""
+    share, p_value = level_share(ratings)
+    if share >= LEVELS_SHARE and p_value < LEVELS_P_VALUE:
         warn(
-            f"annotators' levels explain {level_share(ratings)[0]:.0%} of the variance within items (some are "
+            f"annotators' levels explain {share:.0%} of the variance within items (some are "
             "stricter than others). Phi is the agreement of the ratings as given; "
             f"{'bayesagree annotators' if of_commands.get() else "annotator_effects='shift'"} estimates the agreement "
             "after levels are removed"
