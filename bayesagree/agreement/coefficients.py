@@ -7,6 +7,7 @@ units (`_coefficients`), so a replicate costs a matrix product.
 
 import textwrap
 import warnings
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -184,7 +185,7 @@ def agreement_table(
     drawn = replicated(items, chain(found, coefficients(items, kind)), rng, clusters)
     rows = {name: row_of(sides, of_name, ci_prob) for name, sides, of_name in drawn}
     _add_notes(rows, items, annotations.annotators)
-    rows["phi"] = _phi_row(items, ci_prob, rng)
+    rows["phi"] = phi_row([items], ci_prob, rng)
     if items.rated is not None and clusters is not None:
         rows["phi"]["note"] = together("items as independent", rows["phi"]["note"])
     if isinstance(annotations, Ratings) and clusters is None:  # items of a cluster are not independent
@@ -310,18 +311,26 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
             row["note"] = together(row["note"], *notes)
 
 
-def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
-    if items.rated is None:
-        note = "needs ratings, one for each annotator and item: read them with scale=(lowest, highest)"
-        return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi", "note": note}
+def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator) -> Row:
+    """Return the row of Phi of one set of annotations, or of the difference of two; warnings are notes."""
+    names = ("",) if len(sides) == 1 else ("first: ", "second: ")
+    row: Row = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan) | {"ci_kind": "hdi"}
+    for name, items in zip(names, sides):
+        if items.rated is None:
+            needed = "needs ratings, one for each annotator and item: read them with scale=(lowest, highest)"
+            return row | {"note": name + needed}
     from bayesagree.agreement.phi import common_agreement  # labels do without its compiled code
+    from bayesagree.agreement.summary import phi_summary
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = common_agreement(items.rated, ci_prob=ci_prob, random_seed=rng)["agreement"].to_dataset()
-    notes = [str(w.message) for w in caught]
-    if (weight := float(found["prob_inflated"])) > NOTED_SHARE:
-        notes.append(f"answers at an end of the scale are outright ends with probability {weight:.2f}")
-    note = "; ".join(notes)
-    mean, lower, upper = (float(found[name]) for name in ("mean", "lower", "upper"))
-    return {"estimate": mean, "lower": lower, "upper": upper, "ci_kind": "hdi", "note": note}
+    fits, notes = [], ["posteriors taken as independent"] * (len(sides) - 1)
+    for name, items in zip(names, sides):
+        given: Any = items.rated
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fits.append(common_agreement(given, ci_prob=ci_prob, random_seed=rng))
+        notes += [f"{name}{w.message}" for w in caught]
+        if (weight := float(fits[-1]["agreement"]["prob_inflated"])) > NOTED_SHARE:
+            notes.append(f"{name}answers at an end of the scale are outright ends with probability {weight:.2f}")
+    found = fits[0]["agreement"] if len(sides) == 1 else phi_summary(*fits, ci_prob=ci_prob)
+    ends = {name: float(found[name]) for name in ("lower", "upper", "prob_positive")}
+    return row | ends | {"estimate": float(found["mean"]), "note": together(*notes)}

@@ -1,7 +1,5 @@
 """Differences of agreement: two crowds, two guidelines or two rounds, on the same items or on others."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -14,9 +12,8 @@ from bayesagree.agreement._coefficients import (
     row_of,
     weights_for,
 )
-from bayesagree.agreement._items import Items, items_of
-from bayesagree.agreement.phi import common_agreement
-from bayesagree.agreement.summary import phi_summary
+from bayesagree.agreement._items import items_of
+from bayesagree.agreement.coefficients import phi_row
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import probability
@@ -92,7 +89,7 @@ def agreement_difference(
     places = [pd.Index(side.items).get_indexer(names).astype(np.int64) for side in (annotations, other)]
     clusters = None if cluster is None else cluster_codes(cluster, names.to_numpy())
     rng = np.random.default_rng(seed_sequence(random_seed))
-    of_phi = _phi_row(sides, ci_prob, rng)  # first: its draws do not depend on those of the coefficients
+    of_phi = phi_row(sides, ci_prob, rng)  # first: its draws do not depend on those of the coefficients
     if cluster is not None and not np.isnan(of_phi["estimate"]):
         of_phi["note"] = f"items as independent; {of_phi['note']}"
     first, second = (dict(coefficients(side, kind)) for side in sides)
@@ -106,18 +103,3 @@ def agreement_difference(
     common = {"ci_prob": ci_prob, "n_common_items": int(np.all([at >= 0 for at in places], axis=0).sum())}
     columns = ["coefficient", "estimate", "lower", "upper", "prob_positive", "ci_kind", *common, "note"]
     return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
-
-
-def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
-    for side, items in zip(("first", "second"), sides):
-        if items.rated is None:
-            nothing = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan)
-            return nothing | {"ci_kind": "hdi", "note": f"{side}: needs ratings, one for each annotator and item"}
-    fits = [common_agreement(items.rated, random_seed=rng) for items in sides if items.rated is not None]
-    found = phi_summary(fits[0], fits[1], ci_prob=ci_prob)
-    values = {name: float(found[name]) for name in ("lower", "upper", "prob_positive")}
-    return values | {
-        "estimate": float(found["mean"]),
-        "ci_kind": "hdi",
-        "note": "posteriors taken as independent",
-    }

@@ -8,4 +8,4 @@ import pytest
 def without_phi(monkeypatch):
     """Tables of ratings without the posterior of Phi, for tests of the other rows."""
     row = dict.fromkeys(("estimate", "lower", "upper"), np.nan) | {"ci_kind": "hdi", "note": "left out"}
-    monkeypatch.setattr("bayesagree.agreement.coefficients._phi_row", lambda *_: dict(row))
+    monkeypatch.setattr("bayesagree.agreement.coefficients.phi_row", lambda *_: dict(row))
