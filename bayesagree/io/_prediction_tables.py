@@ -1,7 +1,7 @@
 """Layouts of tables of predictions, recognized by the columns that a table has and what stands in them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,23 +13,26 @@ from bayesagree.annotations.runs import may_be_runs, with_runs
 from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.formats._guess import is_number, nested, only_key
 
+ROLES = ("model", "item", "label", "score")
 
-class Columns(NamedTuple):
-    """Names of the columns."""
 
-    model: str = "model"
-    item: str = "item"
-    label: str = "label"
-    score: str = "score"
+def named_by_role(table: pd.DataFrame, **names: str) -> pd.DataFrame:
+    """Return a table whose columns of model, item, label and score have these names.
 
-    def found(self, table: pd.DataFrame) -> "Columns":
-        """Replace names that the table lacks by the only column that fits, by its name or by its cells."""
-        model, item = named_columns(table.columns, model=self.model, item=self.item)
-        if not {model, self.label, item} & {*table.columns}:
-            item = only_key(table) or item
-        others = [name for name in table.columns if name not in (model, item, self.score)]
-        one = len(others) == 1 and {model, item} <= {*table.columns} and not is_number(table[others])
-        return Columns(model, item, others[0] if one else self.label, self.score)
+    A name that the table lacks is that of the only column that fits, by its name or by its cells; without a column for
+    any of the first three the rows are the items.
+    """
+    model, item, label, score = (names.get(role, role) for role in ROLES)
+    model, item = named_columns(table.columns, model=model, item=item)
+    if not {model, label, item} & {*table.columns}:
+        item = only_key(table) or item
+    others = [name for name in table.columns if name not in (model, item, score)]
+    if len(others) == 1 and {model, item} <= {*table.columns} and not is_number(table[others]):
+        label = others[0]
+    found = dict(zip((model, item, label, score), ROLES))
+    others = [role for name, role in found.items() if name != role and name in table.columns]
+    table = table.drop(columns=others, errors="ignore").rename(columns=found)
+    return table if {*ROLES[:3]} & {*table.columns} else table.assign(item=range(len(table)))
 
 
 def records(content: Any) -> pd.DataFrame | None:
@@ -44,45 +47,43 @@ def records(content: Any) -> pd.DataFrame | None:
     return pd.DataFrame(content) if rows else None
 
 
-def one_answer_a_row(table: pd.DataFrame, columns: Columns, run: str | None) -> tuple[pd.DataFrame, str | None]:
+def one_answer_a_row(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFrame, str | None]:
     """Return a table without lists of answers, whose places in the list are the runs, and the column of runs."""
-    listed = [name for name in (columns.label, columns.score) if name in table.columns and nested(table[name])]
+    listed = [name for name in ("label", "score") if name in table.columns and nested(table[name])]
     if not listed or run is not None or "run" in table.columns:
         return table, run
     table = table.reset_index(drop=True).explode(listed)
     return table.assign(run=table.groupby(level=0).cumcount()).infer_objects(), "run"
 
 
-def one_row_a_run(table: pd.DataFrame, columns: Columns, run: str | None) -> tuple[pd.DataFrame, Any]:
+def one_row_a_run(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFrame, Any]:
     """Return a table whose models are runs, without its column of runs, and the model and run of each; or as it is."""
     if run is not None and run not in table.columns:
         raise InputError(f"no column {run!r} for the run; the table has {shorten(table.columns, 20)}")
-    others = may_be_runs(table.columns, columns)
-    if run is None and (not others or columns.item not in table.columns):
+    others = may_be_runs(table.columns, ROLES)
+    if run is None and (not others or "item" not in table.columns):
         return table, None
-    if columns.model not in table.columns and columns.label in table.columns:
-        table = table.assign(**{columns.model: "model"})
-    if columns.model not in table.columns or columns.item not in table.columns:
-        if run is None:
-            return table, None
+    if "model" not in table.columns and "label" in table.columns:
+        table = table.assign(model="model")
+    if run is not None and not {"model", "item"} <= {*table.columns}:
         raise InputError(
             "runs are read with one row for each model, item and run; name the columns model= and item="
         )
-    keys = table.rename(columns={columns.model: "model", columns.item: "item"})
-    found = with_runs(keys, run, others)
+    found = with_runs(table, run, others) if "model" in table.columns else None
     if found is None:
         return table, None
     rows, known = found
-    apart = [name for name in (run, *others) if name in table.columns]
-    return table.assign(**{columns.model: rows}).drop(columns=apart), known
+    return table.assign(model=rows).drop(
+        columns=[name for name in (run, *others) if name in table.columns]
+    ), known
 
 
-def layout(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None, numbers: bool) -> str:
+def layout(table: pd.DataFrame, labels: Sequence[Any] | None, numbers: bool) -> str:
     """Return the layout of a table, a key of `READERS`."""
-    if columns.label in table.columns:
-        return "scores, one a row" if columns.score in table.columns else "hard labels"
-    others = [name for name in table.columns if name not in (columns.model, columns.item)]
-    has_models = columns.model in table.columns or columns.item not in table.columns or not others
+    if "label" in table.columns:
+        return "scores, one a row" if "score" in table.columns else "hard labels"
+    others = [name for name in table.columns if name not in ("model", "item")]
+    has_models = "model" in table.columns or "item" not in table.columns or not others
     if numbers and not {*others} & {*THRESHOLD_LABELS}:
         return "numbers" if has_models else "numbers, one column a model"
     if not has_models and labels is None and _hold_labels(table[others]):
@@ -96,7 +97,7 @@ def layout(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None, 
             return "scores of one model, one column a label"
         if ((values >= 0) & (values <= 1)).all():
             return "probabilities of the positive label, one column a model"
-    if others == [columns.score] and (labels is None or list(labels) != others):
+    if others == ["score"] and (labels is None or list(labels) != others):
         return "probabilities of the positive label"
     return "scores, one column a label"
 
@@ -109,21 +110,20 @@ def _hold_labels(cells: Any) -> bool:
     return bool((np.nan_to_num(values) % 1 == 0).all() and (np.nansum(values, axis=1) != 1).any())
 
 
-def _labels_by_row(table: Any, columns: Columns, labels: Any, *_: Any) -> Predictions:
+def _labels_by_row(table: Any, labels: Any, *_: Any) -> Predictions:
     """Hard labels; where only some models have them, the others have columns of scores and would count as wrong."""
-    model, item, label = columns[:3]
-    if model in table.columns:
-        labelled = table[label].notna().groupby(table[model], sort=False).any()
+    if "model" in table.columns:
+        labelled = table["label"].notna().groupby(table["model"], sort=False).any()
         if not labelled.all():
             raise InputError(
-                f"model {labelled.idxmin()!r} has no label in column {label!r}; hard labels and columns of scores are "
-                "two tables: read each alone"
+                f"model {labelled.idxmin()!r} has no label; hard labels and columns of scores are two tables: read "
+                "each alone"
             )
-    return Predictions.from_long(table, model=model, item=item, label=label, labels=labels)
+    return Predictions.from_long(table, labels=labels)
 
 
-def _labels_by_model(table: pd.DataFrame, columns: Columns, labels: Any, _: bool) -> Predictions:
-    models = _by_model(table, columns)
+def _labels_by_model(table: pd.DataFrame, labels: Any, _: bool) -> Predictions:
+    models = _by_model(table)
     values = {name: set(cells.dropna()) for name, cells in models.items()}
     for name, own in values.items():
         others = [other for other in values if other != name]
@@ -135,40 +135,40 @@ def _labels_by_model(table: pd.DataFrame, columns: Columns, labels: Any, _: bool
     return Predictions.from_labels(models, labels=labels)
 
 
-def _by_model(table: pd.DataFrame, columns: Columns) -> dict[Any, Any]:
+def _by_model(table: pd.DataFrame) -> dict[Any, Any]:
     """Columns of a table with a row per item, by its items."""
-    _require_names(table, columns.item, "item")
-    return dict(table.set_index(columns.item).items())
+    _require_names(table, "item")
+    return dict(table.set_index("item").items())
 
 
-def _numbers(table: pd.DataFrame, columns: Columns, *_: Any) -> Predictions:
+def _numbers(table: pd.DataFrame, *_: Any) -> Predictions:
     """Numbers, whose columns are levels of quantiles where all of their names are numbers between 0 and 1."""
-    tables = _wide_scores(table, columns, None)
+    tables = _wide_scores(table, None)
     levels: Any = pd.to_numeric(next(iter(tables.values())).columns, errors="coerce")
     if ((levels > 0) & (levels < 1)).all():
         tables = {model: rows.set_axis(levels, axis=1) for model, rows in tables.items()}
     return Predictions.from_numbers(tables)
 
 
-def _positive(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
-    of_model = _wide_scores(table, columns, [columns.score])
-    given = {name: scores[columns.score] for name, scores in of_model.items()}
+def _positive(table: pd.DataFrame, labels: Any, probabilities: bool) -> Predictions:
+    given = {name: scores["score"] for name, scores in _wide_scores(table, ["score"]).items()}
     return Predictions.from_scores(given, labels=labels, probabilities=probabilities)
 
 
-def _scores_by_label(table: pd.DataFrame, columns: Columns, labels: Any, probabilities: bool) -> Predictions:
-    tables = _wide_scores(table, columns, labels)
+def _scores_by_label(table: pd.DataFrame, labels: Any, probabilities: bool) -> Predictions:
+    tables = _wide_scores(table, labels)
     if all(rows.index.is_unique for rows in tables.values()):
         known = list(dict.fromkeys(item for rows in tables.values() for item in rows.index))
         tables = {model: rows.reindex(known) for model, rows in tables.items()}
     return Predictions.from_scores(tables, probabilities=probabilities)
 
 
-def _wide_scores(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:
-    model, item = columns.model, columns.item
-    for name, role in ((model, "model"), (item, "item")):
-        _require_names(table, name, role)
-    read = [c for c in table.columns if c not in (model, item)] if labels is None else [str(k) for k in labels]
+def _wide_scores(table: pd.DataFrame, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:
+    for role in ("model", "item"):
+        _require_names(table, role)
+    read = (
+        [c for c in table.columns if c not in ("model", "item")] if labels is None else [str(k) for k in labels]
+    )
     absent = [c for c in read if c not in table.columns]
     if absent or not read:
         raise InputError(
@@ -178,38 +178,38 @@ def _wide_scores(table: pd.DataFrame, columns: Columns, labels: Sequence[Any] | 
     names: list[Any] = read if labels is None else list(labels)
     if labels is None and all(c.isdecimal() for c in read):
         names = [int(c) for c in read]
-    by_model = table.set_index(item).groupby(model)
+    by_model = table.set_index("item").groupby("model")
     return {str(m): pd.DataFrame(rows[read]).set_axis(names, axis=1) for m, rows in by_model}
 
 
-def _require_names(table: pd.DataFrame, name: str, role: str) -> None:
+def _require_names(table: pd.DataFrame, role: str) -> None:
     """Refuse a table without this column, or with a row that it does not name."""
-    if name not in table.columns:
+    if role not in table.columns:
         raise InputError(
-            f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
+            f"no column {role!r} for the {role}; the table has {shorten(table.columns, 20)}: "
             f"name the right one with {role}=..."
         )
-    if nested(table[name]):
-        raise InputError(f"column {name!r} holds lists or objects; the {role} is a name")
-    missing = pd.isna(table[name].to_numpy())
+    if nested(table[role]):
+        raise InputError(f"the column of the {role} holds lists or objects; the {role} is a name")
+    missing = pd.isna(table[role].to_numpy())
     if missing.any():
         raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")
 
 
-READERS: dict[str, Callable[[pd.DataFrame, Columns, Any, bool], Predictions]] = {
-    "scores, one a row": lambda table, columns, labels, probabilities: Predictions.from_long(
-        table, **columns._asdict(), labels=labels, probabilities=probabilities
+READERS: dict[str, Callable[[pd.DataFrame, Any, bool], Predictions]] = {
+    "scores, one a row": lambda table, labels, probabilities: Predictions.from_long(
+        table, score="score", labels=labels, probabilities=probabilities
     ),
     "hard labels": _labels_by_row,
     "hard labels, one column a model": _labels_by_model,
     "numbers": _numbers,
-    "numbers, one column a model": lambda table, columns, *_: Predictions.from_numbers(_by_model(table, columns)),
+    "numbers, one column a model": lambda table, *_: Predictions.from_numbers(_by_model(table)),
     "probabilities of the positive label": _positive,
-    "probabilities of the positive label, one column a model": lambda table, columns, labels, probabilities: (
-        Predictions.from_scores(_by_model(table, columns), labels=labels, probabilities=probabilities)
+    "probabilities of the positive label, one column a model": lambda table, labels, probabilities: (
+        Predictions.from_scores(_by_model(table), labels=labels, probabilities=probabilities)
     ),
-    "scores of one model, one column a label": lambda table, columns, *how: _scores_by_label(
-        table.assign(**{columns.model: "model"}), columns, *how
+    "scores of one model, one column a label": lambda table, *how: _scores_by_label(
+        table.assign(model="model"), *how
     ),
     "scores, one column a label": _scores_by_label,
 }

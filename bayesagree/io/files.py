@@ -128,18 +128,14 @@ def read_outputs(
     if table is None:
         table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    columns = _prediction_tables.Columns(**names).found(table)
-    if not {*columns[:3]} & {*table.columns}:
-        table = table.assign(**{columns.item: range(len(table))})
+    table = _prediction_tables.named_by_role(table, **names)
     with naming(file.name, "predictions"):
-        table, run = _prediction_tables.one_answer_a_row(table, columns, run)
-        table, runs = _prediction_tables.one_row_a_run(table, columns, run)
-    layout = _prediction_tables.layout(table, columns, labels, numbers)
+        table, run = _prediction_tables.one_answer_a_row(table, run)
+        table, runs = _prediction_tables.one_row_a_run(table, run)
+    layout = _prediction_tables.layout(table, labels, numbers)
     with naming(file.name, layout):
-        read = _prediction_tables.READERS[layout]
-        found = read(
-            table, columns, labels or (two if layout in _prediction_tables.OF_TWO else None), probabilities
-        )
+        of_two = two if layout in _prediction_tables.OF_TWO else None
+        found = _prediction_tables.READERS[layout](table, labels or of_two, probabilities)
     return found if runs is None else replace(found, runs=Runs.of(found.models, runs))
 
 
