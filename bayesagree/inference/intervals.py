@@ -33,13 +33,14 @@ def eti(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
 
 
 def column_hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the highest density interval of each column of draws, shape (draw, column), as two arrays (column,)."""
+    """Return the highest density interval of each column of draws, shape (draw, ...), as two arrays (...)."""
     probability(prob, "ci_prob")
     ordered = np.sort(draws, axis=0)
     inside = int(np.floor(prob * len(ordered)))
     width = ordered[inside:] - ordered[: len(ordered) - inside]
-    best = width.argmin(axis=0), np.arange(ordered.shape[1])
-    return ordered[: len(ordered) - inside][best], ordered[inside:][best]
+    best = width.argmin(axis=0)[None]
+    lower, upper = (np.take_along_axis(ordered, place, axis=0)[0] for place in (best, best + inside))
+    return lower, upper
 
 
 def beta_hdi(a: NDArray[Any], b: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]:

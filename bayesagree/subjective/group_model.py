@@ -178,12 +178,11 @@ def group_summary(
     posterior = result["posterior"].to_dataset()
     mean = posterior["performance"].transpose("chain", "draw", "model", "group")
     sample = ("chain", "draw")
-    ends = column_hdi(mean.values.reshape(-1, mean.sizes["model"] * mean.sizes["group"]), ci_prob)
+    ends = column_hdi(mean.values.reshape(-1, *mean.shape[2:]), ci_prob)
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
     z = float(sp.special.ndtri((1 + ci_prob) / 2))
-    found: dict[str, Any] = {"mean": mean.mean(sample)} | {
-        name: (("model", "group"), end.reshape(mean.shape[2:])) for name, end in zip(("lower", "upper"), ends)
-    }
+    found: dict[str, Any] = {"mean": mean.mean(sample)}
+    found |= {name: (("model", "group"), end) for name, end in zip(("lower", "upper"), ends)}
     found["prob_worse"] = (mean.rename(group="other_group") - mean > margin).mean(sample)
     found["annotators_needed"] = np.ceil(variance.mean(sample) * (z / half_width) ** 2).astype(int)
     attrs = {"ci_kind": "hdi", "ci_prob": ci_prob, "half_width": half_width}

@@ -105,9 +105,10 @@ def group_performance(
     predictions = as_predictions(predictions, annotations) if is_data(predictions) else predictions
     groups = as_groups(annotations, annotators, by)
     per_annotator = annotator_performance(annotations, predictions, metric=metric)
-    values, inside = per_annotator.to_numpy(), groups.index >= 0
-    present = ~np.isnan(values[:, inside])
-    means, scored = _means(np.nan_to_num(values[:, inside]), present, groups.index[inside], groups.names.size)
+    by_group: Any = pd.DataFrame(per_annotator.to_numpy().T).groupby(groups.index)
+    of_each = range(groups.names.size)
+    means = by_group.mean().reindex(of_each).to_numpy().T
+    scored = by_group.count().reindex(of_each, fill_value=0).to_numpy().T
     composition = groups.composition(annotations)
     empty = groups.names[(scored == 0).any(axis=0)]
     if empty.size:
@@ -248,33 +249,29 @@ def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by
 
 def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> ModelRows:
     """Bring predictions per item or per (item, annotator) to one value per annotation and model."""
-    if annotations.kind == "labels":
-        answer = annotations.label_index
-        if isinstance(predictions, Predictions):
-            aligned = predictions.aligned(annotations.items, annotations.categories)
-            predicted = aligned.hard_labels()[:, annotations.item_index]
-            return ModelRows(aligned.models, answer, predicted, predicted >= 0)
-    elif isinstance(predictions, Predictions):
-        raise InputError("ratings need predicted ratings: pass {model: series of numbers, indexed by item}")
-    else:
-        answer = annotations.rating
+    if isinstance(predictions, Predictions):
+        if annotations.kind != "labels":
+            raise InputError("ratings need predicted ratings: pass {model: series of numbers, indexed by item}")
+        aligned = predictions.aligned(annotations.items, annotations.categories)
+        predicted = aligned.hard_labels()[:, annotations.item_index]
+        return ModelRows(aligned.models, annotations.label_index, predicted, predicted >= 0)
     if not predictions:
         raise InputError("there is no model: pass {name: series}")
     models = names_array(list(predictions), "model")
     by_row = [_one_per_row(annotations, series, model) for model, series in predictions.items()]
-    if annotations.kind == "ratings":
+    present = np.stack([v.notna().to_numpy() for v in by_row])
+    if annotations.kind != "labels":
         predicted = np.stack([v.astype(np.float64).to_numpy() for v in by_row])
-        return ModelRows(models, answer, predicted, ~np.isnan(predicted))
+        return ModelRows(models, annotations.rating, predicted, present)
     known = pd.Index(annotations.categories)
     predicted = np.stack([known.get_indexer(pd.Index(v)) for v in by_row])
-    present = np.stack([v.notna().to_numpy() for v in by_row])
     if (present & (predicted < 0)).any():
         m, row = np.argwhere(present & (predicted < 0))[0]
         raise InputError(
             f"model {as_python(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the annotations "
             f"({shorten(annotations.categories)})"
         )
-    return ModelRows(models, answer, predicted, present)
+    return ModelRows(models, annotations.label_index, predicted, present)
 
 
 def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -> pd.Series:
@@ -307,15 +304,6 @@ def _metric(annotations: Labels | Ratings, metric: Metric | None) -> tuple[str, 
         kind = type(annotations).__name__
         raise InputError(f"metric={metric!r} is not one of {shorten(fitting)} for {kind}, nor a function")
     return name, fitting[name]
-
-
-def _means(
-    score: Floats, present: NDArray[np.bool_], index: NDArray[np.integer], size: int
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Average scores by index, NaN where none is present; also return how many are, both (model, size)."""
-    n = np.stack([np.bincount(index, p, size) for p in present]).astype(np.int64)
-    total = np.stack([np.bincount(index, s, size) for s in score])
-    return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0), n
 
 
 def _correlation(answer: Floats, predicted: Floats) -> float:

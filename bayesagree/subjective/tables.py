@@ -1,7 +1,7 @@
 """Results about groups of annotators as tables, and predictions from files."""
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pandas as pd
 import xarray as xr
@@ -49,13 +49,9 @@ def performance_draws(
     if performance.attrs["metric"] != "accuracy":
         return dispersion_draws(performance, draws=4 * draws, random_seed=random_seed)
     labels = cast(Labels, scored)  # ratings have no accuracy
-    posterior = group_posterior(labels, models, groups, draws=draws, random_seed=random_seed)[
-        "posterior"
-    ].to_dataset()
-    stacked = (
-        posterior.stack(sample=("chain", "draw")).drop_vars(("sample", "chain", "draw")).rename(sample="draw")
-    )
-    return stacked.reindex(group=performance["group"]).transpose("draw", "model", "group")
+    tree = group_posterior(labels, models, groups, draws=draws, random_seed=random_seed)
+    joined = tree["posterior"].to_dataset().stack(sample=("chain", "draw")).reset_index("sample", drop=True)
+    return joined.rename(sample="draw").reindex(group=performance["group"]).transpose("draw", "model", "group")
 
 
 def group_table(performance: xr.Dataset, drawn: xr.Dataset) -> pd.DataFrame:
@@ -74,16 +70,13 @@ def group_table(performance: xr.Dataset, drawn: xr.Dataset) -> pd.DataFrame:
         Columns model, group, annotators, annotations, raw_mean, posterior_mean, lower, upper (HDI 0.95).
     """
     draws = drawn["performance"].sel(model=performance["model"]).transpose("draw", "model", "group")
-    lower, upper = column_hdi(draws.values.reshape(draws.sizes["draw"], -1))
-    found = (
-        performance[["performance"]]
-        .rename(performance="raw_mean")
-        .assign({name: performance[f"n_{name}"] for name in ("annotators", "annotations")})
-    )
-    table = found.transpose("model", "group").to_dataframe(dim_order=["model", "group"]).reset_index()
-    return table.assign(posterior_mean=draws.mean("draw").values.ravel(), lower=lower, upper=upper).loc[
-        :, ["model", "group", "annotators", "annotations", "raw_mean", "posterior_mean", "lower", "upper"]
-    ]
+    dims = ("model", "group")
+    lower, upper = (xr.DataArray(end, dims=dims) for end in column_hdi(draws.values))
+    names = {"n_annotators": "annotators", "n_annotations": "annotations", "performance": "raw_mean"}
+    found = performance[[*names]].rename(names)
+    found = found.assign(posterior_mean=draws.mean("draw"), lower=lower, upper=upper)
+    table: Any = found.to_dataframe(dim_order=dims).reset_index()
+    return table[[*dims, *names.values(), "posterior_mean", "lower", "upper"]]
 
 
 def dispersion_table(performance: xr.Dataset, drawn: xr.Dataset) -> pd.DataFrame:
