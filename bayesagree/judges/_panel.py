@@ -55,13 +55,6 @@ class Panel:
         return self.votes > 0
 
 
-class Cells(NamedTuple):
-    """Items that are alike in verdicts and groups: one example of each kind, and how many there are of it."""
-
-    example: NDArray[np.int64]
-    size: NDArray[np.int64]
-
-
 class Regression(NamedTuple):
     """Predictors of every item, and the prior of their coefficients."""
 
@@ -149,16 +142,6 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
             parts.append((base * (factor.code == level)[:, None], scale_index, names))
     blocks, index, names = zip(*parts)
     return Regression(np.hstack(blocks), [*chain(*names)], np.concatenate(index), np.array(scales, np.float64))
-
-
-def cells_of(panel: Panel, rows: NDArray[np.int64]) -> Cells:
-    """Group the items at these positions that no predictor tells apart."""
-    codes = np.column_stack([factor.code[rows] for factor in panel.factors])
-    keys = np.hstack([codes.astype(np.float64), np.nan_to_num(panel.verdict[rows], nan=-1.0)])
-    if panel.inclusion is not None:
-        keys = np.column_stack([keys, panel.inclusion[rows]])
-    _, first, count = np.unique(keys, axis=0, return_index=True, return_counts=True)
-    return Cells(rows[first], count)
 
 
 def inclusion_of(

@@ -37,7 +37,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations
-from bayesagree.judges._panel import Panel, cells_of, panel_of, regression
+from bayesagree.judges._panel import Panel, panel_of, regression
 from bayesagree.judges._sampler import Votes, modes, sample_chain
 from bayesagree.judges.estimators import classical_checks, saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior, Target
@@ -232,15 +232,19 @@ def _averages(panel: Panel, fit: Fit, rng: np.random.Generator) -> dict[str, Flo
     rate = np.empty((n_draws, n_systems))
     sensitivity, specificity = (np.empty((n_draws, n_systems, n_judges)) for _ in range(2))
     for s in range(n_systems):
-        cells = cells_of(panel, np.flatnonzero(panel.system.code == s))
-        present, columns = np.isfinite(panel.verdict[cells.example]), fit.columns[cells.example]
-        used = columns.any(axis=0)  # not those of other systems
-        verdict = np.where(present, panel.verdict[cells.example], 0.0)
-        step = max(CHUNK // len(cells.example), 1)
+        of_system = panel.system.code == s
+        used = fit.columns[of_system].any(axis=0)  # not those of other systems
+        coefficient, columns = fit.coefficient[:, used], fit.columns[of_system][:, used]
+        verdict = np.nan_to_num(panel.verdict[of_system], nan=-1.0)
+        # Items that no predictor tells apart are one cell.
+        _, first, size = np.unique(np.hstack([columns, verdict]), axis=0, return_index=True, return_counts=True)
+        columns, present = columns[first], verdict[first] >= 0
+        verdict = np.where(present, verdict[first], 0.0)
+        step = max(CHUNK // size.size, 1)
         for start in range(0, n_draws, step):
             rows = slice(start, min(start + step, n_draws))
-            mean = fit.coefficient[rows, used] @ columns[:, used].T
-            weight = rng.standard_gamma(cells.size, size=mean.shape)
+            mean = coefficient[rows] @ columns.T
+            weight = rng.standard_gamma(size, size=mean.shape)
             weight /= weight.sum(axis=1, keepdims=True)
             yes = weight * sp.special.ndtr(mean)
             rate[rows, s] = yes.sum(axis=1)
@@ -256,15 +260,14 @@ def _averages(panel: Panel, fit: Fit, rng: np.random.Generator) -> dict[str, Flo
 def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[tuple[str, ...], Any]]:
     rate, alone = averages["rate"], averages["rate_people_alone"]
     lower, upper = column_hdi(rate, ci_prob)
-    pairs = (rate[:, :, None] - rate[:, None, :]).reshape(len(rate), -1)
+    pairs = rate[:, :, None] - rate[:, None, :]
     low, high = column_hdi(pairs, ci_prob)
     of_one = {"rate_mean": rate.mean(axis=0), "rate_lower": lower, "rate_upper": upper}
     of_one["saving"] = alone.var(axis=0) / rate.var(axis=0)
     of_two = {"difference": pairs.mean(axis=0), "difference_lower": low, "difference_upper": high}
     of_two["prob_better"] = (pairs > 0).mean(axis=0)
-    square = (rate.shape[1], rate.shape[1])
     return {name: (("system",), values) for name, values in of_one.items()} | {
-        name: (("system", "other_system"), values.reshape(square)) for name, values in of_two.items()
+        name: (("system", "other_system"), values) for name, values in of_two.items()
     }
 
 
