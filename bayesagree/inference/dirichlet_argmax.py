@@ -57,7 +57,7 @@ def _of_patterns(patterns: NDArray[np.float64]) -> NDArray[np.float64]:
         size = np.diff(np.flatnonzero(new), append=new.size)
         found = _of_groups(patterns[at : at + step][new], size, np.nonzero(new)[0])
         parts.append(np.repeat(found, size).reshape(new.shape))
-    return np.concatenate(parts)
+    return np.concatenate([np.empty((0, patterns.shape[1])), *parts])
 
 
 def _of_groups(
