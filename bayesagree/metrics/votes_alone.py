@@ -65,12 +65,12 @@ def unbiased_terms(metric: Metric, labels: Labels, predictions: Predictions, tru
     if record.unbiased and record.against == "label" and truth_is != "sampled":
         raise InputError(
             f"{metric.name} against the most plausible label has no unbiased form for votes: pass truth_is='sampled', "
-            "which is a random annotator's label, or score a posterior such as dirichlet(labels)"
+            "which is a random annotator's label, or evaluate(), which draws the truth"
         )
     if not record.unbiased:
         known = ", ".join(name for name, r in METRICS.items() if r.unbiased and r.against == "plausibilities")
         raise InputError(
-            f"{metric.name} has no unbiased form for votes; score a posterior such as dirichlet(labels), or use one of "
+            f"{metric.name} has no unbiased form for votes; call evaluate(), which draws the truth, or use one of "
             f"{known}"
         )
     aligned = predictions.aligned(labels.items, labels.categories)
