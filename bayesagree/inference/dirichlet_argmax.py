@@ -51,7 +51,7 @@ def _of_patterns(patterns: NDArray[np.float64]) -> NDArray[np.float64]:
     is_new = np.ones(patterns.shape, dtype=bool)
     is_new[:, 1:] = patterns[:, 1:] != patterns[:, :-1]
     step = max(1, _CHUNK // (int(is_new.sum(axis=1).max(initial=1)) * _PANELS * _ORDER))
-    parts = []
+    parts = [patterns[:0]]
     for at in range(0, len(patterns), step):
         new = is_new[at : at + step]
         size = np.diff(np.flatnonzero(new), append=new.size)
