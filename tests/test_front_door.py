@@ -197,13 +197,6 @@ def test_a_container_names_the_constructor_to_use(name):
         getattr(ba, name)(VOTES)
 
 
-@pytest.mark.parametrize("name", ["Dirichlet", "DawidSkene"])
-def test_the_way_to_the_model(name):
-    import pymc as pm
-
-    assert isinstance(getattr(ba.plausibility, name)().model(ba.Labels.from_long(VOTES)), pm.Model)
-
-
 def test_the_root_is_small():
     assert len(ba.__all__) <= 45 and not [name for name in ba.__all__ if name.endswith("_model")]
 

@@ -63,6 +63,7 @@ def test_the_column_of_runs_is_found_by_its_name(column, runs):
         found = Predictions.from_long(table(column))
     with pytest.warns(UserWarning, match=f"column '{column}' is taken for the run"):
         read = read_predictions(table(column))
+    assert Predictions.from_long(table(column).query(f"{column} == 2")).runs is None  # it tells no rows apart
     for one in (found, read):
         np.testing.assert_array_equal(one.label_index, runs.label_index)
         assert one.model_names.tolist() == ["m"]
@@ -76,11 +77,6 @@ def test_lists_in_json_are_runs(tmp_path, runs):
         np.testing.assert_array_equal(read_predictions(tmp_path / name).label_index, runs.label_index)
     listed = [{"model": "m", "item": item, "score": [0.2, 0.6]} for item in NAMES]
     np.testing.assert_allclose(read_predictions(pd.DataFrame(listed)).pooled().scores[0, :, 1], 0.4)
-
-
-def test_a_column_that_tells_no_rows_apart_is_no_run():
-    once = table("seed").query("seed == 2")
-    assert Predictions.from_long(once).runs is None
 
 
 def test_wide_scores_and_a_missing_column_of_models():

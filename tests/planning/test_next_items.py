@@ -67,11 +67,6 @@ def test_gain_of_certainty_is_that_of_the_fewest_votes_that_can_change_the_answe
     assert row["gain"] == pytest.approx((expected(fewest) - now) / fewest, abs=1e-9)
 
 
-def test_a_goal_without_its_models_is_refused():
-    with pytest.raises(InputError, match="needs 2 models, there are 0"):
-        annotate_next(Labels.from_counts(VOTES), n=1, goal="decision")
-
-
 def study(random_seed, n_items=300, n_votes=2):
     """Votes on items of the default prior, and two models that differ on a third of them."""
     rng = np.random.default_rng(random_seed)
@@ -123,7 +118,9 @@ def test_votes_never_harm_and_begin_with_what_is_known_today():
     assert found["prob_right"].between(0.5, 1).all()
 
 
-def test_one_model_is_refused():
+def test_fewer_than_two_models_are_refused():
+    with pytest.raises(InputError, match="needs 2 models, there are 0"):
+        annotate_next(Labels.from_counts(VOTES), n=1, goal="decision")
     one = Predictions.from_labels({"A": [0, 1]})
     with pytest.raises(InputError, match="a choice needs two models"):
         value_of_votes(Labels.from_counts([[2, 0], [1, 1]]), one)
