@@ -67,7 +67,7 @@ def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
     """Return Krippendorff's alpha = 1 - D_o / D_e.
 
     D_o and D_e are the mean squared distances of two values of one item, and of any two values of items with two or
-    more ratings. At the nominal level C may be sparse.
+    more ratings, at the ratio level those of (x - y) / (x + y). At the nominal level C may be sparse.
     """
     rated = C.sum(axis=1) >= 2
     W, C = W[:, rated], C[rated]
@@ -87,7 +87,8 @@ def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
             observed[some] = np.sum(W[some] * distance / (n - 1), axis=1)
         expected = N * np.sum(total * rank**2, axis=1) - np.sum(total * rank, axis=1) ** 2
     else:
-        return distance_alpha(W, C, squared_distances(level, values))
+        difference, both = values[:, None] - values, values[:, None] + values
+        return distance_alpha(W, C, np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2)
     return 1 - ratio(observed * (N - 1), expected)
 
 
@@ -98,15 +99,6 @@ def distance_alpha(W: Floats, C: Floats, distance: Floats) -> Floats:
     n, total = C.sum(axis=1), W @ C
     observed = W @ (pair_sum(C, distance) / (n - 1))
     return 1 - ratio(observed * (total.sum(axis=1) - 1), pair_sum(total, distance))
-
-
-def squared_distances(level: str, values: Floats) -> Floats:
-    """Return squared distances of values at interval or ratio level, shape (V, V)."""
-    difference = values[:, None] - values
-    if level == "interval":
-        return difference**2
-    both = values[:, None] + values
-    return np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2
 
 
 def interval_alpha(W: Floats, moments: Floats) -> Floats:
