@@ -30,17 +30,11 @@ def in_file(frame, tmp_path):
 KINDS = pytest.mark.parametrize("held", [in_memory, in_polars, in_file])
 
 
-def votes_table(n_items=60):
-    """Four annotators, of whom each errs on every seventh item; the truth cycles through three labels."""
-    rows = []
-    for item in range(n_items):
-        for place, who in enumerate("abcd"):
-            wrong = (item + 2 * place) % 7 == 0
-            rows.append((f"q{item}", who, "xyz"[(item + wrong) % 3]))
-    return pd.DataFrame(rows, columns=["item", "annotator", "label"])
-
-
-VOTES = votes_table()
+# Four annotators, of whom each errs on every seventh item; the truth cycles through three labels.
+VOTES = pd.DataFrame(
+    [(f"q{i}", who, "xyz"[(i + ((i + 2 * j) % 7 == 0)) % 3]) for i in range(60) for j, who in enumerate("abcd")],
+    columns=["item", "annotator", "label"],
+)
 ITEMS = [f"q{item}" for item in range(60)]
 TRUTH = np.array(["xyz"[item % 3] for item in range(60)])
 HARD = pd.DataFrame({"item": ITEMS, "right": TRUTH, "wrong": np.roll(TRUTH, 20 % 3)})
