@@ -1,6 +1,7 @@
-"""What stands beside the scores: annotators and their groups, further votes."""
+"""What stands beside the scores: annotators and their groups, further votes, how well chains mixed."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,3 +134,15 @@ def people_of(annotations: Annotations, random_seed: int) -> dict[str, pd.DataFr
         tree = normal_inverse_gamma(annotations, annotator_effects="shift", random_seed=random_seed)
         found |= {"levels": annotator_levels(tree)} if "annotator_shift" in tree["posterior"] else {}
     return {name: table for name, table in found.items() if len(table)}
+
+
+def diagnostics(tree: xr.DataTree) -> dict[str, float]:
+    """Return how well Markov chains mixed; exact engines draw independently and have nothing to diagnose."""
+    if "diagnostics" not in tree:
+        return {}
+    stats = tree["diagnostics"].to_dataset()
+    worst: dict[str, Callable[[Any], Any]] = {"r_hat": np.nanmax, "ess": np.nanmin}
+    known = {
+        name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()
+    }
+    return {name: float(worst[name](values)) for name, values in known.items()}

@@ -14,8 +14,7 @@ from bayesagree.comparisons.posterior import davidson
 from bayesagree.comparisons.tables import effect_table, preference_table
 from bayesagree.findings.table import audit
 from bayesagree.planning._pairs import Pairs
-from bayesagree.report.beside import people_of
-from bayesagree.report.data import diagnostics
+from bayesagree.report.beside import diagnostics, people_of
 from bayesagree.report.settings import ReportSource
 
 # Pairs that are listed for the next comparison.

@@ -23,7 +23,14 @@ from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
-from bayesagree.report.beside import FurtherVotes, GroupResults, further_votes, group_results, people_of
+from bayesagree.report.beside import (
+    FurtherVotes,
+    GroupResults,
+    diagnostics,
+    further_votes,
+    group_results,
+    people_of,
+)
 from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model_scores
 from bayesagree.report.settings import Case, ReportSettings, ReportSource
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
@@ -267,18 +274,6 @@ def _specification(
             "a specification is compared with labels or ratings and the features of their annotators"
         )
     return declared.check(case.annotations, annotators)
-
-
-def diagnostics(tree: xr.DataTree) -> dict[str, float]:
-    """Return how well Markov chains mixed; exact engines draw independently and have nothing to diagnose."""
-    if "diagnostics" not in tree:
-        return {}
-    stats = tree["diagnostics"].to_dataset()
-    worst: dict[str, Callable[[Any], Any]] = {"r_hat": np.nanmax, "ess": np.nanmin}
-    known = {
-        name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()
-    }
-    return {name: float(worst[name](values)) for name, values in known.items()}
 
 
 def open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
