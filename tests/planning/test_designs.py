@@ -11,8 +11,6 @@ from bayesagree.datasets.simulate import ratings
 from bayesagree.errors import InputError
 from bayesagree.planning._worlds import LabelWorld, RatingWorld, Studies, widths_of
 
-NO_RUNS = np.empty(0), np.empty(0)
-
 
 def crowd(rng, n_items, n_votes):
     truth = rng.dirichlet([0.5, 0.3], n_items)
@@ -54,7 +52,7 @@ def test_widths_of_other_designs_follow_the_laws_that_simulated_ones_obey(spread
     noise += spread * rng.normal(size=7) - noise.mean(axis=0)
     noise -= noise.mean(axis=1, keepdims=True)
     studies = Studies(
-        items, annotators, exact[:, None] * np.exp(noise), np.empty((6, 0, 0)), np.empty((7, 0)), *NO_RUNS
+        items, annotators, exact[:, None] * np.exp(noise), np.empty((6, 0, 0)), np.empty((7, 0)), *np.empty((2, 0))
     )
     sizes, votes = np.array([30, 90, 700]), np.array([1, 2, 3, 5, 9])
     width, reach = widths_of(studies, sizes, votes)
