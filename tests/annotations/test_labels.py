@@ -122,9 +122,7 @@ def test_duplicates_by_every_rule() -> None:
     assert (kept.has_repeats, kept.n_annotations) == (True, 3)
     ratings = Ratings.from_long(frame(annotator=list("aaa"), rating=[3, 1, 2]), scale=(1, 3), duplicates="keep")
     assert (ratings.has_repeats, ratings.rating.tolist()) == (True, [1, 3, 2])
-
-
-def test_a_repeat_with_a_missing_label_is_no_repeat() -> None:
+    # A repeat with a missing label is no repeat.
     assert Labels.from_long(frame(annotator=list("aaa"), label=["x", None, "x"])).n_annotations == 2
 
 

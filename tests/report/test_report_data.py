@@ -119,10 +119,8 @@ def unequal():
     rng = np.random.default_rng(1)
     said = (rng.random((40, 12)) < np.where(np.arange(12) < 6, 0.95, 0.5)).astype(int)
     votes = Labels.from_matrix(said, annotators=[f"w{j}" for j in range(12)], labels=[0, 1])
-    people = Annotators.from_table(
-        pd.DataFrame({"annotator": votes.annotators, "gender": ["f"] * 6 + ["m"] * 5 + [None]})
-    )
-    return votes, people, Predictions.from_labels({"ones": [1] * 40}, labels=[0, 1])
+    people = pd.DataFrame({"annotator": votes.annotators, "gender": ["f"] * 6 + ["m"] * 5 + [None]})
+    return votes, Annotators.from_table(people), Predictions.from_labels({"ones": [1] * 40}, labels=[0, 1])
 
 
 def test_groups_name_whom_a_model_serves_worst(unequal):

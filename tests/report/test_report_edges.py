@@ -26,10 +26,8 @@ def test_one_item_one_annotator_one_model(labels):
 
 
 def test_an_item_without_annotations_is_as_open_as_the_prior():
-    votes = Labels.from_long(
-        pd.DataFrame({"item": [1, 2], "annotator": ["a", "a"], "label": ["x", None]}), labels=["x", "y"]
-    )
-    found, _ = first_sentences(votes)
+    rows = pd.DataFrame({"item": [1, 2], "annotator": ["a", "a"], "label": ["x", None]})
+    found, _ = first_sentences(Labels.from_long(rows, labels=["x", "y"]))
     first = found.open_items[0]
     assert (first.item, first.n_annotations, first.given) == ("2", 0, ())
     assert first.certainty == pytest.approx(0.5)
