@@ -45,8 +45,7 @@ def test_an_item_of_weight_two_is_two_items(pattern):
 
     scorer, found = sums(every, np.repeat(times[:, None], 2, axis=1).astype(float))
     _, expected = sums(np.repeat(every, times), None)
-    found, expected = (scorer.finish(one, times.sum()) for one in (found, expected))
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(*(scorer.finish(one, times.sum()) for one in (found, expected)), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("pattern", MEANS)
