@@ -9,7 +9,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Codes, Floats, Integers
-from bayesagree.annotations import Labels
+from bayesagree.annotations import Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -66,7 +66,7 @@ class Outlook(NamedTuple):
     @classmethod
     def of(
         cls,
-        annotations: Labels,
+        annotations: Labels | Rankings,
         predictions: Predictions | None,
         plausibility: Plausibility = "auto",
         prior: Prior = None,
@@ -99,7 +99,7 @@ class Outlook(NamedTuple):
         return cls(labels.items, codes, *joined, drawn=np.sum(drawn, axis=0), reason=reason)
 
     @classmethod
-    def of_votes(cls, annotations: Labels, predictions: Predictions | None, posterior: Dirichlet) -> Self:
+    def of_votes(cls, annotations: Any, predictions: Predictions | None, posterior: Dirichlet) -> Self:
         """Find it from votes alone, exactly."""
         shape = annotations.counts() + prior_shape(posterior.prior, annotations.categories.size)
         predicted, now = _codes(predictions, annotations), argmax_probabilities(shape)
