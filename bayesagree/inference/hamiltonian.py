@@ -150,11 +150,12 @@ def walk(
 
     def moved(number: int, move: Callable[[], Any]) -> Floats:
         ends = np.empty((number, *start.shape))
-        for end in ends:
+        for place in range(number):
             move()
-            for _ in range(1 + int(LENGTHS[1] / chain.step / STEPS_A_JUMP) if modes else 0):
-                chain.jump(modes)
-            end[:] = chain.point
+            if modes is not None:
+                for _ in range(1 + int(LENGTHS[1] / chain.step / STEPS_A_JUMP)):
+                    chain.jump(modes)
+            ends[place] = chain.point
         return ends
 
     past = np.empty((0, *start.shape))
