@@ -214,7 +214,9 @@ def write(cells: list[Cell]) -> None:
         "| --- " * 8 + "|",
     ]
     lines += [cell.line for cell in cells]
-    short = [f"{', '.join(cell.key)}: {cell.covered:.3f} of {cell.sets}" for cell in cells if cell.covered < 0.88]
+    short = [
+        f"{', '.join(cell.key)}: {cell.covered:.3f} of {cell.sets}" for cell in cells if cell.covered < 0.88
+    ]
     lines += ["", *summary(cells), "", "Cells below .88: " + ("; ".join(short) or "none") + "."]
     head, _, text = (__doc__ or "").strip().partition("\n\n")
     command, _, text = text.partition("\n\n")

@@ -55,7 +55,9 @@ def regression(
     return tuple(found[f"rate_{name}"].item() for name in ("mean", "lower", "upper"))  # type: ignore[return-value]
 
 
-def intervals(human: np.ndarray, verdict: np.ndarray, first: np.ndarray, random_seed: int) -> dict[str, Interval]:
+def intervals(
+    human: np.ndarray, verdict: np.ndarray, first: np.ndarray, random_seed: int
+) -> dict[str, Interval]:
     """Return the interval of every method from one draw."""
     asked = np.sort(np.random.default_rng(random_seed).permutation(human.size)[:LABELLED])
     rest = np.setdiff1d(np.arange(human.size), asked)

@@ -54,7 +54,10 @@ def cell(kind: str, share: float, n: int, votes: int, sets: int) -> np.ndarray:
             tree = posterior.auc_posterior(labels, models, draws=600, chains=1, random_seed=rng)
             drawn = tree["posterior"]["auc"].values[0]
             ends = [hdi(drawn[~np.isnan(drawn[:, m]), m]) for m in range(3)]
-            rows += [[low <= t <= high for (low, high), t in zip(ends, true)], [high - low for low, high in ends]]
+            rows += [
+                [low <= t <= high for (low, high), t in zip(ends, true)],
+                [high - low for low, high in ends],
+            ]
         found.append(rows)
     return np.moveaxis(np.array(found, float), 1, 2)
 

@@ -49,7 +49,9 @@ def main() -> None:
     crowd = Labels.from_matrix(np.where(right, *(t[chosen, None] for t in (systems.truth, 1 - systems.truth))),
                                items=chosen.tolist())  # fmt: skip
 
-    took, scores = seconds(lambda: blind_scores(systems.predictions, method="sampling", sets=SETS, random_seed=3))
+    took, scores = seconds(
+        lambda: blind_scores(systems.predictions, method="sampling", sets=SETS, random_seed=3)
+    )
     plain, expected = seconds(lambda: plain_sampling(codes, np.random.default_rng(4)))
     print(f"sampling, {SETS} sets, {N_ITEMS} x {codes.shape[0]}: {took:.2f} s; plain numpy {plain:.2f} s; "
           f"ratio {took / plain:.2f}; largest difference {np.abs(scores.values - expected).max():.1e}")  # fmt: skip

@@ -93,14 +93,19 @@ def split(
             targets["informed"] = tree["posterior"]["plausibility"].mean(("chain", "draw")).values.astype(float)
         for kind in ("temperature", "Dirichlet"):
             for name, target in targets.items():
-                every_model = [scores(calibrated(one[fitted], target, one[tested], kind), share) for one in log_p]
+                every_model = [
+                    scores(calibrated(one[fitted], target, one[tested], kind), share) for one in log_p
+                ]
                 found[kind, name, str(votes or "all")] = every_model
     return found
 
 
 def write(runs: dict[str, list[dict[tuple[str, str, str], list[tuple[float, float]]]]]) -> None:
     """Write the page of the runs of each set."""
-    lines = ["| set | splits | calibration | target | votes | log loss | calibration error |", "| --- " * 7 + "|"]
+    lines = [
+        "| set | splits | calibration | target | votes | log loss | calibration error |",
+        "| --- " * 7 + "|",
+    ]
     for name, splits in runs.items():
         means = {key: np.array([np.mean(run[key], axis=0) for run in splits]) for key in splits[0]}
         for key, values in means.items():

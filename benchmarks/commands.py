@@ -93,7 +93,9 @@ def write_inputs(folder: Path, n_items: int) -> None:
             columns="label"
         ),
         "gold": pd.DataFrame({"item": items, "label": np.array(LABELS)[truth]}),
-        "ranked": pd.concat([labels.assign(rank=1), labels.assign(rank=2, label=labels["label"].map(following))]),
+        "ranked": pd.concat(
+            [labels.assign(rank=1), labels.assign(rank=2, label=labels["label"].map(following))]
+        ),
         "verdicts": verdicts.assign(system="s" + (verdicts["item"].str[1:].astype(int) % 2).astype(str)),
         "people": pd.DataFrame({"annotator": [f"w{w}" for w in range(20)], "age": ["old", "young"] * 10}),
     }

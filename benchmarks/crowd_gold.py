@@ -48,7 +48,9 @@ def crowd_kit(labels: Labels) -> xr.DataArray:
     ).drop_duplicates(["task", "worker", "label"])
     fitted = DawidSkene(n_iter=100).fit_predict_proba(table)
     values = (
-        fitted.reindex(index=range(labels.items.size), columns=range(labels.categories.size)).fillna(0).to_numpy()
+        fitted.reindex(index=range(labels.items.size), columns=range(labels.categories.size))
+        .fillna(0)
+        .to_numpy()
     )
     return _array(values, labels)
 
@@ -199,7 +201,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=Path, default=Path("crowd_gold_rows.jsonl"))
     parser.add_argument("--keep", type=Path, help="folder for the label probabilities of the fits")
-    parser.add_argument("--report", action="store_true", help="print the rows there are as Markdown, fit nothing")
+    parser.add_argument(
+        "--report", action="store_true", help="print the rows there are as Markdown, fit nothing"
+    )
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--methods", nargs="*", default=METHODS, help="those to run")
     arguments = parser.parse_args()

@@ -46,7 +46,10 @@ def few_votes(
 ) -> tuple[Any, Any, np.ndarray]:
     """A few votes of some items, models, and their scores against the majority of all votes."""
     chosen = rng.permutation(np.flatnonzero(every.sum(axis=1) >= VOTES))[:MOST]
-    every, probability = every[chosen], probability[:, chosen] / probability[:, chosen].sum(axis=2, keepdims=True)
+    every, probability = (
+        every[chosen],
+        probability[:, chosen] / probability[:, chosen].sum(axis=2, keepdims=True),
+    )
     few = np.stack([rng.multivariate_hypergeometric(row, VOTES) for row in every])
     predictions = ba.Predictions.from_scores({f"model {j}": one for j, one in enumerate(probability)})
     return ba.Labels.from_counts(few), predictions, shared(every, probability.argmax(axis=2))
@@ -85,7 +88,13 @@ def intervals(labels: Any, models: Any, truth: np.ndarray, random_seed: int) -> 
 
 def row(interval: str, kind: str, value: float, lower: float, upper: float, truth: float) -> dict:
     held = lower - 1e-9 <= truth <= upper + 1e-9
-    return {"interval": interval, "kind": kind, "held": bool(held), "bias": value - truth, "width": upper - lower}
+    return {
+        "interval": interval,
+        "kind": kind,
+        "held": bool(held),
+        "bias": value - truth,
+        "width": upper - lower,
+    }
 
 
 def alpha(labels: Any, random_seed: int) -> Iterator[dict]:

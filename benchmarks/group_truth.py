@@ -99,7 +99,9 @@ def _timed(n_items: int) -> tuple[str, float, float]:
     models = Predictions.from_scores({"m": common}, labels=range(5))
     start, used = time.perf_counter(), time.process_time()
     evaluate(labels, models, plausibility=GroupDirichlet(members), random_seed=1)
-    what = f"{n_items:,} items, 5 groups, 5 labels, {15 * n_items:,} votes, 4 x 1000 draws, accuracy of one model"
+    what = (
+        f"{n_items:,} items, 5 groups, 5 labels, {15 * n_items:,} votes, 4 x 1000 draws, accuracy of one model"
+    )
     return what, time.perf_counter() - start, time.process_time() - used
 
 

@@ -49,7 +49,9 @@ def items(kind: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     else:
         truth = softmax(2.0 * rng.standard_normal((n, N_LABELS)), axis=1)
     logs = np.log(np.maximum(truth, 1e-9))
-    return truth, np.stack([softmax(0.6 * (logs + sd * rng.standard_normal(logs.shape)), axis=1) for sd in NOISE])
+    return truth, np.stack(
+        [softmax(0.6 * (logs + sd * rng.standard_normal(logs.shape)), axis=1) for sd in NOISE]
+    )
 
 
 def targets(truth: Floats, said: NDArray[np.intp]) -> Floats:

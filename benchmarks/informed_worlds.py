@@ -74,7 +74,9 @@ def models_of(kind: str, shares: Floats, rng: np.random.Generator) -> list[NDArr
         return [(log + noise * rng.gumbel(size=shares.shape)).argmax(axis=1) for noise in (0.4, 0.8, 1.2)]
     right = {"half": 0.5 + 0.5 * most, "most": most}.get(kind, np.ones(ITEMS))
     known = KNOWS.get(kind, KNOWS["truth"])
-    return [np.where(rng.random(ITEMS) < q * right, best, rng.integers(0, shares.shape[1], ITEMS)) for q in known]
+    return [
+        np.where(rng.random(ITEMS) < q * right, best, rng.integers(0, shares.shape[1], ITEMS)) for q in known
+    ]
 
 
 def labels_of(kind: str, shares: Floats, votes: int, rng: np.random.Generator) -> Labels:

@@ -46,7 +46,9 @@ def difference_of_models(n: int, rng: np.random.Generator) -> Held:
     models = ba.Predictions.from_labels(said, labels=[0, 1, 2])
     tree = ba.evaluate(ba.Labels.from_counts(rng.multinomial(5, q)), models, random_seed=rng, **FEW)
     found = ba.pairwise(tree).sel(model="A", other_model="B")
-    return [(float(found["lower"]), (said["A"] == top).mean() - (said["B"] == top).mean(), float(found["upper"]))]
+    return [
+        (float(found["lower"]), (said["A"] == top).mean() - (said["B"] == top).mean(), float(found["upper"]))
+    ]
 
 
 def panels(n: int, error: float, rng: np.random.Generator, judges: int = 3, shared: float = 0.5) -> Panels:
@@ -180,7 +182,9 @@ def strengths(n: int, rng: np.random.Generator) -> Held:
 
 def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.random.Generator], Held]]]:
     """Yield function, world and how a data set is made and read."""
-    log_score = float(ba.predictive.reliability_curve(votes(40_000, rng), [1.0], random_seed=rng)["log_score"][0])
+    log_score = float(
+        ba.predictive.reliability_curve(votes(40_000, rng), [1.0], random_seed=rng)["log_score"][0]
+    )
     alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], random_seed=rng)[
         "alpha"
     ].to_numpy()

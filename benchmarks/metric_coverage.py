@@ -115,7 +115,9 @@ def informed_coverage(rng: np.random.Generator) -> list[str]:
     for name in INFORMED:
         for key in groups:
             shares = [
-                held[name, form, key][m] / INFORMED_SIMULATIONS for m in (0, 1) for form in ("fixed", "bootstrap")
+                held[name, form, key][m] / INFORMED_SIMULATIONS
+                for m in (0, 1)
+                for form in ("fixed", "bootstrap")
             ]
             lines.append(f"| {name} | {key} | {' | '.join(f'{share:.3f}' for share in shares)} |")
             print(lines[-1], flush=True)

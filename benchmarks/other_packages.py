@@ -174,7 +174,9 @@ def ranx(rng: np.random.Generator) -> Iterator[Pair]:
     of_labels = Run({f"q{k}": {f"d{i}": p[i, k] for i in range(150)} for k in range(5)})
     named = Qrels({f"q{k}": {f"d{i}": 1 for i in np.flatnonzero(true == k)} for k in range(5)})
     yield Pair(
-        "average precision", evaluate(named, of_labels, "map"), ba.score(truth, model, "average_precision").item()
+        "average precision",
+        evaluate(named, of_labels, "map"),
+        ba.score(truth, model, "average_precision").item(),
     )
 
 
@@ -196,7 +198,9 @@ def crowd_kit(rng: np.random.Generator) -> Iterator[Pair]:
             "max_iterations": 10_000,
         }
         ours = ba.dawid_skene(labels, **options)["derived"]["label_probability"].values
-        theirs = kind(n_iter=400, tol=-np.inf).fit_predict_proba(frame).sort_index().sort_index(axis=1).to_numpy()
+        theirs = (
+            kind(n_iter=400, tol=-np.inf).fit_predict_proba(frame).sort_index().sort_index(axis=1).to_numpy()
+        )
         yield Pair(f"Dawid-Skene EM, {name}, no stop", theirs, ours, 2e-6)
         stopped = kind(n_iter=400, tol=1e-15).fit_predict_proba(frame).sort_index().sort_index(axis=1).to_numpy()
         height = [log_likelihood(truth, x, one_coin=name != "full") for truth in (stopped, ours)]

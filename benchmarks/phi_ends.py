@@ -193,7 +193,9 @@ def table(heading: list[str], rows: list[list[Any]]) -> None:
 def page(rows: list[dict[str, Any]]) -> None:
     """Print the results."""
     print("# Answers at the ends of the scale: intervals or outright ends\n")
-    print('Made by `benchmarks/phi_ends.py`. `likelihood="binned"` reads an answer at an end as an interval of a')
+    print(
+        'Made by `benchmarks/phi_ends.py`. `likelihood="binned"` reads an answer at an end as an interval of a'
+    )
     print(
         'judgment, `likelihood="inflated"` as that or as an outright end; averaged, the default: both by evidence'
     )
@@ -222,19 +224,32 @@ def page(rows: list[dict[str, Any]]) -> None:
             some = [row for row in recovery if row["cell"][4] == ends]
             lines.append([ends, len(some), *_coverage(some), f"{np.mean([r['share'] for r in some]):.2f}"])
         table(
-            ["ends", "data sets", *(f"{n}: held, bias" for n in NAMES.values()), "weight of outright ends"], lines
+            ["ends", "data sets", *(f"{n}: held, bias" for n in NAMES.values()), "weight of outright ends"],
+            lines,
         )
     random = [row for row in rows if row["kind"] == "random"]
     if random:
         print("## How often are random answers called agreement, or disagreement?\n")
         print("Judgments uniform on the scale (Phi = 0), every item mean 1/2. Asked: at most 0.065.\n")
         lines = []
-        for key in [*sorted({(r["cell"][4], r["cell"][2], r["cell"][3]) for r in random}), ("none",), ("piled",)]:
+        for key in [
+            *sorted({(r["cell"][4], r["cell"][2], r["cell"][3]) for r in random}),
+            ("none",),
+            ("piled",),
+        ]:
             some = [r for r in random if (r["cell"][4], r["cell"][2], r["cell"][3])[: len(key)] == key]
-            cells = [f"{share([r[n][1] > 0 for r in some])}; {share([r[n][2] < 0 for r in some])}" for n in NAMES]
+            cells = [
+                f"{share([r[n][1] > 0 for r in some])}; {share([r[n][2] < 0 for r in some])}" for n in NAMES
+            ]
             lines.append([*(key if len(key) == 3 else (key[0], "all", "all")), len(some), *cells])
         table(
-            ["ends", "raters", "levels", "data sets", *(f"{n}: agreement; disagreement" for n in NAMES.values())],
+            [
+                "ends",
+                "raters",
+                "levels",
+                "data sets",
+                *(f"{n}: agreement; disagreement" for n in NAMES.values()),
+            ],
             lines,
         )
     _few([row for row in rows if row["kind"] == "few"])
@@ -282,7 +297,9 @@ def _few(rows: list[dict[str, Any]]) -> None:
     print(
         "A smaller prior weight would make the intervals narrower, and cost coverage of the piled data. Averaged over"
     )
-    print("both kinds of data, which the even prior odds stand for, the averaged intervals hold Phi in:", end=" ")
+    print(
+        "both kinds of data, which the even prior odds stand for, the averaged intervals hold Phi in:", end=" "
+    )
     pooled = {n: [r for r in rows if r["cell"][5] == n] for n in sorted({row["cell"][5] for row in rows})}
     of_size = {
         n: [r["averaged"][1] <= r["cell"][0] <= r["averaged"][2] for r in some] for n, some in pooled.items()
@@ -295,7 +312,9 @@ def _few(rows: list[dict[str, Any]]) -> None:
         width = [f"{np.mean([r[n][2] - r[n][1] for r in some]):.2f}" for n in NAMES]
         both = [f"{w}; {c}" for w, c in zip(width, _coverage(some))]
         lines.append([key[4], key[5], key[0], len(some), *both, f"{np.mean([r['share'] for r in some]):.2f}"])
-    table(["ends", "items", "Phi", "sets", *(f"{n}: width; held, bias" for n in NAMES.values()), "weight"], lines)
+    table(
+        ["ends", "items", "Phi", "sets", *(f"{n}: width; held, bias" for n in NAMES.values()), "weight"], lines
+    )
 
 
 def _real(rows: list[dict[str, Any]]) -> None:
@@ -305,7 +324,9 @@ def _real(rows: list[dict[str, Any]]) -> None:
     print(
         "Phi with its 95 % interval and decision under both readings. Held-out score: gain of outright ends in the"
     )
-    print("sum of the log predictive densities of whole items, each left out (PSIS-LOO of ArviZ), ± its standard")
+    print(
+        "sum of the log predictive densities of whole items, each left out (PSIS-LOO of ArviZ), ± its standard"
+    )
     print("error.\n")
     lines = []
     for row in rows:

@@ -53,7 +53,9 @@ def recovery(rows):
     )
     print("Rows: raters x levels, distribution of the true item means; columns: true Phi.\n")
     order = {name: i for i, name in enumerate(SCALES.values())}
-    wide = rows.pivot_table(index=["data", "means"], columns="phi", values="cell", aggfunc="first", fill_value="")
+    wide = rows.pivot_table(
+        index=["data", "means"], columns="phi", values="cell", aggfunc="first", fill_value=""
+    )
     print(table(wide.sort_index(key=lambda level: [order.get(name, name) for name in level])), "\n")
     low, far = rows["coverage"].min(), rows.loc[rows["bias"].abs().idxmax(), "bias"]
     print(

@@ -113,7 +113,8 @@ def today() -> str:
 def machine() -> str:
     """Return the processors and the versions of what computes."""
     known = [
-        f"{name} {importlib.metadata.version(name)}" for name in ("bayesagree", "numpy", "scipy", "numba", "pymc")
+        f"{name} {importlib.metadata.version(name)}"
+        for name in ("bayesagree", "numpy", "scipy", "numba", "pymc")
     ]
     return f"{os.cpu_count()} processors, {processor()}, Python {platform.python_version()}, {', '.join(known)}"
 

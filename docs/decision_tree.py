@@ -102,7 +102,9 @@ def picture() -> str:
             parents[depth] = top
         drawn.append(f'<text class="{style}" x="{left}" y="{top}">{escape(text)}</text>')
     size = f'width="{WIDTH}" height="{top + 2 * MARGIN}"'
-    start = f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {top + 2 * MARGIN}" role="img">'
+    start = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {top + 2 * MARGIN}" role="img">'
+    )
     title = "<title>Which function for my data</title>"
     return "\n".join(
         [start, title, f"<style>{STYLE}</style>", f'<rect class="paper" {size}/>', *drawn, "</svg>\n"]

@@ -58,7 +58,9 @@ def exact(rows: list[list[int]]) -> dict[str, dict[str, list[float]]]:
         chi2 = qmc_chi2(sobol[:, -1])
         away = normal / np.sqrt(chi2 / DEGREES)[:, None]
         points = mode + away @ root.T
-        log_weight = log_density(points, table) + (DEGREES + size) / 2 * np.log1p((away**2).sum(axis=1) / DEGREES)
+        log_weight = log_density(points, table) + (DEGREES + size) / 2 * np.log1p(
+            (away**2).sum(axis=1) / DEGREES
+        )
         weight = np.exp(log_weight - log_weight.max())
         weight /= weight.sum()
         strength = points[:, :N_MODELS] - points[:, :N_MODELS].mean(axis=1, keepdims=True)

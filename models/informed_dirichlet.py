@@ -72,7 +72,9 @@ def items(theta: np.ndarray, data: dict) -> tuple[np.ndarray, np.ndarray]:
     hit = 2 * np.log(2) * np.eye(2)[p.argmax(axis=1)]
     columns = [standardised(np.log(np.maximum(p, 1e-6))), standardised(p), hit, np.log(share)]
     said = sum(theta[:, j, None, None] * x for j, x in enumerate(columns))
-    s, s_slope, o, o_slope, log_clear, logit_blur, log_a, sharpness, r = (theta[:, j, None] for j in range(4, 13))
+    s, s_slope, o, o_slope, log_clear, logit_blur, log_a, sharpness, r = (
+        theta[:, j, None] for j in range(4, 13)
+    )
     m = 0.999 * softmax(said, axis=2) + 0.001 / 2
     w = 0.999 * softmax(np.exp(sharpness)[:, :, None] * said, axis=2) + 0.001 / 2
     h = 3 * (-(m * np.log(m)).sum(axis=2) / np.log(2) - 0.4)
@@ -87,7 +89,10 @@ def items(theta: np.ndarray, data: dict) -> tuple[np.ndarray, np.ndarray]:
     known = (w * best).sum(axis=2)
     mean_first = (w[:, :, 0] * above + w[:, :, 1] * below) / known
     log_weight = [-np.logaddexp(0, r) + 0 * h, r - np.logaddexp(0, r) + 0 * h]
-    log_probability = [log_votes(np.exp(s + s_slope * h)[:, :, None] * m, n), log_votes(a, n) + np.log(2 * known)]
+    log_probability = [
+        log_votes(np.exp(s + s_slope * h)[:, :, None] * m, n),
+        log_votes(a, n) + np.log(2 * known),
+    ]
     shape = np.exp(s + s_slope * h)[:, :, None] * m + n
     means = [shape / shape.sum(axis=2, keepdims=True), np.stack([mean_first, 1 - mean_first], axis=2)]
     for k in range(2):
@@ -135,7 +140,9 @@ def exact(data: dict) -> dict:
         theta = MEAN + SD * z
         log_t = np.stack(
             [
-                -0.5 * (FREEDOM + size) * np.log1p(np.square(np.linalg.solve(r, (z - c).T)).sum(axis=0) / FREEDOM)
+                -0.5
+                * (FREEDOM + size)
+                * np.log1p(np.square(np.linalg.solve(r, (z - c).T)).sum(axis=0) / FREEDOM)
                 - np.linalg.slogdet(r)[1]
                 + np.log(p)
                 for c, r, p in zip(centres, roots, share)

@@ -53,7 +53,9 @@ def log_posterior(theta: np.ndarray, data: dict) -> np.ndarray:
 
 def exact(data: dict) -> dict:
     """Return mean and sd of parameters and items, with the standard errors of the means."""
-    found = minimize(lambda t: -log_posterior((MEAN + SD * t)[None], data)[0], np.zeros(MEAN.size), method="BFGS")
+    found = minimize(
+        lambda t: -log_posterior((MEAN + SD * t)[None], data)[0], np.zeros(MEAN.size), method="BFGS"
+    )
     step, d = 1e-2 * np.eye(MEAN.size), MEAN.size
     ends = np.array([[found.x + a + b for b in (*step, *-step)] for a in (*step, *-step)]).reshape(-1, d)
     height = log_posterior(MEAN + SD * ends, data).reshape(2, d, 2, d)

@@ -102,9 +102,9 @@ def main() -> None:
     with model(observed):
         tree = pm.sample(4000, chains=4, cores=2, random_seed=20, progressbar=False)
     draws = tree["posterior"]["theta"]
-    scores = (draws.mean(("chain", "draw")).values - posterior["mean"]) / az.mcse(tree["posterior"].to_dataset())[
-        "theta"
-    ].values
+    scores = (draws.mean(("chain", "draw")).values - posterior["mean"]) / az.mcse(
+        tree["posterior"].to_dataset()
+    )["theta"].values
     print(f"NUTS minus exact mean, in Monte-Carlo standard errors: {np.abs(scores).max():.2f} at most")
     write_exact(
         __file__,

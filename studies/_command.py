@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 type Drawings = Mapping[str, Callable[[], "Axes | Panels"]]
 """Name of a file to the function that draws it."""
 
-Figures = Annotated[Path | None, Option("--figures", help="Folder to write the figures of the paper to, as PNG.")]
+Figures = Annotated[
+    Path | None, Option("--figures", help="Folder to write the figures of the paper to, as PNG.")
+]
 Repeats = Annotated[int, Option(help="Repetitions of a setting.", min=1)]
 
 

@@ -24,7 +24,9 @@ def main(
     cases: Annotated[str, Option(help="Quality of the annotators, comma separated.")] = (
         "extreme,bad,average,good,outstanding"
     ),
-    labels_per_item: Annotated[str, Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
+    labels_per_item: Annotated[
+        str, Option(help="Expected labels per item, comma separated.")
+    ] = "3,5,9,15,27,45",
     labels_per_annotator: Annotated[str, Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
     runs: Annotated[int, Option(help="Runs per configuration.", min=1)] = 100,
     random_seed: _options.Seed = 0,

@@ -218,7 +218,9 @@ def _run(
     return np.concatenate([swap_errors, [np.max(np.abs(np.diff(truth)) / truth[:-1])], *kept])
 
 
-def _majority(n_positive: Floats, n_labels: NDArray[np.int64], rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _majority(
+    n_positive: Floats, n_labels: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Vote on each item, ties by a coin; returns (positive, negative) mass, both zero for items without labels."""
     lead = 2 * n_positive - n_labels
     positive = np.where(lead == 0, rng.random(lead.size) < 0.5, lead > 0)

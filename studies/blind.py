@@ -80,7 +80,9 @@ def main(
 
     Example: python -m studies.blind --data trec2011-teams --draws 200 --figures folder
     """
-    case = blind_case(data, random_seed=random_seed) if systems is None else read_blind_case(systems, crowd, gold)
+    case = (
+        blind_case(data, random_seed=random_seed) if systems is None else read_blind_case(systems, crowd, gold)
+    )
     if case.gold is None:
         raise InputError("the tables judge methods by gold: pass --gold FILE")
     test = one_of(correction, "correction", ("hotelling", "williams"))

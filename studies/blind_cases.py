@@ -146,7 +146,9 @@ def _gold(table: pd.DataFrame, item: str, label: str, path: str | Path) -> dict[
     """Return item to label."""
     for name in (item, label):
         if name not in table.columns:
-            raise InputError(f"{str(path)!r} has no column {name!r}; it has {', '.join(map(str, table.columns))}")
+            raise InputError(
+                f"{str(path)!r} has no column {name!r}; it has {', '.join(map(str, table.columns))}"
+            )
     items = table[item].tolist()
     truth = dict(zip(items, table[label].tolist()))
     if len(truth) < len(items):

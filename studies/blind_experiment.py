@@ -164,7 +164,12 @@ def blind_experiment(
     }
     coords |= names
     settings = options | {"calibrate_for": calibrate_for, "baseline": baseline, "correction": correction}
-    settings |= {"significance": significance, "multiplicity": multiplicity, "ci_kind": "hdi", "ci_prob": ci_prob}
+    settings |= {
+        "significance": significance,
+        "multiplicity": multiplicity,
+        "ci_kind": "hdi",
+        "ci_prob": ci_prob,
+    }
     settings |= {"draws": draws, "n_models": int(systems.models.size), "n_items": int(systems.items.size)}
     settings["n_gold"] = 0 if truth is None else int((truth >= 0).sum())
     settings["n_crowd"] = 0 if systems.crowd is None else int((systems.crowd >= 0).sum())

@@ -117,7 +117,12 @@ def plot_risk(
 
 
 def plot_rating_item(
-    truth: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None, axes: "Axes | None" = None
+    truth: xr.DataTree,
+    ratings: Ratings,
+    item: Any,
+    *,
+    threshold: float | None = None,
+    axes: "Axes | None" = None,
 ) -> "Axes":
     """Draw the ratings of one item and normal densities drawn from its posterior of mean and variance.
 

@@ -58,7 +58,9 @@ def phi_clusters(
     True
     """
     if folds < 2 or not len(n_clusters):
-        raise InputError(f"folds={folds} and n_clusters={list(n_clusters)}: give two folds or more, and a number")
+        raise InputError(
+            f"folds={folds} and n_clusters={list(n_clusters)}: give two folds or more, and a number"
+        )
     problem = prepare(ratings, item_mean="flat")
     evidence = pattern_evidence(problem, GRID)
     rated = problem.patterns.pattern_of_item >= 0

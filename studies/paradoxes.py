@@ -129,7 +129,9 @@ def random_guessing(n_levels: int = 2) -> Ratings:
     return Ratings.from_matrix(guesses.astype(float), scale=(0, n_levels - 1), step=1)
 
 
-def paradox_table(cases: Sequence[str] | None = None, *, n_levels: int = 2, inside: bool = False) -> pd.DataFrame:
+def paradox_table(
+    cases: Sequence[str] | None = None, *, n_levels: int = 2, inside: bool = False
+) -> pd.DataFrame:
     """Return percent agreement, alpha and Phi of every toy case, beside the values of the paper.
 
     The paper's findings are about the squeezed likelihood with flat item means. With the binned likelihood a two-level

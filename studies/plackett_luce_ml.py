@@ -122,7 +122,9 @@ def _maximum(ranks: NDArray[np.int64], offered: NDArray[np.bool_], shapes: Float
         return value.sum() + (shapes * x - worth).sum(), slope.sum(axis=0) + shapes - worth
 
     n, x, slope = shapes.size, np.zeros(shapes.size), np.zeros(shapes.size)
-    no_scale = 0.0 if shapes.any() else 1 / n  # the likelihood alone does not change with the scale of the worths
+    no_scale = (
+        0.0 if shapes.any() else 1 / n
+    )  # the likelihood alone does not change with the scale of the worths
     for _ in range(MOST_STEPS):
         height, slope = height_and_slope(x)
         around = [height_and_slope(x + step)[1] for step in NUDGE * np.concatenate([np.eye(n), -np.eye(n)])]

@@ -300,7 +300,9 @@ def setting_table(tree: xr.DataTree) -> pd.DataFrame:
         columns |= {"risk_certainty": risk["certainty"].values, "expected_risk": risk["expected"].values}
     agreement = tree["annotation"].to_dataset()["agreement"].values
     known = np.isfinite(agreement)
-    columns["correlation_with_agreement"] = [_correlation(row[known], agreement[known]) for row in table["top_1"]]
+    columns["correlation_with_agreement"] = [
+        _correlation(row[known], agreement[known]) for row in table["top_1"]
+    ]
     return pd.DataFrame(columns)
 
 

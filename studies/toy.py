@@ -143,7 +143,9 @@ def main(
     """
     problem = toy_classes(n_annotators=n_annotators, random_seed=random_seed)
     levels = _options.numbers(reliability, "--reliability")
-    certainty = certainty_by_reliability(problem.labels, reliability=levels, random_seed=random_seed)["certainty"]
+    certainty = certainty_by_reliability(problem.labels, reliability=levels, random_seed=random_seed)[
+        "certainty"
+    ]
     drawn = {
         "figure-2": lambda: plot_toy_classes(problem, certainty, items=MARKED),
         "figure-2-simplex": lambda: plot_simplex(dirichlet(problem.labels, random_seed=random_seed), MARKED),

@@ -172,7 +172,9 @@ def cluster_codes(cluster: ItemGroup, items: NDArray[Any]) -> Integers:
     """Return the cluster of each item as a number."""
     codes, names = pd.factorize(group_of_each(cluster, items, "cluster"))
     if len(names) < 2:
-        raise InputError(f"cluster= puts all items into one cluster, {names[0]!r}; an interval needs two or more")
+        raise InputError(
+            f"cluster= puts all items into one cluster, {names[0]!r}; an interval needs two or more"
+        )
     return codes.astype(np.int64)
 
 

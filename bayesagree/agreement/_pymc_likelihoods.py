@@ -97,7 +97,9 @@ def checked_edges(edges: ArrayLike) -> NDArray[np.float64]:
     return at
 
 
-def log_probability(number: Any, alpha: Any, beta: Any, shares: Sequence[Any], edges: NDArray[np.float64]) -> Any:
+def log_probability(
+    number: Any, alpha: Any, beta: Any, shares: Sequence[Any], edges: NDArray[np.float64]
+) -> Any:
     """Return the log probability of each bin, of the shape that all broadcast to, `shares` of outright ends or none."""
     number, alpha, beta, *shares = pt.broadcast_arrays(number, alpha, beta, *shares)
     flat: Any = BinsLogProbability()(number.ravel(), alpha.ravel(), beta.ravel(), pt.constant(edges))

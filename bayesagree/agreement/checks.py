@@ -92,7 +92,9 @@ def item_fit(
     p_value = larger / draws
     low, high = ratings.scale
     n = np.bincount(item)
-    fit = np.select([p_value < threshold, p_value > 1 - threshold], ["more disagreement", "more agreement"], "ok")
+    fit = np.select(
+        [p_value < threshold, p_value > 1 - threshold], ["more disagreement", "more agreement"], "ok"
+    )
     moments = {"mean": low + (high - low) * observed_mean, "sd": (high - low) * observed}
     table = pd.DataFrame(
         {"item": ratings.items[rated], "n_annotations": n, **moments, "p_value": p_value, "fit": fit}

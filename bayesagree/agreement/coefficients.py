@@ -60,7 +60,9 @@ class _Coefficients(pd.DataFrame):
         columns = ["coefficient", "estimate", "lower", "upper"]
         numbers = self.dropna(subset=["estimate"]).to_string(columns=columns, index=False, float_format="%.3f")
         by_note = self[self["note"] != ""].groupby("note", sort=False)["coefficient"].agg(", ".join)
-        notes = (textwrap.fill(f"{names}: {note}", 80, subsequent_indent="  ") for note, names in by_note.items())
+        notes = (
+            textwrap.fill(f"{names}: {note}", 80, subsequent_indent="  ") for note, names in by_note.items()
+        )
         return "\n".join([numbers, *notes])
 
 

@@ -56,7 +56,8 @@ class VarianceComponents:
             annotator = np.empty(0, np.int64)
         # Columns: a constant, the ratings, the annotators; sums of products over all ratings and within items.
         cells = sp.sparse.csr_array(
-            (np.ones(annotator.size), (np.arange(annotator.size), annotator)), shape=(x.size, len(set(annotator)))
+            (np.ones(annotator.size), (np.arange(annotator.size), annotator)),
+            shape=(x.size, len(set(annotator))),
         )
         rows = sp.sparse.csr_array((np.ones(x.size), (item, np.arange(x.size))), shape=(self.size.size, x.size))
         self.table = sp.sparse.hstack([np.stack([np.ones(x.size), x], axis=1), cells], "csr")
@@ -66,7 +67,10 @@ class VarianceComponents:
         """Return the log restricted likelihood of one share of items and several of annotators."""
         a, (spread, one, rest) = share / (1 - share), self._contrasts(share, shares)
         return -0.5 * (
-            np.log1p(a * self.size).sum() + np.log(spread).sum(axis=1) + np.log(one) + (self.n - 1) * np.log(rest)
+            np.log1p(a * self.size).sum()
+            + np.log(spread).sum(axis=1)
+            + np.log(one)
+            + (self.n - 1) * np.log(rest)
         )
 
     def variances(self, shares: Floats) -> Floats:
@@ -139,7 +143,9 @@ class VarianceComponents:
         inner, value, vectors, along = self._freed_of_items(share)
         b = (shares / (1 - shares))[:, None]
         shrunk = b / (1 + b * np.maximum(value, 0.0))
-        one, both, two = (inner[p, q] - shrunk @ (along[:, p] * along[:, q]) for p, q in ((0, 0), (0, 1), (1, 1)))
+        one, both, two = (
+            inner[p, q] - shrunk @ (along[:, p] * along[:, q]) for p, q in ((0, 0), (0, 1), (1, 1))
+        )
         error = np.sqrt(np.maximum(two - both**2 / one, 1e-12) / rng.chisquare(self.n - 1, shares.size))
         centre = both / one + error / np.sqrt(one) * rng.standard_normal(shares.size)
         mean = shrunk * (along[:, 1] - centre[:, None] * along[:, 0]) / error[:, None]

@@ -60,7 +60,9 @@ def _observed(ratings: Ratings) -> Observed:
 def _kind(ratings: Ratings) -> type:
     """Return whole numbers where all levels are: figures of ArviZ count those."""
     return (
-        np.int64 if ratings.step is not None and (np.mod([ratings.step, *ratings.scale], 1) == 0).all() else float
+        np.int64
+        if ratings.step is not None and (np.mod([ratings.step, *ratings.scale], 1) == 0).all()
+        else float
     )
 
 
@@ -104,7 +106,9 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
         sd = parameters[name]
         found[name] = np.log(2 * sd / scale) - np.log(2 * np.pi) / 2 - (sd / scale) ** 2 / 2
     # Density of log w / (1 - w) where the root of w is uniform.
-    return found | {n: np.log(w) / 2 + np.log1p(-w) - np.log(2) for n, w in parameters.items() if n in END_SHARES}
+    return found | {
+        n: np.log(w) / 2 + np.log1p(-w) - np.log(2) for n, w in parameters.items() if n in END_SHARES
+    }
 
 
 def _beta_ratio(x: Floats, shapes: tuple[float, float]) -> Floats:

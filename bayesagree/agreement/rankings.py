@@ -51,7 +51,9 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
         estimate, drawn = values[:, 0], np.concatenate(parts, axis=1)
         note = "one item: the interval is over its annotators"
     else:
-        by_item = np.stack([_coefficients(item, np.ones((1, item.ranking.size)))[:, 0] for item in items], axis=1)
+        by_item = np.stack(
+            [_coefficients(item, np.ones((1, item.ranking.size)))[:, 0] for item in items], axis=1
+        )
         known = ~np.isnan(by_item)
         filled = np.where(known, by_item, 0.0)
         parts = [(filled @ w.T) / np.maximum(known @ w.T, 1e-300) for w in _weights(len(items), rng)]

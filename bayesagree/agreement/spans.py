@@ -79,7 +79,9 @@ def span_f1(
     if not total.any():
         raise InputError("nobody marked a span in a document that two annotators read")
     shape = weight_shape(int(both.any(axis=1).sum()))
-    weight = np.random.default_rng(seed_sequence(random_seed)).standard_gamma(shape, (REPLICATES, len(documents)))
+    weight = np.random.default_rng(seed_sequence(random_seed)).standard_gamma(
+        shape, (REPLICATES, len(documents))
+    )
     with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
         estimate, drawn = matched.sum(axis=0) / total.sum(axis=0), (weight @ matched) / (weight @ total)
     rows = [

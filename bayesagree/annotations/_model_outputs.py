@@ -92,7 +92,10 @@ def numbers_of(model: Any, given: Any, items: Sequence[Any] | None) -> tuple[Out
 
     Numbers rise along the levels, which lie between 0 and 1.
     """
-    whose, output = place_of(model=model), Output.of(given, items, None, model, "sample").numbers(model, "number")
+    whose, output = (
+        place_of(model=model),
+        Output.of(given, items, None, model, "sample").numbers(model, "number"),
+    )
     values, known, columns = output
     if (bad := np.isinf(values).any(axis=1)).any():
         raise InputError(f"{whose}: {place_of(item=known[bad][0])} has an infinite number")

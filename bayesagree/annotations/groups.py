@@ -159,7 +159,9 @@ class Groups:
         >>> groups.merged(2).names.tolist()
         ['a', 'fewer than 2 each']
         """
-        small = (self.sizes() < positive_int(least, "least")) & (self.sizes() > 0) & ~np.isin(self.names, UNKNOWN)
+        small = (
+            (self.sizes() < positive_int(least, "least")) & (self.sizes() > 0) & ~np.isin(self.names, UNKNOWN)
+        )
         if small.sum() < 2:
             return self
         kept = np.flatnonzero(~small)

@@ -276,7 +276,9 @@ class Labels(OrderedCategories, Values):
         >>> Labels.from_long(votes.to_long()).counts().tolist() == votes.counts().tolist()
         True
         """
-        label = pd.Categorical.from_codes(self.label_index, pd.Index(self.categories), ordered=bool(self.ordered))
+        label = pd.Categorical.from_codes(
+            self.label_index, pd.Index(self.categories), ordered=bool(self.ordered)
+        )
         more = {} if self.annotators_known else {"count": self.count}
         return long_frame(self, {"label": label} | more)
 

@@ -33,7 +33,9 @@ class LazyGroup(TyperGroup):
         options = [word.partition("=")[0] for word in rest if word.startswith("--")]
         for option in options:
             if options.count(option) > 1:
-                raise InputError(f"{option} is given twice, and the second would replace the first; give it once")
+                raise InputError(
+                    f"{option} is given twice, and the second would replace the first; give it once"
+                )
         return name, command and load(str(name)), rest
 
 

@@ -56,7 +56,9 @@ PlausibilityName = Annotated[
     str | None, Option(help="Posterior of the truth: a name, or the .nc file of a trace.")
 ]
 Reliabilities = Annotated[Any, Option(parser=numbers, help="Weight of an annotation, one or several: 0.1,1,10.")]
-Metrics = Annotated[Any, Option("--metrics", "--metric", parser=names, help="f1_macro,brier or module:function.")]
+Metrics = Annotated[
+    Any, Option("--metrics", "--metric", parser=names, help="f1_macro,brier or module:function.")
+]
 Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or items are a sample.")]
 Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
 Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
@@ -65,7 +67,9 @@ Threshold = Annotated[float | None, Option(help="For ratings: is the mean below 
 AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result even if chains disagree.")]
 AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
 Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
-SmallestGroup = Annotated[int, Option(min=1, help="Merge groups with fewer annotators; keep 'unknown' separate.")]
+SmallestGroup = Annotated[
+    int, Option(min=1, help="Merge groups with fewer annotators; keep 'unknown' separate.")
+]
 SpecificationFile = Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")]
 GoldFile = Annotated[Path | None, Option(help="Items whose true label is known: columns item and label.")]
 ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
@@ -128,7 +132,9 @@ class Source(Columns):
     no_annotator: Annotated[bool, Option("--no-annotator", help="No column names the annotator.")] = False
     na_values: NoAnswers = None
     merge_similar: Annotated[bool, Option("--merge-similar", help="Ignore case and spaces of labels.")] = False
-    ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Labels have an order, or none.")] = None
+    ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Labels have an order, or none.")] = (
+        None
+    )
     # What the reader chose and left out, of the file that was read last.
     said: ClassVar[list[str]] = []
 
@@ -159,7 +165,10 @@ class Source(Columns):
             from bayesagree.io.files import read_outputs
 
             own, kind = columns or PredictionColumns(), annotations.kind
-            named: Any = {"item": own.predictions_item or self.item, "label": own.predictions_label or self.label}
+            named: Any = {
+                "item": own.predictions_item or self.item,
+                "label": own.predictions_label or self.label,
+            }
             two = annotations.categories.tolist() if kind == "labels" else None  # of one probability an item
             known = read_outputs(predictions, **named, model=own.model, two=two, numbers=kind == "ratings")
         if needed and known is None:

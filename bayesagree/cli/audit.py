@@ -37,7 +37,10 @@ def audit(
         shows = read_table(contents).set_index(source.item)
         beside["texts"] = shows.astype(str).agg(" ".join, axis=1)
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
-    typed = {"LABELS": source.annotations or f"--data {source.data}", "PREDICTIONS": predictions or "PREDICTIONS"}
+    typed = {
+        "LABELS": source.annotations or f"--data {source.data}",
+        "PREDICTIONS": predictions or "PREDICTIONS",
+    }
     table["what_to_do"] = table["what_to_do"].replace(
         {name: str(file) for name, file in typed.items()}, regex=True
     )

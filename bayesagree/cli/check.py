@@ -41,7 +41,9 @@ def check(
         raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
     options: Any = {"items": items, "missing": missing, "plausibility": _options.name_or_trace(plausibility)}
     margin, probability = -(not_worse or 0.0), required_probability(probability, looks)
-    found = claim(truth, models, names[new], names[old], probability, margin, metric, **options, **vars(sampling))
+    found = claim(
+        truth, models, names[new], names[old], probability, margin, metric, **options, **vars(sampling)
+    )
     row = {
         "supported": found.supported,
         "claim_probability": found.found,

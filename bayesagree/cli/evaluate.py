@@ -63,7 +63,9 @@ def evaluate(
     options |= vars(sampling) | _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
     options["metrics"] = ["roc_auc" if name == "auc" else name for name in names]
     options |= {"items": items, "missing": missing, "truth_is": truth_is, "plausibility": chosen}
-    options["another_annotator"] = another_annotator or (not known and scores_another_annotator(posterior, names))
+    options["another_annotator"] = another_annotator or (
+        not known and scores_another_annotator(posterior, names)
+    )
     with _output.progress("scoring", items_to_score(posterior, truth, models, levels)) as advance:
         tree = run(truth, models, reliability=reliability and levels, progress=advance, **options)
     made = settings_of(tree)

@@ -18,7 +18,9 @@ def plan(
     runs: Annotated[str | None, Option(help="Numbers of runs of a model on an item.")] = None,
     metric: Annotated[str | None, Option(help="Score or coefficient, such as phi.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
-    difference: Annotated[float | None, Option(help="True difference of two models that is to be found.")] = None,
+    difference: Annotated[
+        float | None, Option(help="True difference of two models that is to be found.")
+    ] = None,
     power: Annotated[float | None, Option(help="Probability to find it, such as 0.8.")] = None,
     cost: Annotated[Any, Option(parser=_options.two, metavar="ITEM,VOTE", help="Costs, such as 2,0.5.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,

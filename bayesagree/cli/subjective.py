@@ -13,7 +13,9 @@ from bayesagree.errors import InputError
 def subjective(
     source: _options.Source,
     annotators: _options.AnnotatorsFile = None,
-    predictions: Annotated[Path | None, Argument(help="Predictions per item, or per item and annotator.")] = None,
+    predictions: Annotated[
+        Path | None, Argument(help="Predictions per item, or per item and annotator.")
+    ] = None,
     group: _options.Group = None,
     smallest_group: _options.SmallestGroup = 1,
     bins: Annotated[int, Option(min=1, help="Bins of disagreement, without --group.")] = 5,

@@ -212,7 +212,9 @@ class Density:
     def variables(self, points: Floats) -> dict[str, Floats]:
         """Return what a result keeps of points (..., parameter)."""
         effects = self.factors(points)[0] * points[..., : self.n_normal]
-        effect = {name: effects[..., place] for name, place in self.place.items() if name not in self.scale_prior}
+        effect = {
+            name: effects[..., place] for name, place in self.place.items() if name not in self.scale_prior
+        }
         strength = effect["strength"]
         found = {"strength": strength - strength.mean(axis=-1, keepdims=True)}
         found |= dict(zip(self.scale_prior, np.moveaxis(np.exp(self.log_scales(points)), -1, 0)))

@@ -218,7 +218,9 @@ class ConformalSets:
         if by is None:
             return np.zeros(predictions.items.size, np.int64)
         if not self.grouped:
-            raise InputError("these sets were not calibrated by group; leave out by=, or pass it to conformalize")
+            raise InputError(
+                "these sets were not calibrated by group; leave out by=, or pass it to conformalize"
+            )
         groups = groups_of(by, predictions.items)
         index = pd.Index(known).get_indexer(pd.Index(groups))
         if (index < 0).any():

@@ -225,7 +225,9 @@ def camps(case: Case) -> Finding:
         told = (size > 1) & (other > 0)
         within = (one * (one - 1)).sum(axis=1)[told] / (size * (size - 1))[told]
         apart = within - (first * second).sum(axis=1)[told] / (n * m)[told]
-        z.append((apart.mean(), apart.mean() / max(sp.stats.sem(apart), 1e-9)) if told.sum() > ENOUGH else (0, 0))
+        z.append(
+            (apart.mean(), apart.mean() / max(sp.stats.sem(apart), 1e-9)) if told.sum() > ENOUGH else (0, 0)
+        )
     names = [case.annotations.annotators[of == k].tolist() for k in (0, 1)]
     return Finding(
         "warning",
@@ -303,5 +305,16 @@ def first_place(case: Case) -> Finding:
 
 
 # The checks, those of most worth first.
-CHECKS = [copies, one_answer, careless, against_gold, spelling, camps, first_place, never_meet, too_fast, repeats]
+CHECKS = [
+    copies,
+    one_answer,
+    careless,
+    against_gold,
+    spelling,
+    camps,
+    first_place,
+    never_meet,
+    too_fast,
+    repeats,
+]
 CHECKS += [same_text, few_votes, paradox, unused]

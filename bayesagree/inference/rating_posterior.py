@@ -36,7 +36,9 @@ class RatingPosterior(ItemPosterior):
     ) -> Stream:
         """Stream the order of the labels "below" and "at_or_above" the threshold, or the means themselves."""
         if self.threshold is None and not request.numbers:
-            raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
+            raise InputError(
+                "ratings have no labels; pass threshold=c to ask whether the mean is below c or not"
+            )
         if plausibility:
             raise InputError(
                 f"plausibility={self.name!r} has no plausibilities of labels, which these scores compare with"

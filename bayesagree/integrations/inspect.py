@@ -25,7 +25,11 @@ METRIC = "uncertain_accuracy"
 
 @metric(name=METRIC)
 def uncertain_accuracy(
-    votes: str = "votes", *, labels: Sequence[Any] | None = None, plausibility: str = "auto", random_seed: int = 0
+    votes: str = "votes",
+    *,
+    labels: Sequence[Any] | None = None,
+    plausibility: str = "auto",
+    random_seed: int = 0,
 ) -> Metric:
     """Accuracy of the answers against a truth that votes leave uncertain.
 

@@ -246,7 +246,9 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     read |= {"items with a gold label": len(found.gold)} if found.gold else {}
     if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
         ends = annotations.categories.min().item(), annotations.categories.max().item()
-        found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {say('scale', ends)}")
+        found.notes.append(
+            f"the labels are numbers; if they lie on a scale, read them with {say('scale', ends)}"
+        )
     rows = [
         (what, n, away) for part, away in ((read, False), (+found.left_out, True)) for what, n in part.items()
     ]
@@ -292,7 +294,9 @@ def _blocks(file: File, wanted: Wanted) -> Rankings:
             )
         cases, known = content["cases"], wanted.labels or content.get("labels")
         if known is None:
-            raise InputError(f"the labels are not known; pass {say('labels')}, or their number for ids 0, 1, ...")
+            raise InputError(
+                f"the labels are not known; pass {say('labels')}, or their number for ids 0, 1, ..."
+            )
         names, size = None, known
         if not isinstance(known, int) and not any(isinstance(name, int) for name in known):
             used = {type(one) for case in cases for ranking in case for block in ranking for one in block}

@@ -223,7 +223,9 @@ def _size_in_memory(path: Path) -> int:
         elsewhere = not isinstance(node, h5py.Dataset | h5py.Group) or node in seen
         seen.add(node)
         return (
-            name if elsewhere or (isinstance(node, h5py.Dataset) and (node.external or node.is_virtual)) else None
+            name
+            if elsewhere or (isinstance(node, h5py.Dataset) and (node.external or node.is_virtual))
+            else None
         )
 
     with h5py.File(path, "r") as file:

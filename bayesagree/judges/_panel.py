@@ -35,9 +35,7 @@ class Panel:
 
     items: NDArray[Any]
     judges: NDArray[Any]
-    verdict: (
-        Floats  # from 0 (negative) to 1 (positive), mean over repeats, NaN where a judge gave none: (item, judge)
-    )
+    verdict: Floats  # from 0 (negative) to 1 (positive), mean over repeats, NaN where a judge gave none: (item, judge)
     factors: tuple[Factor, ...]  # groupings of the items, the systems first
     votes: NDArray[np.int64]  # number of people who voted on each item, (item,)
     positive: Floats  # number of positive ones among them, those of one person averaged, (item,)

@@ -213,7 +213,9 @@ def modes(votes: Votes, rng: Rng) -> list[tuple[Floats, float]]:
     People may err more, and judges less, where the verdicts tell it badly.
     """
     found = []
-    precision = np.append(np.append(votes.scale_prior / 2, 1.0)[votes.scaled] ** -2.0, np.zeros(len(votes.names)))
+    precision = np.append(
+        np.append(votes.scale_prior / 2, 1.0)[votes.scaled] ** -2.0, np.zeros(len(votes.names))
+    )
     for _ in range(1 if votes.share else STARTS):
 
         def loss(point: Floats) -> tuple[float, Floats]:

@@ -144,7 +144,9 @@ def alternative_annotator_test(
     exact = _exact(wins, margin)
     words = seed_sequence(random_seed).generate_state(answers.models.size)
     rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(words)]
-    parts = [_posterior(Wins(*(c[m] for c in wins)), margin, n_draws, rng, ci_prob) for m, rng in enumerate(rngs)]
+    parts = [
+        _posterior(Wins(*(c[m] for c in wins)), margin, n_draws, rng, ci_prob) for m, rng in enumerate(rngs)
+    ]
     by_model = {k: (("model",), np.array([part[k] for part in parts])) for k in parts[0] if k != "prob_replaces"}
     both = ("model", "annotator")
     rate = exact["replaces"].mean(axis=1)
@@ -235,7 +237,9 @@ def _answers(verdicts: Annotations, people: Annotations) -> Predictions:
         return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})
     rows = pd.Index(verdicts.items).get_indexer(pd.Index(people.items))
     codes, names = np.where(rows[:, None] < 0, -1, verdict_codes(verdicts)[rows]), [*verdicts.categories, None]
-    predicted = {str(judge): [names[code] for code in codes[:, j]] for j, judge in enumerate(verdicts.annotators)}
+    predicted = {
+        str(judge): [names[code] for code in codes[:, j]] for j, judge in enumerate(verdicts.annotators)
+    }
     return Predictions.from_labels(predicted, items=items, labels=verdicts.categories.tolist())
 
 

@@ -133,7 +133,9 @@ def worth_of(n_judges: int, correlation: Any) -> Any:
     return np.where(share <= 0, np.inf, n_judges / np.where(share > 0, share, np.nan))
 
 
-def _errors(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _errors(
+    verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Return draws of the correlations of errors and of the error rates, items weighted by a Bayesian bootstrap."""
     n_items, n_judges = verdict.shape
     correlation, rate = np.full((n_draws, n_judges, n_judges), np.nan), np.empty((n_draws, n_judges))

@@ -352,8 +352,8 @@ def picked_labels(block: DrawBlock, root: np.random.SeedSequence) -> NDArray[Any
     for shares, at, labels in zip(np.asarray(block.plausibility), uniform, out):
         cut = np.cumsum(shares, axis=1)
         # Rounding may leave a little of the last label that has any.
-        cut[np.arange(shares.shape[1]) >= shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)[:, None]] = (
-            np.inf
-        )
+        cut[
+            np.arange(shares.shape[1]) >= shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)[:, None]
+        ] = np.inf
         labels[:] = (at[:, None] < cut).argmax(axis=1)
     return out

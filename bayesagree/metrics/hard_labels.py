@@ -79,7 +79,9 @@ def f_beta(counts: Counts, beta: float = 1.0) -> Ratio:
 def divided(part: Floats, whole: Floats, total: Floats) -> Floats:
     """Return a ratio, NaN where its denominator is zero."""
     exists = whole > NOTHING * total
-    return np.divide(part, whole, out=np.full(np.broadcast_shapes(part.shape, whole.shape), np.nan), where=exists)
+    return np.divide(
+        part, whole, out=np.full(np.broadcast_shapes(part.shape, whole.shape), np.nan), where=exists
+    )
 
 
 def of_one(ratio: Ratio, counts: Counts, label: int) -> Floats:

@@ -118,7 +118,9 @@ def auc_posterior(
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
     blocks = item_blocks(draws * chains, size)
     streams = block_generators(random_seed, len(blocks))
-    samples = np.concatenate(list(map_blocks(work, [(b.stop - b.start, rng) for b, rng in zip(blocks, streams)])))
+    samples = np.concatenate(
+        list(map_blocks(work, [(b.stop - b.start, rng) for b, rng in zip(blocks, streams)]))
+    )
     table = samples.reshape(chains, draws, -1)
     _warn_where_undetermined(table, labels)
     posterior: dict[str, Any] = {"auc": (("chain", "draw", "model"), table[..., :-1])}

@@ -117,7 +117,9 @@ class Metric:
     @property
     def attrs(self) -> dict[str, float]:
         """Direction of the scores, and their best value where it is neither end of the range."""
-        best = None if self.record.best is None else (self.number or 0) / 100 if self.number else self.record.best
+        best = (
+            None if self.record.best is None else (self.number or 0) / 100 if self.number else self.record.best
+        )
         return {"higher_is_better": int(self.record.higher_is_better)} | ({} if best is None else {"best": best})
 
     @property

@@ -160,7 +160,9 @@ def _prepared(
     metric: Metric, truth: Truth, predictions: Predictions, threshold: float | None
 ) -> tuple[TruthDraws, Scorer]:
     """Return the draws of a truth and the function that scores them."""
-    draws = truth_draws(truth, metric.depth, threshold=threshold, plausibility=metric.record.against_distribution)
+    draws = truth_draws(
+        truth, metric.depth, threshold=threshold, plausibility=metric.record.against_distribution
+    )
     return draws, Scorer(predictions.aligned(draws.items, draws.labels), [metric])
 
 

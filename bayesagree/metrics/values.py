@@ -191,7 +191,9 @@ def same_set(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
 def average_overlap(drawn: Drawn, given: Given, k: int) -> Floats:
     """Mean overlap of the best 1, 2, ... k labels: a label that both have at place j or before counts from there on."""
     table, gain = places(drawn, given, k), np.append(np.cumsum(1 / np.arange(k, 0, -1))[::-1], 0.0) / k
-    gained: Any = sum(looked_up(drawn, [gain[np.maximum(table, rank)] for rank in range(k)]), start=np.float64(0))
+    gained: Any = sum(
+        looked_up(drawn, [gain[np.maximum(table, rank)] for rank in range(k)]), start=np.float64(0)
+    )
     return gained
 
 

@@ -179,7 +179,12 @@ def prob_right(mean: float, variance: float, left: Floats) -> Floats:
 
 
 def best_first(
-    items: NDArray[Any], gain: Floats, certainty: Floats, n: int, random_seed: Seed, votes: Integers | None = None
+    items: NDArray[Any],
+    gain: Floats,
+    certainty: Floats,
+    n: int,
+    random_seed: Seed,
+    votes: Integers | None = None,
 ) -> pd.DataFrame:
     """Return the n items of the largest gain; of equal gain the least certain first, then in random order."""
     # A difference below 1e-12 is rounding.

@@ -144,7 +144,9 @@ def _rating_worlds(pilot: Ratings, rows: NDArray[np.int64], random_seed: int) ->
     tree = common_agreement(pilot, draws=len(rows), chains=1, random_seed=random_seed, keep_item_means=True)
     posterior = tree["posterior"].to_dataset().isel(chain=0)
     (low, high), none = pilot.scale, np.zeros(len(rows))
-    ends = [posterior[name].values if name in posterior else none for name in ("low_end_share", "high_end_share")]
+    ends = [
+        posterior[name].values if name in posterior else none for name in ("low_end_share", "high_end_share")
+    ]
     for d, of_study in enumerate(rows):
         mean = (posterior["item_mean"].values[d, of_study] - low) / (high - low)
         shares = float(ends[0][d]), float(ends[1][d])

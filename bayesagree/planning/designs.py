@@ -152,7 +152,9 @@ def plan(
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
     several = None if runs is None else _grid(runs, "runs")
     if several is not None and (predictions is None or predictions.runs is None):
-        raise InputError("runs= needs a pilot whose models answered several times: predictions with a column run")
+        raise InputError(
+            "runs= needs a pilot whose models answered several times: predictions with a column run"
+        )
     if annotations.items.size < 2:
         raise InputError("a pilot of one item does not show how items differ; pass two items or more, better 30")
     _check_metric(annotations, predictions, metric, votes)

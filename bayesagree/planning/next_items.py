@@ -131,7 +131,9 @@ def annotate_next(
     if isinstance(annotations, Comparisons):
         if goal not in (None, "decision", "metric"):
             raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
-        return Pairs.of(annotations, models, prior, random_seed).next_pairs(kept, goal or "decision", random_seed)
+        return Pairs.of(annotations, models, prior, random_seed).next_pairs(
+            kept, goal or "decision", random_seed
+        )
     chosen = _goal(goal, predictions)
     outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, random_seed)
     if chosen == "decision" and predictions is not None:

@@ -121,7 +121,9 @@ def label_probability(tree: xr.DataTree) -> xr.DataArray:
     return label_certainty(tree)
 
 
-def _redraw_truth(log_p: Floats, parameters: Floats, depth: int, rng: Rng) -> tuple[NDArray[Any], Floats, Floats]:
+def _redraw_truth(
+    log_p: Floats, parameters: Floats, depth: int, rng: Rng
+) -> tuple[NDArray[Any], Floats, Floats]:
     """Draw every item's true label, or its `depth` best, from each draw's log eta and b.
 
     Returns draws (draw, item, category or rank), mean probabilities (item, category), mean confidences (draw,).

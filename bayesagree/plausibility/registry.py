@@ -192,7 +192,10 @@ class Choice(NamedTuple):
 # The posterior that learns from predictions too, and what it estimates.
 INFORMED = {
     Labels: (InformedDirichlet, "Votes and predictions together estimate the score against many annotators"),
-    Rankings: (InformedPlackettLuce, "Rankings and predictions together estimate the score against many readers"),
+    Rankings: (
+        InformedPlackettLuce,
+        "Rankings and predictions together estimate the score against many readers",
+    ),
     Ratings: (InformedNormal, "Ratings and predictions together estimate the score against many annotators"),
 }
 # Rated and ranked items from which predictions inform the truth; ranked ones have a prior that carries more.
@@ -230,7 +233,10 @@ def default_posterior(
     >>> default_posterior(Labels.from_counts([[2, 1]])).reason
     'Labels alone determine the truth (dirichlet): there are no predictions to learn from.'
     """
-    first, kind = fitting_posteriors(annotations)[0].name, next(k for k in INFORMED if isinstance(annotations, k))
+    first, kind = (
+        fitting_posteriors(annotations)[0].name,
+        next(k for k in INFORMED if isinstance(annotations, k)),
+    )
     said = f" {who_competed(annotations)[0]}" if isinstance(annotations, Rankings) else ""
     if why := _why_alone(annotations, predictions, given):
         return Choice(first, f"{kind.__name__} alone determine the truth ({first}): {why}.{said}")

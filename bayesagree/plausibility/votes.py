@@ -56,9 +56,11 @@ def majority_vote(labels: Labels, *, ties: TieRule = "first", random_seed: Seed 
         found = found.astype(object)
         found[gone] = None
     vote = pd.Series(found, pd.Index(labels.items, name="item"), name="majority_vote")
-    rule = {"first": "the first of the labels that tie", "random": "a random one of them", "exclude": "no label"}[
-        ties
-    ]
+    rule = {
+        "first": "the first of the labels that tie",
+        "random": "a random one of them",
+        "exclude": "no label",
+    }[ties]
     notes = [f"{tied.sum()} of {tied.size} items are tied: they have {rule}"] if tied.any() else []
     notes += [f"{missing.sum()} items have no votes, and no label"] if missing.any() else []
     vote.attrs["note"] = "; ".join(notes)

@@ -46,7 +46,9 @@ def new_panels(
     import matplotlib.pyplot as plt
 
     size = (width * n_columns + margin[0], height * n_rows + margin[1])
-    figure, panels = plt.subplots(n_rows, n_columns, squeeze=False, figsize=size, layout="constrained", **options)
+    figure, panels = plt.subplots(
+        n_rows, n_columns, squeeze=False, figsize=size, layout="constrained", **options
+    )
     for panel in panels.ravel():
         panel.spines[["top", "right"]].set_visible(False)
     return figure, panels

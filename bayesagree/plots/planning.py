@@ -54,7 +54,9 @@ def plot_designs(
         panel.axhline(designs.attrs["target"], color="grey", linestyle=":", label="wanted")
     panel.set_xticks(x)
     panel.set(
-        xlabel="annotators per item", ylabel=f"width of the interval of {designs.attrs['metric']}", ylim=(0, None)
+        xlabel="annotators per item",
+        ylabel=f"width of the interval of {designs.attrs['metric']}",
+        ylim=(0, None),
     )
     panel.legend(fontsize="small")
     return panel

@@ -18,7 +18,12 @@ _SHOWN = 300
 
 
 def plot_plausibility(
-    truth: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8, axes: "Axes | None" = None
+    truth: xr.DataTree,
+    item: Any,
+    *,
+    point: xr.DataArray | None = None,
+    most: int = 8,
+    axes: "Axes | None" = None,
 ) -> "Axes":
     """Draw the plausibilities of one item, a dot for every draw, with the share of draws in which each label leads.
 

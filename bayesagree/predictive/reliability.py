@@ -173,7 +173,11 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
     """
     n_labels, n_items = annotations.categories.size, annotations.items.size
     if isinstance(annotations, Labels):
-        item, label, share = annotations.item_index, annotations.label_index, annotations.count.astype(np.float64)
+        item, label, share = (
+            annotations.item_index,
+            annotations.label_index,
+            annotations.count.astype(np.float64),
+        )
         own = share  # annotators agree with themselves; those pairs are taken out
         n = np.bincount(item, weights=share, minlength=n_items)
     else:

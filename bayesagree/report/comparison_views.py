@@ -99,7 +99,9 @@ def _models(table: pd.DataFrame) -> Table:
 
 
 def _pairs(data: ComparisonReport) -> Parts:
-    rows = [(str(a), str(b), f"{gain:.1e}", probability(p), count(n)) for a, b, gain, p, n in _tuples(data.pairs)]
+    rows = [
+        (str(a), str(b), f"{gain:.1e}", probability(p), count(n)) for a, b, gain, p, n in _tuples(data.pairs)
+    ]
     columns = ("Show first", "Show second", "Gain", "First is better", "Comparisons so far")
     yield "These pairs tell most about which model is the best."
     yield Table("next-table", "The next comparisons", columns, rows)

@@ -24,7 +24,9 @@ from bayesagree.report.wording import (
 def methods_paragraph(data: ReportData) -> str:
     """Write what was done, ready to paste into a paper."""
     software = f"Computed with bayesagree {data.version}, seed {data.settings.random_seed}."
-    read = [f"When the annotations were read: {'; '.join(data.source.left_out)}."] if data.source.left_out else []
+    read = (
+        [f"When the annotations were read: {'; '.join(data.source.left_out)}."] if data.source.left_out else []
+    )
     agreement = [kind_of(data.annotations).method, *_weights(data.annotations)]
     return " ".join([_truth(data), *read, *_metrics(data), *agreement, *_beside(data), software])
 

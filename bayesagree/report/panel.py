@@ -108,7 +108,9 @@ def agreement_fact(data: Any) -> Iterator[Fact]:
     write, ends = kind.written
     note = f"Note: {row['note']}." if row["note"] else ""
     sentence = text("{}", " ".join(part for part in (kind.scale, kind.coefficient_name, note) if part))
-    yield Fact("How far do annotators agree?", write(row["estimate"]), ends(row["lower"], row["upper"]), sentence)
+    yield Fact(
+        "How far do annotators agree?", write(row["estimate"]), ends(row["lower"], row["upper"]), sentence
+    )
 
 
 def findings(table: pd.DataFrame) -> list[dict[str, str]]:
@@ -125,7 +127,10 @@ def sentence(words: str) -> str:
 def steps(data: ReportData) -> Iterator[Markup]:
     """Yield what to do next."""
     if (found := data.further_votes) is not None:
-        votes, right = count(int(found.table["votes"].iloc[-1])), found.table["prob_right"].iloc[[0, -1]].tolist()
+        votes, right = (
+            count(int(found.table["votes"].iloc[-1])),
+            found.table["prob_right"].iloc[[0, -1]].tolist(),
+        )
         now, then = map(probability, right)
         words = "{} more votes would raise the probability of choosing the right model from {now} to {then}."
         if now == then:
@@ -136,7 +141,9 @@ def steps(data: ReportData) -> Iterator[Markup]:
     if data.scores is None:
         return
     if data.settings.items == "fixed":
-        yield text("These figures describe this test set. To generalise to similar items, add --items bootstrap.")
+        yield text(
+            "These figures describe this test set. To generalise to similar items, add --items bootstrap."
+        )
     if data.gold is None and data.annotations.kind == "labels":
         yield text(
             "If annotators share a mistake, only gold labels reveal it: have 50 items labelled by an expert."
@@ -158,7 +165,9 @@ def _by_reliability(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
         )
         return
     by_level = [text("{} at reliability {}", named(model), f"{level:g}") for level, model in best.items()]
-    yield text("Which model comes first depends on the weight of an annotation: {}.", Markup(", ").join(by_level))
+    yield text(
+        "Which model comes first depends on the weight of an annotation: {}.", Markup(", ").join(by_level)
+    )
 
 
 def basis(data: ReportData) -> str:

@@ -119,7 +119,9 @@ class ReportSettings:
         if record.takes_predictions and predictions is None:
             raise InputError(f"plausibility={record.name!r} learns from predictions; give them")
         if record.asks_threshold and self.threshold is None:
-            raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
+            raise InputError(
+                "ratings have no labels; pass threshold=c to ask whether the mean is below c or not"
+            )
         scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3
         several = annotations.kind == "rankings" and scored
         default = ("top_3_accuracy", "average_overlap_3") if several else ("accuracy",)

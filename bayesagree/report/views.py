@@ -203,11 +203,15 @@ def certainty(data: ReportData) -> Parts:
     yield "Chance: the probability that this label is the right one."
     some = list(map(_item, data.open_items))
     columns = ("Item", "Certainty", "Annotators", "Annotations", "What may be right", "Models")[: len(some[0])]
-    yield Table("open-items", "The least certain items; a click on a heading sorts", columns, some, filtered=True)
+    yield Table(
+        "open-items", "The least certain items; a click on a heading sorts", columns, some, filtered=True
+    )
 
 
 def _item(row: OpenItem) -> tuple[Any, ...]:
-    said = [Markup("{}: chance\N{NO-BREAK SPACE}{}").format(label, probability(p)) for label, p in row.candidates]
+    said = [
+        Markup("{}: chance\N{NO-BREAK SPACE}{}").format(label, probability(p)) for label, p in row.candidates
+    ]
     found = (row.item, probability(row.certainty), _lines(row.given), str(row.n_annotations), _lines(said))
     predicted = [
         Markup("{}: {}").format(label, Markup(", ").join(map(named, who))) for label, who in row.predicted
@@ -296,7 +300,9 @@ def diagnostics(found: dict[str, float]) -> list[tuple[str, str]]:
     """Show the convergence of the Markov chains, or that there are none."""
     shown = [("Draws", "independent: no Markov chain to diagnose")] if not found else []
     if "r_hat" in found:
-        shown.append(("Largest split r-hat", f"{number(found['r_hat'])} (wanted below 1.01 of a printed number)"))
+        shown.append(
+            ("Largest split r-hat", f"{number(found['r_hat'])} (wanted below 1.01 of a printed number)")
+        )
     if "ess" in found:
         shown.append(("Smallest effective sample size", f"{found['ess']:.0f}"))
     return shown
@@ -337,7 +343,9 @@ def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
     tables = {"agreement": data.agreement, "certainty": data.certainty.to_dataframe().reset_index()}
     if data.scores is not None:
         by_target = {"posterior": data.scores.table, "annotations_only": data.scores.labels_only}
-        shown = {name: one[["score", *ENDS]].to_dataframe() for name, one in by_target.items() if one is not None}
+        shown = {
+            name: one[["score", *ENDS]].to_dataframe() for name, one in by_target.items() if one is not None
+        }
         pairs = {m: one[list(PAIR)].to_dataframe() for m, one in data.scores.comparison.items()}
         tables["scores"] = pd.concat(shown, names=["group"]).reset_index()
         tables["pairs"] = pd.concat(pairs, names=["metric"]).reset_index().dropna()

@@ -92,9 +92,9 @@ def _differences(labels: Labels, index: Codes, n_groups: int) -> Floats:
     group = index[labels.annotator_index]
     inside = group >= 0
     n_items, n_labels = labels.items.size, labels.categories.size
-    cell = (group[inside].astype(np.int64) * n_items + labels.item_index[inside]) * n_labels + labels.label_index[
-        inside
-    ]
+    cell = (
+        group[inside].astype(np.int64) * n_items + labels.item_index[inside]
+    ) * n_labels + labels.label_index[inside]
     counts = np.bincount(cell, minlength=n_groups * n_items * n_labels).reshape(n_groups, n_items, n_labels)
     others, size = counts.sum(axis=0) - counts, counts.sum(axis=2)
     within, pairs = (counts * (counts - 1)).sum(axis=(1, 2)), (size * (size - 1)).sum(axis=1)

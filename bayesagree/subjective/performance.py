@@ -161,7 +161,9 @@ def annotator_performance(
 
 def summarise(performance: xr.DataArray) -> xr.Dataset:
     """Return mean and dispersion = 1 - standard deviation (ddof = 0) over the groups that have a value."""
-    return xr.Dataset({"mean_performance": performance.mean("group"), "dispersion": 1 - performance.std("group")})
+    return xr.Dataset(
+        {"mean_performance": performance.mean("group"), "dispersion": 1 - performance.std("group")}
+    )
 
 
 def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, random_seed: Seed = None) -> xr.Dataset:

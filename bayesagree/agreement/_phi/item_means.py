@@ -87,7 +87,9 @@ class MeanPrior:
         None where there are none.
         """
         at = self.lattice(like, precision)
-        masses = beta_masses(at, hyper[:, :1], hyper[:, 1:]) if self.hierarchical else np.ones((1, at.logit.size))
+        masses = (
+            beta_masses(at, hyper[:, :1], hyper[:, 1:]) if self.hierarchical else np.ones((1, at.logit.size))
+        )
         terms = like.terms(precision, at.logit)
         rows = max(1, CELLS // at.logit.size)
         parts = [like] if like.weight.size <= rows else [

@@ -111,7 +111,10 @@ def _refuse_levels_and_ends(ratings: Ratings) -> None:
         )
     unit = ratings.unit()
     for row in np.flatnonzero((unit <= 0) | (unit >= 1)):
-        item, annotator = ratings.items[ratings.item_index[row]], ratings.annotators[ratings.annotator_index[row]]
+        item, annotator = (
+            ratings.items[ratings.item_index[row]],
+            ratings.annotators[ratings.annotator_index[row]],
+        )
         raise InputError(
             f"item {as_python(item)!r}, annotator {as_python(annotator)!r}: rating {ratings.rating[row]:g} sits on an "
             "end of the scale, where the Beta density is 0 or infinite; use likelihood='binned'"

@@ -125,7 +125,9 @@ class File:
             names = [str(name) for name in self.table.columns]
             for row in zip(*(self.table.iloc[:, k].tolist() for k in range(len(names)))):
                 yield {
-                    name: v for name, v in zip(names, row) if not (v is None or (isinstance(v, float) and v != v))
+                    name: v
+                    for name, v in zip(names, row)
+                    if not (v is None or (isinstance(v, float) and v != v))
                 }
 
 
@@ -146,7 +148,8 @@ def _frame(source: Any) -> pd.DataFrame:
             return source if source.index.name in source.columns else source.reset_index()
         # Names of items that have no name of their own, unless a column has the items.
         items = (
-            source.index.dtype.kind == "O" and named_columns(source.columns, item="item")[0] not in source.columns
+            source.index.dtype.kind == "O"
+            and named_columns(source.columns, item="item")[0] not in source.columns
         )
         return source.reset_index(names="item") if items else source
     if hasattr(source, "validate") and hasattr(source, "column_names"):

@@ -157,7 +157,10 @@ class Found:
         several = frame["_answer"].duplicated(keep=False)
         if not several.any() or duplicates == "keep":
             return frame, duplicates
-        repeated, n = _repeated(frame, ["item", "annotator"], duplicates), frame.loc[several, "_answer"].nunique()
+        repeated, n = (
+            _repeated(frame, ["item", "annotator"], duplicates),
+            frame.loc[several, "_answer"].nunique(),
+        )
         if duplicates == "error":
             raise InputError(
                 f"{n} answers choose several labels, which are no repeats, and {len(repeated)} annotations are "
@@ -216,7 +219,9 @@ class Found:
             return frame.assign(label=objects(named), rank=ranks), True
         if nested := kinds & {dict, *LISTS}:
             first = next(value for value in values if type(value) in nested)
-            raise InputError(f"an answer is {shorten([first])}, not a label or a number; choose another question")
+            raise InputError(
+                f"an answer is {shorten([first])}, not a label or a number; choose another question"
+            )
         return frame.assign(label=values), False
 
     def predictions(self, labels: Any, items: Iterable[Any] = ()) -> Predictions | None:

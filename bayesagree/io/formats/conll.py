@@ -32,7 +32,9 @@ def _sentences(text: str, where: str) -> list[list[tuple[str, str]]]:
         if not cells or cells[0] == "-DOCSTART-":
             sentences.append([])
         elif len(cells) < 2 or not (cells[-1] == "O" or cells[-1][:2] in ("B-", "I-")):
-            raise InputError(f"{where}, line {number}: {line!r}: expected a token and a tag: O, B-name or I-name")
+            raise InputError(
+                f"{where}, line {number}: {line!r}: expected a token and a tag: O, B-name or I-name"
+            )
         else:
             sentences[-1].append((cells[0], cells[-1]))
     return [sentence for sentence in sentences if sentence]

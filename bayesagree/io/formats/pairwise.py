@@ -53,7 +53,9 @@ def read(file: File, question: str | None) -> Found:
         rows["item"] = [f"{item}, turn {turn}" for item, turn in zip(rows["item"], table["turn"])]
     if winner == "g1_winner":
         first_game, second_game = (
-            table[game].mask(table[game] == "model_1", table[first]).mask(table[game] == "model_2", table[second])
+            table[game]
+            .mask(table[game] == "model_1", table[first])
+            .mask(table[game] == "model_2", table[second])
             for game in ("g1_winner", "g2_winner")
         )
         other = rows.assign(left=rows["right"], right=rows["left"], winner=second_game)

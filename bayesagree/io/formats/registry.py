@@ -96,7 +96,11 @@ _TAGS = (".conll", ".conll2003", ".iob", ".iob2", ".bio")
 _VOTES = (".soc", ".soi", ".toc", ".toi", ".cat")
 _BUILT_IN = (
     Format(
-        "label_studio", "Label Studio (JSON or JSON-MIN)", label_studio.recognise, label_studio.read, LABEL_STUDIO
+        "label_studio",
+        "Label Studio (JSON or JSON-MIN)",
+        label_studio.recognise,
+        label_studio.read,
+        LABEL_STUDIO,
     ),
     Format("argilla", "Argilla (records)", argilla.recognise, argilla.read),
     Format("prodigy", "Prodigy (JSON Lines)", having("_input_hash", "_task_hash", "answer"), prodigy.read),

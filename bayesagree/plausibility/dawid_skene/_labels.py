@@ -95,7 +95,10 @@ class LabelSampler(Sampler):
             rising[..., 0] = 0.0
             rising[..., 1:] = np.cumsum(np.log(urn[..., None] + np.arange(most)), axis=2)
         together = not mixed or self.turn % TOGETHER == 0
-        uniform = rng.random((chains, crowd.item.size * mixed)), rng.random((chains, crowd.n_items * together, 2))
+        uniform = (
+            rng.random((chains, crowd.item.size * mixed)),
+            rng.random((chains, crowd.n_items * together, 2)),
+        )
         size, of_column = self.rows.base.shape[1], self.rows.share
         cell, step = rows.row[:, None] * size + rows.column, np.tile(of_column, len(rows.base))
         shape = self.shape[:, None]

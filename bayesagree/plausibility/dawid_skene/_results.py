@@ -121,7 +121,9 @@ def chains_tree(
     """
     number = np.array([part.at.size for part in parts.values()])
     share = number / number.sum()
-    draws = {name: values for name, values in draws.items() if all(name in part.names for part in parts.values())}
+    draws = {
+        name: values for name, values in draws.items() if all(name in part.names for part in parts.values())
+    }
     r_hat, ess = map(np.stack, zip(*(convergence(draws, part, draws) for part in parts.values())))
     probability = sum(s * part.expected.mean(axis=0) for s, part in zip(share, parts.values()))
     coords = coordinates(labels, draws["top_label"].shape[-1] if "top_label" in draws else 0)

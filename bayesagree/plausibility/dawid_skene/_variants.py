@@ -64,7 +64,9 @@ MOST_GAIN = 500.0
 HABIT = 2.0
 
 
-def candidates(n_labels: int, *, own_prior: bool, ordered: bool) -> dict[str, tuple[str, DawidSkenePrior | None]]:
+def candidates(
+    n_labels: int, *, own_prior: bool, ordered: bool
+) -> dict[str, tuple[str, DawidSkenePrior | None]]:
     """Return what the default averages: variant and prior (None: the user's or the usual one) by name.
 
     Beside a prior of the user's own there is none of accurate annotators. Of two labels one accuracy per annotator
@@ -87,7 +89,9 @@ def weights(
     at = np.flatnonzero(crowd.known[crowd.item] < 0)
     code = parts * crowd.n_items + crowd.item
     # Votes of each item that a part keeps, (part, item, category).
-    kept = np.bincount((code * n + crowd.label)[~held], minlength=FOLDS * crowd.n_items * n).reshape(FOLDS, -1, n)
+    kept = np.bincount((code * n + crowd.label)[~held], minlength=FOLDS * crowd.n_items * n).reshape(
+        FOLDS, -1, n
+    )
     at = at[kept[fold[at], crowd.item[at]].any(axis=1)]
     if not at.size:  # no item has a second label
         return dict.fromkeys(averaged, 1 / len(averaged))

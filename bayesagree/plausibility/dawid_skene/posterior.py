@@ -183,7 +183,9 @@ def _check(labels: Labels, variant: str) -> None:
     """Refuse labels that a variant does not take."""
     one_of(variant, "variant", (*SAMPLERS, "auto"))
     if not labels.annotators_known:
-        raise InputError("dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()")
+        raise InputError(
+            "dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()"
+        )
     if labels.n_annotations == 0:
         raise InputError("there is no label: every annotation is missing")
     if labels.categories.size < 2:

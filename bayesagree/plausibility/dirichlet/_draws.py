@@ -139,7 +139,9 @@ def prior_shape(prior: Prior, n_labels: int) -> Floats:
     shape = np.asarray(1 / n_labels if prior is None else prior, dtype=np.float64)
     shape = np.full(n_labels, shape) if shape.ndim == 0 else shape
     if shape.shape != (n_labels,):
-        raise InputError(f"prior has shape {shape.shape} for {n_labels} labels; give one number or one per label")
+        raise InputError(
+            f"prior has shape {shape.shape} for {n_labels} labels; give one number or one per label"
+        )
     if not (np.isfinite(shape) & (shape > 0)).all():
         raise InputError(f"prior {prior!r} must be positive: a label of prior 0 could never be true")
     return shape

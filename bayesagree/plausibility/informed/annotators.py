@@ -73,7 +73,9 @@ def weights(problem: Learnt) -> tuple[Floats, NDArray[np.int64]]:
     return weight, counts
 
 
-def _answers(problem: Learnt, others: NDArray[np.int64], item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+def _answers(
+    problem: Learnt, others: NDArray[np.int64], item: NDArray[Any], counts: NDArray[np.int64]
+) -> Floats:
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
     mode, every = problem.learn(counts), np.eye(counts.shape[1], dtype=np.int64)
@@ -105,7 +107,9 @@ def careful(problem: Learnt) -> Labels:
     with one_blas_thread():
         low = np.append(weights(problem)[0] < NAMED, False)  # the last place is that of unknown annotators, -1
     kept = ~low[labels.annotator_index]  # items stay, also where they lose all votes
-    rows = {name: getattr(labels, name)[kept] for name in ("item_index", "annotator_index", *labels.value_fields)}
+    rows = {
+        name: getattr(labels, name)[kept] for name in ("item_index", "annotator_index", *labels.value_fields)
+    }
     return replace(labels, **rows) if low.any() else labels
 
 

@@ -243,7 +243,8 @@ class Kinds(NamedTuple):
         """Probability of each kind of an item given its votes, shape (kind, item, vector)."""
         share = expit(self.best_odds)
         weight = (
-            np.exp(self.logs - self.logs.max(axis=0)) * np.stack([1 - share, share, np.ones_like(share)])[:, None]
+            np.exp(self.logs - self.logs.max(axis=0))
+            * np.stack([1 - share, share, np.ones_like(share)])[:, None]
         )
         return weight / weight.sum(axis=0)
 

@@ -248,7 +248,9 @@ def levels_model(levels: Levels, mean: Callable[[Any], Any] | None = None) -> "p
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
         who = pm.Data("level_of_annotation", levels.who, dims="annotation")
         rating = pm.Data("observed_rating", ratings.rating, dims="annotation")
-        sds = (pm.HalfNormal(n, scale) for n, scale in zip(("sd_rating", "sd_item", "sd_shift"), levels.sd_prior))
+        sds = (
+            pm.HalfNormal(n, scale) for n, scale in zip(("sd_rating", "sd_item", "sd_shift"), levels.sd_prior)
+        )
         sd_rating, sd_item, sd_shift = sds
         coefficient: Any = pm.Normal("coefficient", *levels.prior, dims="column")
         shift: Any = pm.Normal("shift", 0.0, sd_shift, dims="annotator")

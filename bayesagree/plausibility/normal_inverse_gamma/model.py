@@ -63,7 +63,9 @@ def normal_inverse_gamma_model(
 
         def our_mean() -> Any:
             offset = pm.Normal("offset", 0.0, 1.0, dims="item")
-            return pm.Deterministic("mean", chosen.mean + offset * (spread / chosen.strength) ** 0.5, dims="item")
+            return pm.Deterministic(
+                "mean", chosen.mean + offset * (spread / chosen.strength) ** 0.5, dims="item"
+            )
 
         centre = part("mean", mean, our_mean, spread, dims="item")
         if power == 1:

@@ -44,7 +44,9 @@ class NormalInverseGamma(RatingPosterior):
     def __post_init__(self) -> None:
         one_of(self.annotator_effects, "annotator_effects", (None, "shift"))
         if self.annotator_effects and (self.prior is not None or self.reliability != 1):
-            raise InputError("annotator_effects='shift' has priors of its own; leave prior= and reliability= out")
+            raise InputError(
+                "annotator_effects='shift' has priors of its own; leave prior= and reliability= out"
+            )
 
     def prior_of(self, annotations: Ratings) -> NormalInverseGammaPrior:
         """Return the prior, by default that of the scale."""

@@ -62,7 +62,11 @@ def plackett_luce_model(
     """
     positive(exponent, "exponent")
     problem = Problem.of(rankings, reliability, shape, unranked)
-    if exponent != 1 and unranked == "exact" and (problem.n_labels - np.diff(problem.races.slot_start) > 0).any():
+    if (
+        exponent != 1
+        and unranked == "exact"
+        and (problem.n_labels - np.diff(problem.races.slot_start) > 0).any()
+    ):
         raise InputError(
             f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
             "pass unranked='lumped'"

@@ -38,6 +38,7 @@ def held_out_scores(
     log_score = np.stack([np.bincount(rankings.item_index, weights=row, minlength=n.size) for row in value])
     irn = label_total / item_total[cell // shape.size]
     agreement = [
-        dirichlet_agreement(*np.divmod(cell, shape.size), g * irn, shape, np.full(n.size, g)) for g in gamma[:, 0]
+        dirichlet_agreement(*np.divmod(cell, shape.size), g * irn, shape, np.full(n.size, g))
+        for g in gamma[:, 0]
     ]
     return HeldOutScores(np.where(scored > 0, log_score, 0.0), scored, np.stack(agreement))
