@@ -60,6 +60,8 @@ def test_certainty_of_each_group(tree):
 def test_refusals(tree):
     with pytest.raises(InputError, match=r"population= names 'g'.*name each"):
         evaluate(LABELS, MODELS, plausibility=tree, population={"g": 1})
+    with pytest.raises(InputError, match="one is above 0"):
+        evaluate(LABELS, MODELS, plausibility=tree, population={"g": np.inf, "h": 1, "i": 1})
     with pytest.raises(InputError, match=r"truth\.sel"):
         conformalize(tree, MODELS)
     with pytest.raises(InputError, match=r"result\.sel"):

@@ -1,6 +1,7 @@
 """Corrected rates against NUTS, the plain twin, and what must not change them."""
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,16 @@ def test_ten_judges_who_err_together_mix():
 
 
 SHORT: Any = {"draws": 200, "chains": 1, "tune": 200, "thin": 1, "random_seed": 1}
+
+
+@pytest.mark.parametrize("votes", [1, 2])
+def test_the_truth_needs_two_votes_on_most_items(votes):
+    said = np.arange(40)[:, None] % 2
+    judges, people = (Labels.from_matrix(np.tile(said, n), labels=[0, 1]) for n in (2, votes))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        corrected_rate(judges, people, positive=1, target="truth", **SHORT)
+    assert any("one vote on most items" in str(one.message) for one in heard) == (votes == 1)
 
 
 def test_sensitivity_and_false_positive_rate_are_equal_where_verdicts_tell_nothing():

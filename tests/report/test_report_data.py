@@ -1,5 +1,7 @@
 """The numbers of a report are those of the package's own functions."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +21,7 @@ from bayesagree import (
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import rankings
 from bayesagree.plausibility.certainty import label_certainty
+from bayesagree.report import panel
 from bayesagree.report.beside import group_results, people_of
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.methods import methods_paragraph
@@ -103,7 +106,9 @@ def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
     for item in found.open_items[:3]:
         at = given.items.astype(str).tolist().index(item.item)
         assert item.n_annotations == len(given.of_item(at)) == len(item.given)
-    assert found.agreement["coefficient"].tolist()[0] == "leave_one_out"
+    first = found.agreement.iloc[0]
+    assert first["coefficient"] == "leave_one_out"
+    assert first["lower"] < first["estimate"] < first["upper"]
     assert {"tau_b"} <= set(found.agreement["coefficient"])
     metric = data_of(found, "average_overlap_3")
     assert metric.shape == (1, 2)
@@ -132,8 +137,9 @@ def test_groups_name_whom_a_model_serves_worst(unequal):
     assert row["best"] == "f"
     assert row["probability"] > 0.95
     assert found.composition["annotators"].to_dict() == {"f": 6, "m": 5, "unknown": 1}
-    alone = group_results(Case(votes, None, SHORT), groups)
-    assert alone.accuracy is None
+    assert group_results(Case(votes, None, SHORT), groups).accuracy is None
+    (said,) = panel.answer(SimpleNamespace(gold=None, scores=None, groups=found))
+    assert "labels of m less often than those of f" in said.striptags()
 
 
 def test_the_annotator_who_agrees_least_is_named_above_the_pairs():

@@ -84,7 +84,11 @@ def test_one_group_equals_quadrature():
 
 def test_probabilities_of_being_served_worse(uneven):
     tree = group_posterior(*uneven, by=["gender"], random_seed=1)
-    worse = group_summary(tree)["prob_worse"]
+    summary = group_summary(tree, ci_prob=0.5)
+    worse, inside = summary["prob_worse"], tree["posterior"]["performance"]
+    inside = ((inside >= summary["lower"]) & (inside <= summary["upper"])).mean(("chain", "draw"))
+    assert summary.attrs["ci_prob"] == 0.5
+    np.testing.assert_allclose(inside, 0.5, atol=0.01)
     assert float(worse.sel(model="A", group="m", other_group="f")) > 0.999
     assert float(worse.sel(model="B", group="f", other_group="m")) > 0.999
     assert float(group_summary(tree, margin=0.5)["prob_worse"].sel(model="A", group="m", other_group="f")) < 0.01

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bayesagree import Ratings
+from bayesagree import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.subjective import tables
@@ -25,3 +25,12 @@ def test_performance_on_ratings_has_the_intervals_of_a_bootstrap():
     width = 2 * 1.96 * errors.std(axis=1) / np.sqrt(7)
     np.testing.assert_allclose(two["upper"] - two["lower"], width, rtol=0.2)
     assert table.iloc[2][["posterior_mean", "lower", "upper"]].isna().all()  # of one annotator nothing is known
+
+
+def test_predictions_for_each_annotator_are_read_by_both_names(tmp_path):
+    table = pd.DataFrame({"model": "A", "item": [0, 0, 1], "annotator": ["x", "y", "x"], "label": ["no", "yes", "no"]})
+    table.to_csv(tmp_path / "said.csv", index=False)
+    said = tables.read_model_predictions(
+        tmp_path / "said.csv", Labels.from_counts([[1, 1], [2, 0]], labels=["no", "yes"])
+    )
+    assert said["A"].to_dict() == {(0, "x"): "no", (0, "y"): "yes", (1, "x"): "no"}
