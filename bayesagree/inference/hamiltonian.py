@@ -68,8 +68,7 @@ class Chain:
     ) -> None:
         self.density, self.rng, self.units, self.log_step = density, rng, units, math.log(FIRST_STEP)
         self.shortest, self.longest, self.centre = shortest, longest, centre
-        self.away = np.zeros(point.shape)
-        self._stand(point, *density(point))
+        self.point, (self.height, self.slope) = point, density(point)
 
     @property
     def step(self) -> float:
@@ -94,11 +93,6 @@ class Chain:
             kept[d] = self.point
         return kept
 
-    def _stand(self, point: Floats, height: Any, slope: Floats) -> None:
-        self.point, self.height, self.slope = point, height, slope
-        if self.centre is not None:
-            self.away = np.linalg.solve(self.units, (point - self.centre).T).T
-
     def move(self) -> float:
         """Follow one trajectory and return its probability to be accepted, of walkers the mean."""
         momentum = self.rng.standard_normal(self.point.shape)
@@ -106,10 +100,11 @@ class Chain:
         length = self.rng.uniform(self.shortest, self.longest)
         n_steps = math.ceil(length / self.step)
         step, point, height, slope = length / n_steps, self.point, self.height, self.slope
-        origin = point if self.centre is None else self.centre
-        away = self.away
-        pull = 0.0 if self.centre is None else 1.0
-        ahead, turn = (step, 1.0) if self.centre is None else (math.sin(step), math.cos(step))
+        if self.centre is None:
+            origin, away, pull, ahead, turn = point, np.zeros(point.shape), 0.0, step, 1.0
+        else:
+            away = np.linalg.solve(self.units, (point - self.centre).T).T
+            origin, pull, ahead, turn = self.centre, 1.0, math.sin(step), math.cos(step)
         for s in range(n_steps):
             momentum = momentum + (0.5 if s == 0 else 1.0) * step * (slope @ self.units + pull * away)
             away, momentum = turn * away + ahead * momentum, turn * momentum - pull * ahead * away
@@ -119,10 +114,7 @@ class Chain:
                 break
         momentum = momentum + 0.5 * step * (slope @ self.units + pull * away)
         change = height - 0.5 * np.square(momentum).sum(axis=-1) - energy
-        chance = self._take(point, height, slope, change)
-        if self.centre is not None:
-            self.away = np.where(self.taken, away, self.away)
-        return chance
+        return self._take(point, height, slope, change)
 
     def jump(self, modes: Modes) -> float:
         """Propose a point apart from the present one, and return its probability to be accepted."""
@@ -134,9 +126,16 @@ class Chain:
     def _take(self, point: Floats, height: Any, slope: Floats, change: Any) -> float:
         accepted = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
         taken = self.rng.random(accepted.shape) < accepted
-        self.height, self.taken = np.where(taken, height, self.height), taken[..., None]
-        self.point, self.slope = np.where(self.taken, point, self.point), np.where(self.taken, slope, self.slope)
+        self.height, one = np.where(taken, height, self.height), taken[..., None]
+        self.point, self.slope = np.where(one, point, self.point), np.where(one, slope, self.slope)
         return float(accepted.mean())
+
+
+def refitted(units: Floats, draws: Floats, worth: float) -> Floats:
+    """Return units (parameter, direction) of draws (draw, parameter); the old are worth so many draws a parameter."""
+    size, away = draws.shape[1], np.linalg.solve(units, (draws - draws.mean(axis=0)).T)
+    covariance = (away @ away.T + worth * size * np.eye(size)) / (len(draws) + worth * size)
+    return units @ np.linalg.cholesky(covariance)
 
 
 def walk(
@@ -161,10 +160,6 @@ def walk(
     past = np.empty((0, *start.shape))
     for number in WARM_UP:
         if len(past):
-            recent = past[len(past) // 3 :].reshape(-1, start.shape[1])
-            away = np.linalg.solve(chain.units, (recent - recent.mean(axis=0)).T)
-            worth = UNIT_DRAWS * start.shape[1]
-            inner = (away @ away.T + worth * np.eye(start.shape[1])) / (len(recent) + worth)
-            chain.units = chain.units @ np.linalg.cholesky(inner)
+            chain.units = refitted(chain.units, past[len(past) // 3 :].reshape(-1, start.shape[1]), UNIT_DRAWS)
         past = np.concatenate([past, moved(number, lambda: chain.adapt(1, WALK_ACCEPTANCE))])
     return moved(draws, chain.move).swapaxes(0, 1)

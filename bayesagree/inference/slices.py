@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bayesagree._types import Floats, Rng
+from bayesagree.inference.hamiltonian import refitted
 
 # Degrees of freedom of the t distribution.
 FREEDOM = 8.0
@@ -38,9 +39,7 @@ def elliptical_draws(
     for number in range(-sum(WARM_UP), draws):
         if number in (-WARM_UP[1], 0):
             recent = np.concatenate(past[len(past) // 3 :])
-            away, worth = (recent - recent.mean(axis=0)) @ np.linalg.inv(root).T, UNIT_DRAWS * size
-            covariance = (away.T @ away + worth * np.eye(size)) / (len(recent) + worth)
-            centre, root = recent.mean(axis=0), root @ np.linalg.cholesky(covariance)
+            centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
         x, log_p = sweep(density, x, log_p, centre, root, rng)
         if number < 0:
             past.append(x)
