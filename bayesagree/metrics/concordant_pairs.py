@@ -67,9 +67,8 @@ class ScoreOrder(NamedTuple):
         from scipy.stats import kendalltau
 
         differ = n_differing(truth)
-        if (highest := truth == truth.max(initial=-np.inf)).sum() * (
-            ~highest
-        ).sum() == differ:  # two values or one
+        highest = truth == truth.max(initial=-np.inf)
+        if highest.sum() * (~highest).sum() == differ:  # two values or one
             return self.weighted(highest, ~highest)
         of_scores = [n_differing(row) for row in self.scores]
         taus: Any = [kendalltau(row, truth, method="asymptotic")[0] for row in self.scores]
@@ -90,9 +89,10 @@ class ScoreOrder(NamedTuple):
         return ratio(share[annotator[positive]] @ ranks[positive] - among, n[pairs > 0].sum())
 
 
-def ratio(part: Floats, whole: Any) -> Floats:
+def ratio(part: Floats, whole: Any, nothing: Any = 0.0) -> Floats:
     """Return a ratio, NaN where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=np.broadcast_to(whole > 0, part.shape))
+    undefined = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), np.nan)
+    return np.divide(part, whole, out=undefined, where=whole > nothing)
 
 
 def n_differing(values: NDArray[Any]) -> int:

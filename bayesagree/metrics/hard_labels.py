@@ -19,6 +19,7 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, shorten, warn
 from bayesagree.io.doors import as_predictions
+from bayesagree.metrics import concordant_pairs
 
 # Weighted counts that should cancel leave this much of their total: sums of ten thousand doubles are right to 1e-12.
 # Share of the total weight below which a denominator is zero.
@@ -78,10 +79,7 @@ def f_beta(counts: Counts, beta: float = 1.0) -> Ratio:
 
 def divided(part: Floats, whole: Floats, total: Floats) -> Floats:
     """Return a ratio, NaN where its denominator is zero."""
-    exists = whole > NOTHING * total
-    return np.divide(
-        part, whole, out=np.full(np.broadcast_shapes(part.shape, whole.shape), np.nan), where=exists
-    )
+    return concordant_pairs.ratio(part, whole, NOTHING * total)
 
 
 def of_one(ratio: Ratio, counts: Counts, label: int) -> Floats:

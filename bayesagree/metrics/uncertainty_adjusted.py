@@ -26,6 +26,7 @@ from bayesagree.errors import InputError, one_of, positive_int, warn
 from bayesagree.inference.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.certainty import level_probability
 
@@ -152,8 +153,7 @@ def accuracy_given_risk(
         warn(
             f"{(every == 0).sum()} of {every.size} draws have no item of level {level!r}: there the score is NaN"
         )
-    found = np.divide(right, every, out=np.full(right.shape, np.nan), where=every > 0)
-    return _per_draw(found, draws, predictions, requested.name)
+    return _per_draw(ratio(right, every), draws, predictions, requested.name)
 
 
 def _prepared(
