@@ -51,13 +51,13 @@ def _of_patterns(patterns: NDArray[np.float64]) -> NDArray[np.float64]:
     is_new = np.ones(patterns.shape, dtype=bool)
     is_new[:, 1:] = patterns[:, 1:] != patterns[:, :-1]
     step = max(1, _CHUNK // (int(is_new.sum(axis=1).max(initial=1)) * _PANELS * _ORDER))
-    parts = [patterns[:0]]
+    parts: list[NDArray[np.float64]] = [np.empty((0, patterns.shape[1]))]  # of no items none
     for at in range(0, len(patterns), step):
         new = is_new[at : at + step]
         size = np.diff(np.flatnonzero(new), append=new.size)
         found = _of_groups(patterns[at : at + step][new], size, np.nonzero(new)[0])
         parts.append(np.repeat(found, size).reshape(new.shape))
-    return np.concatenate([np.empty((0, patterns.shape[1])), *parts])
+    return np.concatenate(parts)
 
 
 def _of_groups(
