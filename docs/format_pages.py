@@ -11,12 +11,8 @@ EXPORTED = {
     "argilla": "`dataset.records.to_json(path)`, or `dataset.records.to_list(flatten=True)` as JSON or JSON Lines.",
     "prodigy": "`prodigy db-out NAME > file.jsonl`.",
     "doccano": "*Dataset*, *Export*, *JSONL*, without shared annotations: a ZIP with a file per annotator.",
-    "labelbox": "`project.export()` or *Export data*: JSON Lines.",
     "cvat": "*Export job dataset*, *CVAT for images 1.1* for each annotator; the files annotations.xml in one ZIP.",
     "conll": "One file per annotator, as Label Studio's *CONLL2003*, packed in one ZIP; file names are annotators.",
-    "ground_truth": "The worker responses in the output folder of the job: `annotations/worker-response/`.",
-    "mturk": "*Manage*, *Results*, *Download CSV*.",
-    "lewidi": "The files of the shared tasks, as they are published.",
     "inspect": "The file in `logs/`; `.eval` of recent versions needs the extra `logs` (Zstandard).",
     "lm_eval": "`lm_eval --log_samples --output_path ...`: the files `samples_*.jsonl`.",
     "promptfoo": "`promptfoo eval -o results.json`.",
@@ -93,16 +89,6 @@ EXAMPLES = {
         "    for who, rows in content.items():\n"
         '        archive.writestr(f"{who}.jsonl", "\\n".join(map(json.dumps, rows)))',
     ),
-    "labelbox": (
-        "export.ndjson",
-        "content = [\n"
-        '    {"data_row": {"id": "d1"}, "projects": {"p": {"labels": [\n'
-        '        {"label_details": {"created_by": who}, "annotations": {"objects": [], "classifications": [\n'
-        '            {"name": "mood", "radio_answer": {"name": mood}}]}}\n'
-        '        for who, mood in (("ann", "glad"), ("bob", "sad"))]}}}\n'
-        "]",
-        _LINES,
-    ),
     "cvat": (
         "jobs.zip",
         'content = {who: f\'<annotations><image id="0" name="a.png"><tag label="{tag}"/></image></annotations>\'\n'
@@ -117,26 +103,6 @@ EXAMPLES = {
         'with zipfile.ZipFile(path, "w") as archive:\n'
         "    for who, text in content.items():\n"
         '        archive.writestr(f"{who}.conll", text)',
-    ),
-    "ground_truth": (
-        "responses.json",
-        "content = [\n"
-        '    {"datasetObjectId": "0", "annotations": [\n'
-        '        {"workerId": who, "annotationData": {"content": json.dumps({"mood": {"label": label}})}}\n'
-        '        for who, label in (("a", "glad"), ("b", "sad"))]}\n'
-        "]",
-        _JSON,
-    ),
-    "mturk": (
-        "batch.csv",
-        'content = """HITId,AssignmentId,WorkerId,AssignmentStatus,Input.id,Answer.mood\n'
-        'h1,a1,w1,Approved,10,glad\nh1,a2,w2,Approved,10,sad\nh2,a3,w1,Rejected,11,sad\n"""',
-        _TEXT,
-    ),
-    "lewidi": (
-        "train.json",
-        'content = {"1": {"text": "...", "annotations": "1,0,0", "annotators": "A1,A2,A3", "hard_label": "0"}}',
-        _JSON,
     ),
     "inspect": (
         "log.json",

@@ -92,35 +92,6 @@ def doccano(folder, rows):
     return path
 
 
-def ground_truth(folder, rows):
-    """SageMaker Ground Truth, worker responses as a consolidation function gets them (2018-10-16)."""
-    content = [
-        {"datasetObjectId": str(item), "dataObject": {"content": f"text {item}"}, "annotations": [
-            {"workerId": who, "annotationData": {"content": json.dumps({"verdict": {"label": label}} if label else {})}}
-            for _, who, label in group]}
-        for item, group in by_item(rows)
-    ]  # fmt: skip
-    return _json(folder / "worker_responses.json", content)
-
-
-def mturk(folder, rows):
-    """Mechanical Turk, results of a batch (requester site, 2023)."""
-    header = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Input.id", "Answer.verdict"]
-    status = {True: "Rejected", False: "Approved"}
-    given = ((f"h{i}", f"a{k}", who, status[label is None], i, label) for k, (i, who, label) in enumerate(rows))
-    return _csv(folder / "batch.csv", header, given)
-
-
-def lewidi(folder, rows):
-    """Le-Wi-Di 2023."""
-    content = {
-        str(item): {"text": f"text {item}", "annotations": ",".join(label or "" for *_, label in group),
-                    "annotators": ",".join(who for _, who, _ in group), "hard_label": ""}
-        for item, group in by_item(rows)
-    }  # fmt: skip
-    return _json(folder / "lewidi.json", content)
-
-
 def inspect(folder, rows, summaries=True):
     """Inspect 0.3 (log version 2), an `.eval` archive; every annotator is a scorer of every sample."""
     path = folder / "log.eval"
@@ -210,8 +181,5 @@ def counts_csv(folder, rows):
     return _csv(folder / "counts.csv", ["item", *labels], table)
 
 
-TOOLS = {
-    f.__name__: f
-    for f in (label_studio, argilla, prodigy, doccano, ground_truth, mturk, lewidi, inspect, promptfoo, phoenix)
-}
+TOOLS = {f.__name__: f for f in (label_studio, argilla, prodigy, doccano, inspect, promptfoo, phoenix)}
 TABLES = {f.__name__: f for f in (long_csv, long_tsv, long_jsonl, lists_jsonl, wide_csv, counts_csv)}

@@ -90,13 +90,12 @@ def read_annotations(
         ``cases[item][annotator]`` = list of blocks, a block = list of tied labels, best first; or an object with
         ``cases`` and, where known, ``labels`` and ``items``.
     format
-        ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"labelbox"``, ``"cvat"``, ``"conll"``,
-        ``"ground_truth"``, ``"mturk"``, ``"lewidi"``, ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``,
-        ``"langsmith"``, ``"braintrust"``, ``"deepeval"``, ``"preflib"``, ``"snorkel"``, ``"comparisons"`` (battles of
-        an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of left, right and winner), or the layout of a
-        table: ``"long"`` (a row per annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per
-        label), ``"lists"`` (a list of annotations in a cell), ``"places"`` (rankings in a row: columns that end in
-        1, 2, ...). By default the file decides.
+        ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"cvat"``, ``"conll"``, ``"inspect"``,
+        ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, ``"langsmith"``, ``"braintrust"``, ``"deepeval"``, ``"preflib"``,
+        ``"snorkel"``, ``"comparisons"`` (battles of an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of
+        left, right and winner), or the layout of a table: ``"long"`` (a row per annotation), ``"wide"`` (a column per
+        annotator), ``"counts"`` (a column per label), ``"lists"`` (a list of annotations in a cell), ``"places"``
+        (rankings in a row: columns that end in 1, 2, ...). By default the file decides.
     question
         Which question of a file that asks several (control, scorer's key, filter).
     kind

@@ -38,10 +38,6 @@ LABEL_STUDIO = [  # 1.13
         "predictions": [{"model_version": "m1", "score": 0.4, "result": choice(0, "sad")["result"]}],
     },
 ]
-LEWIDI = {  # 2023
-    "1": {"text": "t", "annotations": "1,0,0", "annotators": "A1,A2,A3", "hard_label": "0"},
-    "2": {"text": "u", "annotations": "1,1", "annotators": "A1,A3", "hard_label": "1"},
-}
 PROMPTFOO = {  # written by promptfoo 0.118.0, `eval` with the provider echo, less costs and settings
     "evalId": "eval", "config": {}, "shareableUrl": None, "metadata": {}, "results": {
         "version": 3, "prompts": [], "stats": {}, "results": [
@@ -53,11 +49,6 @@ PROMPTFOO = {  # written by promptfoo 0.118.0, `eval` with the provider echo, le
                  for word in ("yes", "maybe")]}}
             for k, (output, other) in enumerate([("yes or no", "maybe"), ("maybe", "yes")])]}
 }  # fmt: skip
-GROUND_TRUTH = [  # 2023
-    {"datasetObjectId": "0", "annotations": [
-        {"workerId": who, "annotationData": {"content": json.dumps({"mood": {"label": said}})}}
-        for who, said in ("ax", "by")]}
-]  # fmt: skip
 
 
 def write(path, content):
@@ -81,30 +72,6 @@ def test_label_studio(tmp_path):
     assert left_out(export) == {"cancelled annotations": 1, "annotations without an answer to the whole task": 1}
     assert export.gold == {2: "sad"}
     assert export.predictions.hard_labels().tolist() == [[0, 1]]
-
-
-def test_mechanical_turk(tmp_path):
-    table = pd.DataFrame({
-        "HITId": ["h1", "h1", "h2", "h2"], "AssignmentId": list("abcd"), "WorkerId": ["w1", "w2", "w1", "w3"],
-        "AssignmentStatus": ["Approved", "Rejected", "Submitted", "Approved"], "Input.id": [10, 10, 10, 11],
-        "Answer.cat.yes": [True, False, False, True], "Answer.cat.no": [False, True, True, False],
-    })  # fmt: skip
-    path = tmp_path / "batch.csv"
-    table.to_csv(path, index=False)
-    export = read_export(path, labels=["no", "yes"], duplicates="last")
-    assert export.format == "mturk"
-    assert export.annotations.items.tolist() == [10, 11]
-    assert export.annotations.counts().tolist() == [[1, 0], [0, 1]]
-    assert left_out(export) == {"rejected assignments": 1, "repeated annotations of an item by an annotator": 1}
-
-
-def test_lewidi_and_ground_truth(tmp_path):
-    export = read_export(write(tmp_path / "lewidi.json", LEWIDI))
-    assert export.annotations.counts().tolist() == [[2, 1], [0, 2]]
-    assert export.gold == {"1": 0, "2": 1}
-    labels = read_annotations(write(tmp_path / "responses.json", GROUND_TRUTH))
-    assert labels.annotators.tolist() == ["a", "b"]
-    assert labels.categories.tolist() == ["x", "y"]
 
 
 def test_promptfoo_judges_outputs(tmp_path):

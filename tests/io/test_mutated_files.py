@@ -60,8 +60,8 @@ def zipped(folder, rows):
 MADE = {
     name: getattr(_exports, name)
     for name in (
-        "label_studio", "argilla", "prodigy", "doccano", "ground_truth", "mturk", "lewidi", "inspect", "promptfoo",
-        "phoenix", "long_csv", "long_tsv", "long_jsonl", "lists_jsonl", "wide_csv",
+        "label_studio", "argilla", "prodigy", "doccano", "inspect", "promptfoo", "phoenix",
+        "long_csv", "long_tsv", "long_jsonl", "lists_jsonl", "wide_csv",
     )
 } | {
     "csv.gz": zipped, "parquet": columnar("t.parquet", "to_parquet"), "feather": columnar("t.feather", "to_feather"),

@@ -1,4 +1,4 @@
-"""Spans, shapes of Phoenix and Argilla, CoNLL, CVAT, Labelbox and decimal commas, as the tools write them."""
+"""Spans, shapes of Phoenix and Argilla, CoNLL, CVAT and decimal commas, as the tools write them."""
 
 import json
 import zipfile
@@ -163,31 +163,6 @@ def test_cvat(tmp_path):
     assert left == {"boxes and other shapes": 2, "images without a tag": 2}
     with pytest.raises(InputError, match=r"x\.xml: not XML"):
         read_export(archive(tmp_path / "broken.zip", {"x.xml": "<annotations>"}))
-
-
-def test_labelbox(tmp_path):
-    """As the documentation of export version 2 shows it: the server alone writes it, and the SDK has no writer."""
-
-    def label(who, mood):
-        why = {"name": "why", "text_answer": {"content": f"it is {mood}"}}
-        answers = [
-            {"name": "mood", "radio_answer": {"name": mood, "value": mood, "classifications": [why]}},
-            {"name": "topics", "checklist_answers": [{"name": "a"}, {"name": "b"}]},
-        ]
-        return {"label_details": {"created_by": who}, "annotations": {"objects": [{}], "classifications": answers}}
-
-    row = {
-        "data_row": {"id": "d1", "external_id": "x"},
-        "projects": {"p": {"labels": [label("ann", "sad"), label("bob", "glad")]}},
-    }
-    path = lines(tmp_path / "export.ndjson", [row])
-    mood = read_export(path, question="mood")
-    assert mood.annotations.to_matrix().to_dict("index") == {"x": {"ann": "sad", "bob": "glad"}}
-    assert mood.contents.query("left_out")["number"].tolist() == [2]
-    topics = read_annotations(path, question="topics", duplicates="keep")
-    assert topics.counts().tolist() == [[2, 2]]
-    below = read_annotations(path, question="why")
-    assert below.to_matrix().to_dict("index") == {"x": {"ann": "it is sad", "bob": "it is glad"}}
 
 
 def test_decimal_commas_where_semicolons_separate(tmp_path):

@@ -2,9 +2,9 @@
 
 - `registry`: every format by name, and how a file says which it is.
 - `_found`: answers as a reader finds them, and the containers made of them; `_file`: the parts of a file.
-- `label_studio`, `argilla`, `prodigy`, `doccano`, `labelbox`, `cvat`, `ground_truth`, `mturk`: annotation tools.
+- `label_studio`, `argilla`, `prodigy`, `doccano`, `cvat`: annotation tools.
 - `conll`: tags of tokens.
-- `lewidi`: data sets of the Learning With Disagreements tasks; `preflib`: votes of elections;
+- `preflib`: votes of elections;
   `snorkel`: votes of labelling functions.
 - `pairwise`: comparisons of two models: battles of an arena, MT-Bench, AlpacaEval, tables.
 - `inspect_log`, `lm_eval`, `promptfoo`, `phoenix`, `experiments`: logs of evaluations.
