@@ -1,6 +1,6 @@
 """The catalogue of data sets: their names, and loading one by its name.
 
-`sets.csv` has a row for each: name, folder, the function that reads it with its argument, and one line about it.
+`sets.csv` has a row for each: name, folder, the function that reads it, its arguments, and one line about it.
 """
 
 from collections.abc import Mapping
@@ -77,8 +77,8 @@ def load(name: str) -> Dataset:
         similar = get_close_matches(name, SETS, 3, 0.5) + [n for n in SETS if n.startswith(f"{name}/")]
         hint = f"similar: {', '.join(similar[:12])}" if similar else "see bayesagree.datasets.available()"
         raise InputError(f"there is no data set {name!r}; {hint}")
-    argument, source = entry["argument"], SOURCES[entry["folder"]]
-    content: _readers.Content = getattr(_readers, entry["reader"])(*([argument] if argument else []))
+    source = SOURCES[entry["folder"]]
+    content: _readers.Content = getattr(_readers, entry["reader"])(*entry["argument"].split())
     return Dataset(name, entry["title"], *content, source["licence"], source["citation"], source["url"])
 
 

@@ -1,8 +1,8 @@
 """Where the files of a data set are: the folder in BAYESAGREE_DATA first, else downloaded once and checked.
 
-`sources.csv` has the origin, licence and citation of each folder, `registry.txt` the files that can be downloaded, and
-`conversions.csv` the parts of those of CIFAR-10H, which are joined from files of three projects. Joined files are
-checked by their content, which does not depend on how a part was written.
+`sources.csv` has the origin, licence and citation of each folder, `files.csv` the files that can be downloaded. Those
+of CIFAR-10H have a row for each of their parts, which are joined from files of three projects and checked by their
+content: it does not depend on how a part was written.
 """
 
 import csv
@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,13 +23,11 @@ from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.io.tables import read_table
 
-FOLDER = files("bayesagree.datasets")
-CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-
 
 def table_rows(name: str) -> list[dict[str, str]]:
     """Read a table of this folder: a row as a mapping of column to text."""
-    return list(csv.DictReader(FOLDER.joinpath(name).read_text(encoding="utf-8").splitlines()))
+    text = files("bayesagree.datasets").joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
 
 
 # Folder of a data set to its `url`, `licence` and `citation`.
@@ -46,16 +43,14 @@ class Content(NamedTuple):
     extra: Mapping[str, Any] = {}
 
 
-def by_item(rows: Any, value: str, item: str = "item", name: str | None = None) -> pd.Series:
+def by_item(rows: pd.DataFrame, value: str, item: str = "item", name: str = "gold") -> pd.Series:
     """Return one value per item, from rows in which an item may come several times."""
-    once = rows.drop_duplicates(item)
-    return pd.Series(once[value].to_numpy(), index=pd.Index(once[item]), name=name or value)
+    return rows.drop_duplicates(item).set_index(item)[value].rename(name)
 
 
 def features(rows: pd.DataFrame, annotator: str, columns: list[str]) -> pd.DataFrame:
     """Return one row per annotator with the given columns."""
-    once = rows.drop_duplicates(annotator)
-    return pd.DataFrame(once[columns]).set_axis(pd.Index(once[annotator], name="annotator"), axis=0)
+    return rows.drop_duplicates(annotator).set_index(annotator)[columns].rename_axis("annotator")
 
 
 def table(path: str) -> pd.DataFrame:
@@ -70,7 +65,7 @@ def lines(path: str) -> list[str]:
 
 def json_content(path: str) -> Any:
     """Read a JSON file of a data set."""
-    return json.loads(locate(path).read_text(encoding="utf-8"))
+    return json.loads("\n".join(lines(path)))
 
 
 def arrays(path: str) -> dict[str, NDArray[Any]]:
@@ -86,6 +81,11 @@ def local_file(path: str) -> Path | None:
     return next((file for file in found if file.is_file()), None)
 
 
+def sources_of(path: str) -> list[dict[str, str]]:
+    """Return where a file, or each of its parts, can be downloaded, at a pinned commit."""
+    return [row for row in table_rows("files.csv") if row["file"] == path]
+
+
 def locate(path: str) -> Path:
     """Return the file, plain or gzip, from the local folder or else downloaded.
 
@@ -96,20 +96,25 @@ def locate(path: str) -> Path:
     """
     if (file := local_file(path)) is not None:
         return file
-    parts = [row for row in table_rows("conversions.csv") if row["file"] == path]
-    if not parts and path not in registry():
-        raise _missing(path, "it is a conversion of files that cannot be downloaded as they are")
-    if find_spec("pooch") is None:
-        raise _missing(path, "or pip install 'bayesagree[data]' to download it")
-    import pooch
+    rows, local = sources_of(path), os.environ.get("BAYESAGREE_DATA")
+    if not rows:
+        why = "it is a conversion of files that cannot be downloaded as they are"
+    elif find_spec("pooch") is None:
+        why = "or pip install 'bayesagree[data]' to download it"
+    else:
+        import pooch
 
-    kept = Path(pooch.os_cache("bayesagree"))
-    try:
-        return (
-            joined(path, parts, kept) if parts else _fetch(registry()[path][1], registry()[path][0], kept / path)
-        )
-    except (OSError, ValueError) as error:
-        raise _missing(path, f"the download failed: {error}") from error
+        target = Path(pooch.os_cache("bayesagree")) / path
+        try:
+            return (
+                _joined(rows, target) if rows[0]["part"] else _fetch(rows[0]["url"], rows[0]["sha256"], target)
+            )
+        except (OSError, ValueError) as error:
+            why = f"the download failed: {error}"
+    whole = rows and not rows[0]["part"]
+    url = rows[0]["url"] if whole else SOURCES[path.split("/", 1)[0]]["url"]
+    where = f"{local}/{path}" if local else f"<folder>/{path} and set BAYESAGREE_DATA=<folder>"
+    raise FileNotFoundError(f"data file {path!r} is not there; get it from {url} and put it in {where} ({why})")
 
 
 def _fetch(url: str, checksum: str | None, target: Path) -> Path:
@@ -118,47 +123,21 @@ def _fetch(url: str, checksum: str | None, target: Path) -> Path:
     return Path(pooch.retrieve(url, checksum, fname=target.name, path=target.parent))
 
 
-@cache
-def registry() -> dict[str, tuple[str, str]]:
-    """Return the files that can be downloaded: path to (checksum, URL at a pinned commit)."""
-    text = (FOLDER / "registry.txt").read_text(encoding="utf-8")
-    rows = (line.split() for line in text.splitlines())
-    return {path: (checksum, url) for path, checksum, url in rows}
-
-
-def joined(path: str, parts: list[dict[str, str]], folder: Path) -> Path:
-    """Download the parts of a file of CIFAR-10H and join them, once.
-
-    Raises
-    ------
-    ValueError
-        A part that does not hold what was published.
-    """
-    target = folder / path
-    if target.is_file():
-        return target
-    values = {}
-    for row in parts:
-        name, file = row["part"], _fetch(row["url"], None, folder / "parts" / row["url"].rsplit("/", 1)[1])
-        if file.suffix == ".npy":
-            values[name] = np.load(file)
-        else:  # a label, ten counts, and the probabilities of a network
-            values[name] = pd.read_csv(file, header=None).to_numpy(float)[:, 11:]
-        # Counts and labels are 16-bit little-endian integers, probabilities 32-bit floats.
-        kind = "<i2" if name in ("counts", "labels") else "<f4"
-        values[name] = np.ascontiguousarray(values[name]).astype(kind)
-        if hashlib.sha256(values[name].tobytes()).hexdigest() != row["sha256"]:
-            raise ValueError(f"{file} does not hold the published {name} of CIFAR-10H")
-    if "labels" in values:
-        values |= {"labels": values["labels"].astype(np.int8), "class_names": np.array(CLASSES)}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(target, **values)  # type: ignore[arg-type]
+def _joined(rows: list[dict[str, str]], target: Path) -> Path:
+    """Download the parts of a file of CIFAR-10H and join them, once."""
+    if not target.is_file():
+        values = {row["part"]: _part(row, target.parents[1] / "parts") for row in rows}
+        target.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(target, **values)  # type: ignore[arg-type]
     return target
 
 
-def _missing(path: str, why: str) -> FileNotFoundError:
-    folder = path.split("/", 1)[0]
-    local = os.environ.get("BAYESAGREE_DATA")
-    url = registry()[path][1] if path in registry() else SOURCES[folder]["url"]
-    where = f"{local}/{path}" if local else f"<folder>/{path} and set BAYESAGREE_DATA=<folder>"
-    return FileNotFoundError(f"data file {path!r} is not there; get it from {url} and put it in {where} ({why})")
+def _part(row: dict[str, str], folder: Path) -> NDArray[Any]:
+    """Download an array and refuse one that does not hold what was published."""
+    file = _fetch(row["url"], None, folder / row["url"].rsplit("/", 1)[1])
+    # The tables hold a label, ten counts, and the probabilities of a network.
+    values = np.load(file) if file.suffix == ".npy" else pd.read_csv(file, header=None).to_numpy(float)[:, 11:]
+    values = np.ascontiguousarray(values, dtype=row["dtype"])
+    if hashlib.sha256(values.tobytes()).hexdigest() != row["sha256"]:
+        raise ValueError(f"{file} does not hold the published {row['part']} of CIFAR-10H")
+    return values

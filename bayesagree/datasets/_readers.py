@@ -8,6 +8,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets._files import Content, arrays, by_item, features, json_content, lines, local_file, table
 from bayesagree.io.formats.preflib import read_election
 
+# Labels of CIFAR-10H, in their order.
+CIFAR10 = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 # The source prints these two scores in a notebook and has no file of them.
 _RTE_AQS = pd.DataFrame({"label": ["0", "1"], "aqs": [0.706485, 0.793250], "aqs_initial": [0.616694, 0.715569]})
 
@@ -15,35 +17,33 @@ _RTE_AQS = pd.DataFrame({"label": ["0", "1"], "aqs": [0.706485, 0.793250], "aqs_
 def cifar10h() -> Content:
     """Read the human votes on the CIFAR-10 test images and four classifiers."""
     data, models = arrays("cifar10h/cifar10h_counts.npz"), arrays("cifar10h/model_probs.npz")
-    names = list(data["class_names"])
     return Content(
-        Labels.from_counts(data["counts"], labels=names),
-        Predictions.from_scores(models, labels=names, probabilities=True),
-        pd.Series(data["class_names"][data["labels"]], name="gold"),
+        Labels.from_counts(data["counts"], labels=CIFAR10),
+        Predictions.from_scores(models, labels=CIFAR10, probabilities=True),
+        pd.Series(np.array(CIFAR10)[data["labels"]], name="gold"),
     )
 
 
 def chaosnli() -> Content:
     """Read the 100 labels of each SNLI pair and five classifiers."""
     data, models = arrays("chaosnli-snli/chaosnli.npz"), arrays("chaosnli-snli/model_probs.npz")
-    items, names = data["uid"], data["class_names"]
-    part = pd.Series(models.pop("part"), index=items, name="part")
-    five = [[names[k] if k >= 0 else None for k in row] for row in data["original_five"]]
+    names = {"items": list(data["uid"]), "labels": list(data["class_names"])}
+    models.pop("part")
     return Content(
-        Labels.from_counts(data["counts"], items=list(items), labels=list(names)),
-        Predictions.from_scores(models, items=list(items), labels=list(names), probabilities=True),
-        pd.Series(names[data["original_label"]], index=items, name="gold"),
-        {"part": part, "original_labels": pd.DataFrame(five, index=items)},
+        Labels.from_counts(data["counts"], **names),
+        Predictions.from_scores(models, **names, probabilities=True),
+        pd.Series(data["class_names"][data["original_label"]], index=data["uid"], name="gold"),
     )
 
 
 def crowd_gold(name: str) -> Content:
-    """Read one crowd label set; repeated annotations are kept, `table` holds the rows as they came."""
+    """Read one crowd label set; repeated annotations are kept."""
     rows = table(f"crowd-gold/{name}_labels.csv")
-    gold = table(f"crowd-gold/{name}_gold.csv").rename(columns={"truth": "gold"})
-    known = sorted(set(rows["label"]) | set(gold["gold"]))
-    labels = Labels.from_long(rows, annotator="worker", labels=known, duplicates="keep")
-    return Content(labels, None, by_item(gold, "gold"), {"table": rows})
+    gold = by_item(table(f"crowd-gold/{name}_gold.csv").set_axis(["item", "gold"], axis=1), "gold")
+    labels = Labels.from_long(
+        rows, annotator="worker", labels=sorted({*rows["label"], *gold}), duplicates="keep"
+    )
+    return Content(labels, None, gold)
 
 
 def human_objects(name: str) -> Content:
@@ -51,7 +51,7 @@ def human_objects(name: str) -> Content:
     rows = table(f"human-objects/{name}.csv")
     answered = rows.assign(label=rows["label"].where(rows["label"] != "na"))
     labels = Labels.from_long(answered, annotator="worker", labels=sorted(rows["gold"].unique()))
-    return Content(labels, None, by_item(rows, "gold"), {"table": rows})
+    return Content(labels, None, by_item(rows, "gold"))
 
 
 def dices350() -> Content:
@@ -64,11 +64,9 @@ def dices350() -> Content:
 
 def lewidi2023(name: str) -> Content:
     """Read one set of subjective labels, with the groups of its annotators where they are known."""
-    rows, items = table(f"lewidi2023/{name}_labels.csv"), table(f"lewidi2023/{name}_items.csv")
-    extra: dict[str, pd.DataFrame] = {"items": items.set_index("item")}
-    if "annotator_group" in rows:
-        extra["annotators"] = features(rows, "annotator", ["annotator_group"])
-    return Content(Labels.from_long(rows), None, None, extra)
+    rows = table(f"lewidi2023/{name}_labels.csv")
+    known = {"annotators": features(rows, "annotator", ["annotator_group"])} if "annotator_group" in rows else {}
+    return Content(Labels.from_long(rows), None, None, known)
 
 
 def crowdtruth(name: str) -> Content:
@@ -91,17 +89,14 @@ def crowdtruth(name: str) -> Content:
 
 def trec2011_teams() -> Content:
     """Read the teams as annotators and as models (score of at least 0.5 is relevant: label 1)."""
-    rows, items = table("trec2011-teams/team_labels.csv"), table("trec2011-teams/items.csv").set_index("item")
+    rows, items = table("trec2011-teams/team_labels.csv"), table("trec2011-teams/items.csv")
     rows["label"] = (rows["score"] >= 0.5).astype(int)
-    scores, hard = (
-        rows.pivot(index="item", columns="team", values=v).reindex(items.index) for v in ("score", "label")
-    )
-    judged = by_item(items[items["nist_gold"] >= 0].reset_index(), "nist_gold")
+    hard = rows.pivot(index="item", columns="team", values="label").reindex(items["item"].unique())
+    gold = by_item(items[items["nist_gold"] >= 0], "nist_gold")
     return Content(
         Labels.from_long(rows, annotator="team", labels=[0, 1]),
-        Predictions.from_labels({f"team {t}": labels for t, labels in hard.items()}, labels=[0, 1]),
-        pd.Series((judged >= 1).astype(int), name="gold"),
-        {"scores": scores, "nist_gold": judged, "items": items},
+        Predictions.from_labels(hard.add_prefix("team "), labels=[0, 1]),
+        (gold >= 1).astype(int),
     )
 
 
@@ -112,66 +107,53 @@ def anesthesia() -> Content:
 
 
 EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
-TRUTH = ("LIE", "FALSE", "BARELYTRUE", "HALFTRUE", "MOSTLYTRUE", "TRUE")
 DEMOGRAPHICS = ["gender", "age", "school", "income", "party", "party_ln", "ideo", "elections", "teaparty"]
+
+
+def ratings(
+    path: str, item: str, annotator: str, rating: str, low: str, high: str, step: str | None = None
+) -> Content:
+    """Read ratings between `low` and `high`, one a row, whose columns have these names."""
+    names = {"item": item, "annotator": annotator, "rating": rating}
+    scale = float(low), float(high)
+    rows = table(path)
+    return Content(Ratings.from_long(rows, **names, scale=scale, step=None if step is None else float(step)))
 
 
 def popquorn() -> Content:
     """Read offensiveness ratings 1 to 5 with the demographics of the annotators."""
-    rows = table("popquorn-offensiveness/offensiveness.csv")
-    ratings = Ratings.from_long(
-        rows, item="instance_id", annotator="user_id", rating="offensiveness", scale=(1, 5), step=1
-    )
+    path = "popquorn-offensiveness/offensiveness.csv"
+    found, rows = ratings(path, "instance_id", "user_id", "offensiveness", "1", "5", "1"), table(path)
     known = features(rows, "user_id", ["gender", "race", "age", "occupation", "education"])
-    return Content(ratings, None, None, {"annotators": known, "text": by_item(rows, "text", "instance_id")})
+    return found._replace(extra={"annotators": known, "text": by_item(rows, "text", "instance_id", "text")})
 
 
 def snow_affect(emotion: str | None = None) -> Content:
     """Read one emotion (0 to 100), valence (-100 to 100), or by default the six emotions together."""
     rows, truth = table("snow-affect/answer.csv"), table("snow-affect/truth.csv")
-    block, wanted = (rows["question"] - 1) // 100, range(6)
-    if emotion is not None:
-        wanted = [(*EMOTIONS, "valence").index(emotion)]
-    rows = rows[block.isin(wanted)]
+    if emotion is None:
+        rows = rows[rows["question"] <= 600]
+    else:  # a hundred headlines for each
+        rows = rows[(rows["question"] - 1) // 100 == (*EMOTIONS, "valence").index(emotion)]
     scale = (-100, 100) if emotion == "valence" else (0, 100)
-    ratings = Ratings.from_long(rows, item="question", annotator="worker", rating="answer", scale=scale, step=1)
-    rated = truth[np.isin(truth["question"], ratings.items)]
-    return Content(ratings, None, by_item(rated, "truth", "question", name="gold"))
+    found = Ratings.from_long(rows, item="question", annotator="worker", rating="answer", scale=scale, step=1)
+    return Content(found, None, by_item(truth[truth["question"].isin(rows["question"])], "truth", "question"))
 
 
-def truthfulness(scale: str) -> Content:
-    """Read truthfulness on the 0 to 100 scale (S100) or on six levels (S6); gold is ordered, worst first."""
-    rows = table(f"truthfulness-ecir2020/{scale}.csv")
-    ends = (0, 100) if scale == "S100" else (1, 6)
-    ratings = Ratings.from_long(
-        rows, item="doc_id", annotator="unit_id", rating=f"{scale}_rel", scale=ends, step=1
-    )
-    extra = {
-        "annotators": features(rows, "unit_id", DEMOGRAPHICS),
-        "questionnaire": json_content("truthfulness-ecir2020/questionnaire_mapping.json"),
-        "gold_order": TRUTH,
-    }
+def truthfulness(name: str, low: str, high: str) -> Content:
+    """Read truthfulness on the 0 to 100 scale (S100) or on six levels (S6)."""
+    path = f"truthfulness-ecir2020/{name}.csv"
+    found, rows = ratings(path, "doc_id", "unit_id", f"{name}_rel", low, high, "1"), table(path)
     # LOW and HIGH mark the two control statements, which have no place among the six truth values.
-    stated = rows[rows["rel"].isin(TRUTH)]
-    return Content(ratings, None, by_item(stated, "rel", "doc_id", name="gold"), extra)
+    gold = by_item(rows[~rows["rel"].isin(["LOW", "HIGH"])], "rel", "doc_id")
+    return found._replace(gold=gold, extra={"annotators": features(rows, "unit_id", DEMOGRAPHICS)})
 
 
 def lewidi2025_csc() -> Content:
     """Read sarcasm ratings 1 to 6 with the gender and age of most annotators."""
-    rows = table("lewidi2025-csc/labels.csv")
-    extra = {
-        "annotators": table("lewidi2025-csc/annotators.csv").set_index("annotator"),
-        "items": table("lewidi2025-csc/items.csv").set_index("item"),
-    }
-    return Content(Ratings.from_long(rows, rating="label", scale=(1, 6), step=1), None, None, extra)
-
-
-def perfume(attribute: str) -> Content:
-    """Read one attribute of 14 tastings of perfumes by 103 raters, complete; liking has levels 1 to 9."""
-    rows = table("perfume/perfume_ideal.csv")
-    scale, step = ((1, 9), 1) if attribute == "liking" else ((0, 100), None)
-    ratings = Ratings.from_long(rows, item="product", annotator="user", rating=attribute, scale=scale, step=step)
-    return Content(ratings)
+    extra = {f"{of}s": table(f"lewidi2025-csc/{of}s.csv").set_index(of) for of in ("annotator", "item")}
+    found = ratings("lewidi2025-csc/labels.csv", "item", "annotator", "label", "1", "6", "1")
+    return found._replace(extra=extra)
 
 
 def jester5k() -> Content:
@@ -202,11 +184,8 @@ def preflib(path: str) -> Content:
     """Read one PrefLib file: one item, one ranking for each voter; alternatives nobody names rank last."""
     election = read_election(lines(path), path)
     item, labels = election.title or path, election.alternatives
-    built = Rankings.from_blocks([election.rankings], labels=labels, items=[item])
+    found = Content(Rankings.from_blocks([election.rankings], labels=labels, items=[item]))
     if "-dots/" not in path and "-puzzle/" not in path:
-        return Content(built)
+        return found
     # The names of the alternatives are their numbers of dots or moves: fewer is better.
-    true_rank = pd.Series({name: rank for rank, name in enumerate(sorted(labels, key=int), 1)}, name="true_rank")
-    return Content(
-        built, None, pd.Series([true_rank.idxmin()], index=[item], name="gold"), {"true_rank": true_rank}
-    )
+    return found._replace(gold=pd.Series([min(labels, key=int)], index=[item], name="gold"))

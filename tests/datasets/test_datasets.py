@@ -10,7 +10,7 @@ import pytest
 
 from bayesagree import datasets
 from bayesagree.annotations import Labels, Rankings, Ratings
-from bayesagree.datasets._files import locate, registry, table_rows
+from bayesagree.datasets._files import locate, sources_of, table_rows
 
 # name: kind, items, annotators (0 = unknown), annotations, items with gold: the counts that the sources state
 STATED = {
@@ -62,6 +62,7 @@ def test_sets_have_the_counts_that_their_sources_state(public_data: Path, name: 
     assert (0 if data.gold is None else len(data.gold)) == gold
 
 
+@pytest.mark.long
 def test_every_set_loads_and_its_parts_fit(public_data: Path) -> None:
     for name, title in datasets.available().items():
         data = datasets.load(name)
@@ -101,12 +102,14 @@ def test_models_reach_the_accuracies_that_the_sources_state(public_data: Path) -
 
 
 def test_local_files_are_the_bytes_that_the_registry_names(public_data: Path) -> None:
-    for path, (checksum, _) in registry().items():
-        local = locate(path)
+    for row in table_rows("files.csv"):
+        if row["part"]:
+            continue
+        path, local = row["file"], locate(row["file"])
         content = gzip.decompress(local.read_bytes()) if local.suffix == ".gz" else local.read_bytes()
         if path.endswith("_gold.csv"):  # the only files whose header differs from upstream
             content = content.replace(b"item,gold", b"item,truth", 1)
-        assert checksum == "sha256:" + hashlib.sha256(content).hexdigest(), path
+        assert row["sha256"] == "sha256:" + hashlib.sha256(content).hexdigest(), path
 
 
 def test_models_of_the_dermatology_paper_are_read_where_they_are(
@@ -143,11 +146,13 @@ def test_a_download_is_pinned_and_checked(tmp_path: Path, monkeypatch: pytest.Mo
     data = datasets.load("crowd-gold/bluebird")
     assert data.gold is not None
     assert data.gold.to_dict() == {1: 1}
-    assert asked == [registry()[f"crowd-gold/bluebird_{part}.csv"][::-1] for part in ("labels", "gold")]
+    files = [sources_of(f"crowd-gold/bluebird_{part}.csv")[0] for part in ("labels", "gold")]
+    assert asked == [(row["url"], row["sha256"]) for row in files]
     with pytest.raises(FileNotFoundError, match=r"githubusercontent\.com/google-deepmind.*the download failed: SHA"):
         datasets.load("derm-ddx")
 
 
+@pytest.mark.long
 def test_cifar10h_is_joined_from_the_files_of_its_projects(
     public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +166,7 @@ def test_cifar10h_is_joined_from_the_files_of_its_projects(
     np.save(tmp_path / "cifar10h-counts.npy", np.asfortranarray(counts.astype(np.int64)))
     np.save(tmp_path / "cifar10_test_set_original_labels.npy", labels.astype(np.int64))
     np.save(tmp_path / "cifar10_test_set_pyx.npy", stored["model_probs"]["cleanlab_crossval"])
-    networks = {row["part"]: row["url"] for row in table_rows("conversions.csv") if row["url"].endswith(".csv")}
+    networks = {row["part"]: row["url"] for row in sources_of("cifar10h/model_probs.npz") if row["url"][-3:] == "csv"}
     for name, url in networks.items():
         rows = np.column_stack([labels[:, None], counts, stored["model_probs"][name].astype(float)])
         pd.DataFrame(rows).to_csv(tmp_path / url.rsplit("/", 1)[1], header=False, index=False)
