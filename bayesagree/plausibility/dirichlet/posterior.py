@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import positive
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
+from bayesagree.plausibility.dirichlet._draws import DirichletItems, Prior, prior_shape, shapes_of
 from bayesagree.plausibility.dirichlet.model import dirichlet_model
 
 if TYPE_CHECKING:
@@ -47,15 +48,11 @@ class Dirichlet(DirichletItems):
     prior: Prior = None
     name = "dirichlet"
 
-    def problem(self, annotations: Labels) -> Concentration:
+    def problem(self, annotations: Labels) -> Floats:
         """Return the shapes of all items: gamma times the counts plus the prior."""
-        return Concentration.of(
-            annotations.item_index,
-            annotations.label_index,
-            positive(self.reliability, "reliability", zero=True) * annotations.count.astype(np.float64),
-            n_items=annotations.items.size,
-            prior=prior_shape(self.prior, annotations.categories.size),
-        )
+        weight = positive(self.reliability, "reliability", zero=True) * annotations.count.astype(np.float64)
+        prior = prior_shape(self.prior, annotations.categories.size)
+        return shapes_of(annotations.item_index, annotations.label_index, weight, annotations.items.size, prior)
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""

@@ -12,9 +12,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, one_of, positive
-from bayesagree.plausibility.dirichlet._draws import Concentration, Prior, prior_shape
+from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape, shapes_of
 
 Ties = Literal["split", "full"]
 # Prior shape of each label in the authors' released code.
@@ -60,16 +61,12 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     )
 
 
-def concentration(rankings: Rankings, reliability: float, prior: Prior, ties: Ties) -> Concentration:
+def concentration(rankings: Rankings, reliability: float, prior: Prior, ties: Ties) -> Floats:
     """Return the shapes of PrIRN: gamma times the inverse rank normalisation plus the prior."""
     item, score = _scores(rankings, ties)
-    return Concentration.of(
-        item,
-        rankings.label_index,
-        positive(reliability, "reliability", zero=True) * score,
-        n_items=rankings.items.size,
-        prior=prior_shape(prior, rankings.categories.size),
-    )
+    weight = positive(reliability, "reliability", zero=True) * score
+    shape = prior_shape(prior, rankings.categories.size)
+    return shapes_of(item, rankings.label_index, weight, rankings.items.size, shape)
 
 
 def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> NDArray[np.float64]:

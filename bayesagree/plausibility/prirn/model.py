@@ -37,7 +37,7 @@ def prirn_model(
     """
     import pymc as pm
 
-    shapes, dims = concentration(rankings, reliability, prior, ties).dense(), ("item", "category")
+    shapes, dims = concentration(rankings, reliability, prior, ties), ("item", "category")
     with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
         shape: Any = pm.Data("concentration", shapes, dims=dims)
         mass: Any = pm.Gamma("mass", shape + 1, 1, dims=dims)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import OF_RANKINGS, Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior
+from bayesagree.plausibility.dirichlet._draws import DirichletItems, Prior
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, RELIABILITY, Ties, concentration
 from bayesagree.plausibility.prirn.model import prirn_model
 
@@ -37,7 +38,7 @@ class PrIRN(DirichletItems):
     name = "prirn"
     target = OF_RANKINGS
 
-    def problem(self, annotations: Rankings) -> Concentration:
+    def problem(self, annotations: Rankings) -> Floats:
         """Return the shapes of all items."""
         return concentration(annotations, self.reliability, self.prior, self.ties)
 

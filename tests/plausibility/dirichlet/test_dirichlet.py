@@ -14,8 +14,9 @@ from bayesagree import Labels, dirichlet
 from bayesagree.inference.blocks import AT_ONCE, best_labels
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.kernel_draws import log_gammas
+from bayesagree.inference.posterior import Request
+from bayesagree.plausibility import Dirichlet
 from bayesagree.plausibility.certainty import label_certainty
-from bayesagree.plausibility.dirichlet._draws import Concentration
 
 MODEL = json.loads((ROOT / "models" / "dirichlet.json").read_text())
 COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 9)).filter(
@@ -50,15 +51,19 @@ SHAPES = [
 ]  # fmt: skip
 
 
+def best_drawn(alpha, rng, n, depth):
+    """Draw the best labels of one item with these shapes, (sample, rank)."""
+    drawer = Dirichlet().drawer(alpha[None], Request(n, 1, top_labels=depth))
+    return drawer(slice(0, 1), rng).values["top_label"][0].astype(int)
+
+
 @pytest.mark.parametrize(("shape", "rest", "n_labels"), SHAPES)
 def test_best_labels_have_the_law_of_full_draws(shape, rest, n_labels):
     """Against every gamma drawn and the exact chances: each rank by itself, and the best two together."""
     n, rng = 40_000, np.random.default_rng(6)
     named, alpha = np.arange(len(shape)) * (n_labels - 1) // max(len(shape) - 1, 1), np.full(n_labels, rest)
     alpha[named] = shape
-    given = named.astype(np.int32), np.array(shape)
-    problem = Concentration(np.array([0, len(shape)]), *given, rest, n_labels)
-    out, best = (problem.best_labels(slice(0, 1), rng, n, depth)[0].astype(int) for depth in (3, 1))
+    out, best = (best_drawn(alpha, rng, n, depth) for depth in (3, 1))
     assert (np.diff(np.sort(out, axis=1), axis=1) > 0).all()
     twin = np.argsort(-log_gammas(rng, np.broadcast_to(alpha, (n, n_labels))), axis=1)[:, :3]
     exact = argmax_probabilities(alpha[None])[0]
@@ -77,8 +82,7 @@ def test_one_of_many_unnamed_labels_may_be_far_out_in_its_tail():
     """A label of worth Gamma(8) against 2000 of worth Exp(1), whose largest is as large: half the draws."""
     n_labels, draws = 2001, 800
     expected, _ = sp.integrate.quad(lambda x: sp.stats.gamma.pdf(x, 8) * np.exp(-n_labels * np.exp(-x)), 0, 60)
-    problem = Concentration(np.array([0, 1]), np.array([7], np.int32), np.array([8.0]), 1.0, n_labels)
-    out = problem.best_labels(slice(0, 1), np.random.default_rng(1), draws, 2)[0]
+    out = best_drawn(np.where(np.arange(n_labels) == 7, 8.0, 1.0), np.random.default_rng(1), draws, 2)
     share = (out[:, 0] == 7).mean()
     assert abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / draws)
 
