@@ -38,7 +38,7 @@ HOW = {"draws": 100, "chains": 4}
 # Metrics whose name needs a number or a label, and those for two labels.
 NUMBERS = {"f{}": "f1", "f{}_macro": "f1_macro", "f{}_micro": "f1_micro", "f{}_weighted": "f1_weighted",
            "f{}[{label}]": "f1[1]"}  # fmt: skip
-TWO = ("precision", "recall", "specificity", "jaccard", "f1", "roc_auc")
+TWO = ("precision", "recall", "specificity", "f1", "roc_auc")
 UNBIASED = ("agreement", "cross_entropy", "soft_brier")
 INFORMED = ("accuracy", "f1_macro", "agreement", "soft_brier", "total_variation")
 INFORMED_SIMULATIONS, INFORMED_ITEMS = 100, 200
@@ -47,8 +47,7 @@ INFORMED_SIMULATIONS, INFORMED_ITEMS = 100, 200
 def names(n_labels: int) -> list[str]:
     """Return the metrics for this number of labels."""
     every = [NUMBERS.get(p, p).replace("{label}", "1").replace("{}", "2") for p in METRICS]
-    slow = ("entropy_rank_correlation",)  # a Python function on every draw
-    return [name for name in every if name not in slow and (name in TWO) == (n_labels == 2)]
+    return [name for name in every if (name in TWO) == (n_labels == 2)]
 
 
 def case(n: int, n_labels: int, rng: np.random.Generator) -> tuple[np.ndarray, Labels, Predictions]:

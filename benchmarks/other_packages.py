@@ -154,7 +154,6 @@ def scikit_learn(rng: np.random.Generator) -> Iterator[Pair]:
         "quadratic_kappa": sk.cohen_kappa_score(true, given, weights="quadratic"),
         "log_loss": sk.log_loss(true, p),
         "brier": sk.brier_score_loss(true, p, labels=[0, 1, 2], scale_by_half=False),
-        "roc_auc_ovo": sk.roc_auc_score(true, p, multi_class="ovo"),
         "average_precision": sk.average_precision_score(hot, p),
     }.items():
         yield Pair(name.replace("_", " "), theirs, ba.score(ba.vote_shares(labels), model, name).item())

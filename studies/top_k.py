@@ -1,11 +1,13 @@
-"""Top-k accuracy in two more forms: without Monte-Carlo error, and against the k best labels of a draw.
+"""Best labels beyond `score`: top-k accuracy without Monte-Carlo error and against k labels, and orders of labels.
 
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, section 2.4.
 """
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.top_labels import Truth, truth_draws
@@ -121,3 +123,39 @@ def top_k_in_top_m(
             total[model] += (found.all(axis=-1) if whole else found.mean(axis=-1)).sum(axis=0)
     name = f"top_{k}_in_top_{m}"
     return _per_draw(total / draws.items.size, draws, predictions, name)
+
+
+def kendall_tau(plausibilities: Floats, scores: Floats, k: int = 3) -> float:
+    """How far the order of the k best labels agrees (Kendall, penalty 1/2): 1 for the same order, 0 at most apart.
+
+    For `score`: ``UserMetric(kendall_tau, "plausibilities")``.
+
+    References
+    ----------
+    .. [1] R. Fagin, R. Kumar, D. Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17, 2003,
+       doi:10.1137/S0895480102412856, sections 3.1 and 3.2.
+    """
+    places = _places(plausibilities, k), _places(scores, k)
+    above = [np.sign(place[:, :, None] - place[:, None]) for place in places]
+    listed = [(place[:, :, None] < k) & (place[:, None] < k) for place in places]
+    crossed = above[0] * above[1] < 0
+    one_list_only = (listed[0] & (above[1] == 0)) | (listed[1] & (above[0] == 0))
+    own = np.eye(scores.shape[1], dtype=bool)
+    distance = (crossed + one_list_only / 2)[:, ~own].sum(axis=1) / 2
+    shared = max(0, 2 * k - scores.shape[1])
+    alone = k - shared
+    largest = alone**2 + alone * (alone - 1) / 2 + shared * (shared - 1) / 2 + 2 * shared * alone
+    return float(1 - distance.mean() / max(largest, 1))
+
+
+def spearman_footrule(plausibilities: Floats, scores: Floats, k: int = 3) -> float:
+    """How near the k best labels are to their places (Spearman): 1 for the same places; see `kendall_tau`."""
+    moved = np.abs(_places(plausibilities, k) - _places(scores, k)).sum(axis=1)
+    ordered = np.minimum(np.arange(scores.shape[1]), k)
+    largest = np.abs(ordered - ordered[::-1]).sum()
+    return float(1 - moved.mean() / max(largest, 1))
+
+
+def _places(values: Floats, k: int) -> NDArray[np.intp]:
+    """Return the place of each label, k where it is not among the k best, (item, label); ties in label order."""
+    return np.minimum(np.argsort(np.argsort(-values, axis=1, kind="stable"), axis=1, kind="stable"), k)

@@ -33,21 +33,6 @@ def one_against_rest(*at: Any) -> Floats:
     return np.mean([order.weighted(own * rows, ~own * rows) for order, own, rows in by_label(*at)], axis=0)
 
 
-def one_against_one(truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None) -> Floats:
-    """Mean over pairs of labels that occur, both ways.
-
-    Where an item weighs one over the mass of its label, the pairs of a label with all others add up to areas.
-    """
-    area, pairs, true = 0.0, 0, truth[items].astype(np.intp)
-    rows = True if weights is None else weights.all_rows()[items]
-    mass = np.stack([((true == k) * rows).sum(axis=0) for k in range(given.scores.shape[2])])
-    share = rows / np.take_along_axis(mass, true, axis=0)
-    for order, own, _ in by_label(truth, given, items, weights):
-        area = area + order.walked(share * own, share * ~own)
-        pairs = pairs + own.any(axis=0) * ((mass > 0).sum(axis=0) - 1)
-    return ratio(np.asarray(area), pairs)
-
-
 def average_precision(*at: Any) -> Floats:
     """Mean precision at the places of the positive items."""
     walked = (
@@ -77,18 +62,3 @@ def midranks(values: Floats, weight: Floats) -> Floats:
     _, at = np.unique(values, return_inverse=True)
     mass = np.bincount(at, weight)
     return (np.cumsum(mass) - mass / 2)[at] - weight.sum() / 2
-
-
-def entropy_rank_correlation(plausibilities: Floats, probabilities: Floats) -> float:
-    """Spearman correlation over items of the entropies; NaN where one is constant.
-
-    Entropies as scipy adds them up: two items with the same shares in another order may differ in the last digit, which
-    the ranks of vote shares show from the fourth digit on.
-    """
-    from scipy.stats import entropy, spearmanr
-
-    of_truth, of_model = entropy(plausibilities, axis=1), entropy(probabilities, axis=1)
-    if np.ptp(of_truth) == 0 or np.ptp(of_model) == 0:
-        return float("nan")
-    found: Any = spearmanr(of_model, of_truth)
-    return float(found.statistic)

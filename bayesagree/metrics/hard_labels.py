@@ -67,11 +67,6 @@ def specificity(counts: Counts) -> Ratio:
     return Ratio(others - counts.given + counts.right, others)
 
 
-def jaccard(counts: Counts) -> Ratio:
-    """Right among true or given."""
-    return Ratio(counts.right, counts.true + counts.given - counts.right)
-
-
 def f_beta(counts: Counts, beta: float = 1.0) -> Ratio:
     """Weighted harmonic mean of precision and recall, recall weighing beta times as much."""
     return Ratio((1 + beta**2) * counts.right, beta**2 * counts.true + counts.given)

@@ -3,8 +3,8 @@
 Each draw of the plausibilities lambda is one possible truth; a metric is computed against every draw, and the
 *distribution over draws* of its mean over the items is the result. With Y_k(lambda) the k most plausible labels of a
 draw and C_k the k best labels of a model, top-k accuracy is the share of items with argmax lambda in C_k. The other
-metrics of best labels are names for `score`: ``set_3_accuracy``, ``overlap_3``, ``average_overlap_3``,
-``kendall_tau_3``, ``spearman_footrule_3``.
+metrics of best labels are names for `score`: ``set_3_accuracy``, ``overlap_3``, and
+``average_overlap_3``.
 
 A point estimate (`irn`, `vote_shares`, any DataArray with dims item and category) in place of a posterior gives the
 plug-in metric as a single draw. Equal scores of a model are ordered by label, and so are equal plausibilities of a

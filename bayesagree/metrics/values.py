@@ -172,15 +172,9 @@ def looked_up(drawn: Drawn, tables: Iterable[NDArray[Any]]) -> list[NDArray[Any]
     return [table.take(cell, mode="clip") for table, cell in zip(tables, drawn.cells)]
 
 
-def nothing(k: int) -> np.integer:
-    """Return a zero whose type holds the sum of k places, two times."""
-    return np.int16(0) if k <= 100 else np.int32(0)
-
-
 def overlap(drawn: Drawn, given: Given, k: int) -> Floats:
     """Share of the k labels that both lists have."""
-    both: Any = sum(looked_up(drawn, [places(drawn, given, k) < k] * k), start=np.int16(0))
-    return both / k
+    return np.sum(looked_up(drawn, [places(drawn, given, k) < k] * k), axis=0) / k
 
 
 def same_set(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
@@ -191,49 +185,7 @@ def same_set(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
 def average_overlap(drawn: Drawn, given: Given, k: int) -> Floats:
     """Mean overlap of the best 1, 2, ... k labels: a label that both have at place j or before counts from there on."""
     table, gain = places(drawn, given, k), np.append(np.cumsum(1 / np.arange(k, 0, -1))[::-1], 0.0) / k
-    gained: Any = sum(
-        looked_up(drawn, [gain[np.maximum(table, rank)] for rank in range(k)]), start=np.float64(0)
-    )
-    return gained
-
-
-def kendall(drawn: Drawn, given: Given, k: int) -> Floats:
-    """One minus the pairs of labels in another order, over the most that there can be.
-
-    A pair that one list alone holds counts one half. Labels of the model's list alone stand above some of both lists.
-    """
-    table = places(drawn, given, k)
-    at = looked_up(drawn, [table] * k)
-    zero = nothing(k)
-    alone: Any = sum((place == k for place in at), start=zero)
-    crossed: Any = sum((at[higher] > at[rank] for rank in range(k) for higher in range(rank)), start=zero)
-    # Beside the sum of places: how far labels of the model's list alone stand above others, and pairs of one list only.
-    n = np.arange(k + 1)
-    rest = n * n + n * (n - 1) / 2 - k * n - (k - n) * (k - n - 1) / 2
-    score = 1 - rest / kendall_distance(k, drawn.n_labels)
-    return score.take(alone, mode="clip") - sum(at, start=crossed) / kendall_distance(k, drawn.n_labels)
-
-
-def footrule(drawn: Drawn, given: Given, k: int) -> Floats:
-    """One minus the places that labels have moved, over the most that there can be; no place counts as place k."""
-    table = places(drawn, given, k)
-    moves = looked_up(drawn, [np.abs(table - rank) - (k - table) for rank in range(k)])
-    moved: Any = sum(moves, start=nothing(k))
-    return 1 - (moved + k * (k + 1) // 2) / footrule_distance(k, drawn.n_labels)
-
-
-def kendall_distance(k: int, n_labels: int) -> float:
-    """Return the largest distance: the lists share as few labels as they can, in reversed order."""
-    shared = max(0, 2 * k - n_labels)
-    alone = k - shared
-    return max(alone**2 + alone * (alone - 1) / 2 + shared * (shared - 1) / 2 + 2 * shared * alone, 1.0)
-
-
-def footrule_distance(k: int, n_labels: int) -> float:
-    """Return the largest sum of moved places."""
-    alone = min(k, n_labels - k)
-    places = [*range(1, k + 1), *[k + 1] * alone]
-    return max(float(sum(abs(a - b) for a, b in zip(places, reversed(places)))), 1.0)
+    return np.sum(looked_up(drawn, [gain[np.maximum(table, rank)] for rank in range(k)]), axis=0)
 
 
 # Values of every label, shape (..., item, label), of hard labels and scores. Against one true label a metric takes its
@@ -310,21 +262,6 @@ def jensen_shannon(p: Floats, q: Floats, entropy: Floats) -> Floats:
     return np.maximum(middle - (sp.special.entr(p).sum() + entropy) / 2, 0.0) / np.log(2)
 
 
-def jensen_shannon_distance(p: Floats, q: Floats, entropy: Floats) -> Floats:
-    """Root of the divergence."""
-    return np.sqrt(jensen_shannon(p, q, entropy))
-
-
-def positive_only_jensen_shannon(p: Floats, q: Floats, entropy: Floats) -> Floats:
-    """One minus the mean over labels of the divergence of "this label or not"."""
-    middle = _either((p + q) / 2) - (_either(p) + _either(q)) / 2
-    return 1 - np.maximum(middle, 0.0).mean(axis=1) / np.log(2)
-
-
-def _either(share: Floats) -> Floats:
-    return sp.special.entr(share) + sp.special.entr(1 - share)
-
-
 def total_variation(p: Floats, q: Floats, entropy: Floats) -> Floats:
     """Half of the sum of absolute differences."""
     return np.abs(p - q).sum(axis=1) / 2
@@ -343,24 +280,6 @@ def entropy_difference(drawn: Drawn, given: Given) -> Floats:
 def entropy_gap(drawn: Drawn, given: Given) -> Floats:
     """Its absolute value."""
     return np.abs(entropy_difference(drawn, given))
-
-
-def entropies(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
-    """Entropies of plausibilities and of probabilities."""
-    return drawn.entropy, sp.special.entr(given.scores).sum(axis=1)[:, None]
-
-
-def same_order(p: Floats, q: Floats, entropy: Floats) -> Floats:
-    """1 where the plausibilities fall along the model's order of labels; equal ones in label order."""
-    order = np.argsort(-p, kind="stable")
-    first, second = q[:, order[:-1]], q[:, order[1:]]
-    falls = (first > second) | ((first == second) & (order[:-1] < order[1:]))
-    return falls.all(axis=1).astype(np.float64)
-
-
-def soft_accuracy(p: Floats, q: Floats, entropy: Floats) -> Floats:
-    """Mass that both share."""
-    return np.minimum(p, q).sum(axis=1)
 
 
 def soft_brier(p: Floats, q: Floats, entropy: Floats) -> Floats:

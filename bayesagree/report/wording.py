@@ -73,8 +73,8 @@ def metric_name(name: str) -> str:
 
     Examples
     --------
-    >>> metric_name("top_3_accuracy"), metric_name("kendall_tau_5")
-    ('top-3 accuracy', 'kendall tau 5')
+    >>> metric_name("top_3_accuracy"), metric_name("average_overlap_5")
+    ('top-3 accuracy', 'average overlap 5')
     """
     return Metric.named(name).title
 

@@ -8,8 +8,8 @@ from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.dawid_skene._results import CHOSEN
 
 METRICS = [
-    "f1_macro", "log_loss", "expected_calibration_error", "roc_auc_ovo", "average_precision", "accuracy", "soft_f1",
-    "total_variation", "entropy_correlation", "sklearn.metrics:zero_one_loss",
+    "f1_macro", "log_loss", "expected_calibration_error", "average_precision", "accuracy", "soft_f1",
+    "total_variation", "sklearn.metrics:zero_one_loss",
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from bayesagree.metrics.registry import METRICS, Metric
 
 SUMMED = [name for name, of in METRICS.items() if not (isinstance(of.kind, Whole) or of.runs)]
 # Means over items of what each item has.
-MEANS = ["top_{}_accuracy", "kendall_tau_{}", "accuracy", "log_loss", "brier", "total_variation", "soft_brier"]
+MEANS = ["top_{}_accuracy", "overlap_{}", "accuracy", "log_loss", "brier", "total_variation", "soft_brier"]
 
 
 def picked(truth: xr.DataTree, items: np.ndarray) -> xr.DataTree:

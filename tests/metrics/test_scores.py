@@ -85,10 +85,6 @@ def test_golden_kurniawan():
         found = [score(truth, p, f"{name}[{label}]").item() for label in names]
         assert found == pytest.approx(case[name])
         assert score(truth, p, name).item() == pytest.approx(np.mean(case[name]))
-    assert score(truth, p, "soft_accuracy").item() == pytest.approx(case["soft_accuracy"])
-    one = case["po_jensen_shannon"]
-    truth, p = (np.array([[q, 1 - q]]) for q in (one["truth"], one["predicted"]))
-    assert score(estimate(truth), models([p]), "po_jensen_shannon").item() == pytest.approx(one["value"])
 
 
 @pytest.mark.parametrize(
@@ -249,11 +245,11 @@ def test_weighted_curves_repeat_items():
         def all_rows(self):
             return np.repeat(times[:, None].astype(float), 3, axis=1)
 
-    names = ["roc_auc_ovr", "roc_auc_ovo", "average_precision"]
+    names = ["roc_auc_ovr", "average_precision"]
     asked = [Metric.named(name) for name in names]
     repeat = np.repeat(np.arange(9), times)
     few, whole = Scorer(models(p), asked), Scorer(models(p[:, repeat]), asked)
-    for c in range(3):
+    for c in range(2):
         found = few.of_all(c, truth.T.astype(np.int16), np.arange(9), Weights())
         expected = whole.of_all(c, truth.T[repeat].astype(np.int16), np.arange(repeat.size), None)
         np.testing.assert_allclose(found, expected, atol=1e-12)
