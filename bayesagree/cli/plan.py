@@ -16,7 +16,7 @@ def plan(
     items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
     annotators: Annotated[str | None, Option("--n-annotators", help="Numbers of annotators per item.")] = None,
     runs: Annotated[str | None, Option(help="Numbers of runs of a model on an item.")] = None,
-    metric: Annotated[str | None, Option(help="Score or coefficient, such as phi.")] = None,
+    metric: Annotated[str | None, Option(help="Score or coefficient, such as fleiss_kappa.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
     difference: Annotated[
         float | None, Option(help="True difference of two models that is to be found.")
@@ -44,15 +44,14 @@ def plan(
         note = f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
         shown = Table("comparisons", worth, "More comparisons")
         return Answer([shown], [f"{note}probability 0.8."], worth)
-    if pilot.kind == "rankings":
-        raise InputError("studies are planned for labels, ratings or comparisons, not for rankings")
+    if pilot.kind != "labels":
+        raise InputError(f"studies are planned for labels or comparisons, not for {pilot.kind}")
     each = annotators or ("2,3,5,10" if models is None else "1,3,5,10")
     grid: dict[str, Any] = {
         "items": _options.numbers(items, "--n-items", whole=True),
         "annotators": _options.numbers(each, "--n-annotators", whole=True),
     }
-    agreement = "phi" if source.scale is not None else "fleiss_kappa"
-    metric = metric or (agreement if models is None else "accuracy")
+    metric = metric or ("fleiss_kappa" if models is None else "accuracy")
     how: dict[str, Any] = {"metric": metric, "target": target, "cost": cost, "replicates": replicates}
     how |= {} if runs is None else {"runs": _options.numbers(runs, "--runs", whole=True)}
     how |= grid | {"difference": difference, "power": power, "random_seed": seed}

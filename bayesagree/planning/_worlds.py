@@ -11,10 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.agreement._phi.posterior import precision_of
-from bayesagree.agreement.checks import judgments
-from bayesagree.agreement.phi import common_agreement
-from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.plausibility.independence import independence
@@ -32,9 +29,7 @@ class LabelWorld(NamedTuple):
     categories: NDArray[Any]
     predictions: Predictions | None
 
-    def study(
-        self, items: int, annotators: int, rng: np.random.Generator
-    ) -> tuple[Labels | Ratings, Predictions | None]:
+    def study(self, items: int, annotators: int, rng: np.random.Generator) -> tuple[Labels, Predictions | None]:
         """Draw items with replacement, under new names, and their votes."""
         rows = rng.integers(len(self.plausibility), size=items)
         votes = rng.multinomial(annotators, self.plausibility[rows])
@@ -48,10 +43,8 @@ class LabelWorld(NamedTuple):
             return np.empty(0)
         coords = {"item": predictions.items, "category": self.categories}
         truth = xr.DataArray(self.plausibility, coords, ("item", "category"))
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # of estimates from few votes; here it is the truth itself
+        with warnings.catch_warnings():  # of estimates from few votes; here it is the truth itself
+            warnings.simplefilter("ignore", UserWarning)
             return score(truth, predictions, metric).values.ravel()
 
     def run_variance(self, metric: str, rng: np.random.Generator) -> Floats:
@@ -75,56 +68,22 @@ class LabelWorld(NamedTuple):
         return p.items.size * found / DEALS
 
 
-class RatingWorld(NamedTuple):
-    """Agreement, means of the items on (0, 1), and shares of outright ends."""
-
-    phi: float
-    item_mean: Floats
-    ends: tuple[float, float]
-    scale: tuple[float, float]
-    levels: int | None
-
-    def true_scores(self, metric: str) -> Floats:
-        """Return no scores: there are no models."""
-        return np.empty(0)
-
-    def run_variance(self, metric: str, rng: np.random.Generator) -> Floats:
-        """Return no variances: there are no models."""
-        return np.empty(0)
-
-    def study(
-        self, items: int, annotators: int, rng: np.random.Generator
-    ) -> tuple[Labels | Ratings, Predictions | None]:
-        """Draw items with replacement, and ratings as `common_agreement` reads them."""
-        rows = rng.integers(self.item_mean.size, size=items)
-        mean = np.clip(np.repeat(self.item_mean[rows], annotators), 1e-9, 1 - 1e-9)
-        unit = judgments(mean, float(precision_of(self.phi)), self.ends, rng).reshape(items, annotators)
-        start, end = self.scale
-        if self.levels is None:
-            return Ratings.from_matrix(start + (end - start) * unit, scale=self.scale), None
-        step = (end - start) / (self.levels - 1)
-        level = np.minimum(np.floor(unit * self.levels), self.levels - 1)
-        return Ratings.from_matrix(start + step * level, scale=self.scale, step=step), None
-
-
-World = LabelWorld | RatingWorld
-
-
 def worlds(
-    pilot: Labels | Ratings, predictions: Predictions | None, number: int, random_seed: int
-) -> Iterator[World]:
+    pilot: Labels, predictions: Predictions | None, number: int, random_seed: int
+) -> Iterator[LabelWorld]:
     """Yield worlds from the posterior of the pilot, each with its own parameters and items, drawn with replacement."""
     rng = np.random.default_rng(random_seed)
     n_items = pilot.items.size
     rows = rng.integers(n_items, size=(number, n_items))
-    if isinstance(pilot, Ratings):
-        yield from _rating_worlds(pilot, rows, random_seed)
-        return
     # Without models' outputs the labels alone teach what items look like.
     scores, labels = {"none": np.ones((n_items, pilot.categories.size))}, pilot.categories.tolist()
     nothing = Predictions.from_scores(scores, items=pilot.items.tolist(), labels=labels)
-    exclude = "none" if predictions is None else _left_out(pilot, predictions)
-    run: Any = {"draws": APART * number, "chains": 1, "random_seed": random_seed, "exclude": exclude}
+    run: Any = {"draws": APART * number, "chains": 1, "random_seed": random_seed, "exclude": "none"}
+    if predictions is not None:
+        pooled = predictions.pooled()
+        known = on_items_of(pilot, pooled)
+        found = independence(known, pooled.aligned(known.items, known.categories))
+        run["exclude"] = found.left_out(None)
     tree = informed_dirichlet(pilot, predictions or nothing, **run)
     posterior = tree["posterior"].to_dataset()
     drawn = posterior["plausibility"].values[0, ::APART]
@@ -132,25 +91,6 @@ def worlds(
     for one, of_study in zip(drawn, rows):
         known = outputs and outputs.take(of_study, np.arange(of_study.size))
         yield LabelWorld(one[of_study] / one[of_study].sum(axis=1, keepdims=True), pilot.categories, known)
-
-
-def _left_out(pilot: Labels, predictions: Predictions) -> Any:
-    predictions = predictions.pooled()
-    labels = on_items_of(pilot, predictions)
-    return independence(labels, predictions.aligned(labels.items, labels.categories)).left_out(None)
-
-
-def _rating_worlds(pilot: Ratings, rows: NDArray[np.int64], random_seed: int) -> Iterator[RatingWorld]:
-    tree = common_agreement(pilot, draws=len(rows), chains=1, random_seed=random_seed, keep_item_means=True)
-    posterior = tree["posterior"].to_dataset().isel(chain=0)
-    (low, high), none = pilot.scale, np.zeros(len(rows))
-    ends = [
-        posterior[name].values if name in posterior else none for name in ("low_end_share", "high_end_share")
-    ]
-    for d, of_study in enumerate(rows):
-        mean = (posterior["item_mean"].values[d, of_study] - low) / (high - low)
-        shares = float(ends[0][d]), float(ends[1][d])
-        yield RatingWorld(float(posterior["phi"].values[d]), mean, shares, pilot.scale, pilot.n_levels)
 
 
 CI_PROB = 0.95
@@ -225,35 +165,29 @@ def _two_stage(squared: Floats, votes: NDArray[np.int64]) -> Floats:
     return terms @ coefficient
 
 
-def _of_votes(studies: Studies, width: Floats, votes: NDArray[np.int64]) -> Iterator[tuple[int, Floats, Floats]]:
-    """Yield column, covariance of the scores, and how much wider each design is than the one simulated, (items,)."""
-    for v, number in enumerate(votes):
-        design = np.flatnonzero(studies.annotators == number)[-1]
-        typical = np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean())
-        yield v, studies.covariance[design], width[:, v] / typical
+def covariances(studies: Studies, width: Floats, votes: NDArray[np.int64]) -> Floats:
+    """Return the covariance of the scores of the models in each design, (items, annotators, model, model)."""
+    design = [np.flatnonzero(studies.annotators == number)[-1] for number in votes]
+    typical = np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean(axis=1))
+    return studies.covariance[design] * ((width / typical) ** 2)[..., None, None]
 
 
-def sd_of_difference(studies: Studies, width: Floats, votes: NDArray[np.int64]) -> Floats:
+def sd_of_difference(studies: Studies, covariance: Floats) -> Floats:
     """Standard deviation of the difference of the two best models in each design, (items, annotators)."""
-    first, second = np.argsort(-studies.truth.mean(axis=0))[:2]
-    sd = np.empty(width.shape)
-    for v, of, wider in _of_votes(studies, width, votes):
-        sd[:, v] = wider * np.sqrt(of[first, first] + of[second, second] - 2 * of[first, second])
-    return sd
+    sign = np.zeros(studies.truth.shape[1])
+    sign[np.argsort(-studies.truth.mean(axis=0))[:2]] = 1, -1
+    return np.sqrt(sign @ covariance @ sign)
 
 
-def right_choices(studies: Studies, width: Floats, votes: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+def right_choices(studies: Studies, covariance: Floats, rng: np.random.Generator) -> Floats:
     """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth."""
-    replicates, n_models = studies.truth.shape
-    right = np.full((*width.shape, replicates), np.nan)
-    if n_models < 2:
+    truth, right = studies.truth, np.full((*covariance.shape[:2], len(studies.truth)), np.nan)
+    if truth.shape[1] < 2:
         return right
-    noise, best = rng.standard_normal((RANKINGS, n_models)), studies.truth.max(axis=1, keepdims=True)
-    for v, covariance, wider in _of_votes(studies, width, votes):
-        value, vector = np.linalg.eigh(covariance)
-        error = noise @ (vector * np.sqrt(np.maximum(value, 0))).T
-        for s, of_design in enumerate(wider):
-            seen = studies.truth[:, None, :] + of_design * error
-            chosen = np.take_along_axis(studies.truth, seen.argmax(axis=2), axis=1)
-            right[s, v] = (chosen == best).mean(axis=1)
+    noise, best = rng.standard_normal((RANKINGS, truth.shape[1])), truth.max(axis=1, keepdims=True)
+    value, vector = np.linalg.eigh(covariance)
+    root = vector * np.sqrt(np.maximum(value, 0))[..., None, :]
+    for design in np.ndindex(covariance.shape[:2]):
+        seen = truth[:, None, :] + noise @ root[design].T
+        right[design] = (np.take_along_axis(truth, seen.argmax(axis=2), axis=1) == best).mean(axis=1)
     return right

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.agreement.coefficients import interval_of_counts
-from bayesagree.agreement.phi import common_agreement
-from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive, positive_int, probability, shorten
 from bayesagree.evaluation.scoring import evaluate
@@ -21,13 +20,19 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.registry import Metric
-from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, sd_of_difference, widths_of, worlds
+from bayesagree.planning._worlds import (
+    CI_PROB,
+    Studies,
+    covariances,
+    right_choices,
+    sd_of_difference,
+    widths_of,
+    worlds,
+)
 from bayesagree.plausibility.registry import POSTERIORS
 
 # Coefficients of `agreement_table` that need no names of annotators.
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
-# Those of ratings, and Phi.
-OF_RATINGS = ("phi", "alpha_ordinal", "alpha_interval", "icc_one_way", *COEFFICIENTS)
 # Widths fall with the root of the number of items, so that one size is enough: larger studies cost more than they add.
 # Items of a simulated study, at most.
 MOST_ITEMS = 300
@@ -44,7 +49,7 @@ REASON = (
 
 
 def plan(
-    annotations: Labels | Ratings,
+    annotations: Labels,
     predictions: Predictions | None = None,
     *,
     plausibility: str = "auto",
@@ -64,7 +69,7 @@ def plan(
     r"""Predict interval, decision and cost of each number of items and annotators, from a pilot.
 
     The posterior of the pilot says what may be true: `replicates` worlds, each items of the pilot with replacement and
-    one draw of their plausibilities (of ratings: of Phi and their means). In each world one study is drawn for each
+    one draw of their plausibilities. In each world one study is drawn for each
     number of annotators and evaluated as a real one would be. The widths of all designs follow from the variance of a
     two-stage sample, :math:`w^2 = a / N + b / (N n) + c / (N n^2)`, fitted with coefficients that are not negative;
     with one vote an item, from a small and a large study.
@@ -72,9 +77,9 @@ def plan(
     Parameters
     ----------
     annotations
-        Labels or ratings of the pilot: two items or more, some with two annotations.
+        Labels of the pilot: two items or more, some with two annotations.
     predictions
-        Models on the items of the pilot, for labels; None plans for agreement. Those that fit the votes better than
+        Models on the items of the pilot; None plans for agreement. Those that fit the votes better than
         independent voters could do not inform the truth, with a warning.
     plausibility
         Posterior that evaluates a study, as in `evaluate`; by default ``"informed_dirichlet"``, here with a normal
@@ -86,7 +91,7 @@ def plan(
         Numbers of runs of each model on an item, from predictions of a pilot with several: a dim ``runs``.
     metric
         A metric of `evaluate`; without predictions ``"fleiss_kappa"``, ``"alpha_nominal"``, ``"gwet_ac1"`` or
-        ``"brennan_prediger"``, of ratings also ``"phi"``, ``"alpha_ordinal"``, ``"alpha_interval"``, ``"icc_one_way"``.
+        ``"brennan_prediger"``.
     target
         Full width of the interval that is wanted; the cheapest design that reaches it stands in the attributes.
     difference, power
@@ -123,8 +128,7 @@ def plan(
     Raises
     ------
     InputError
-        An empty grid, a pilot of one item, an unknown metric, one annotator without predictions, ratings with
-        predictions.
+        An empty grid, a pilot of one item, an unknown metric, one annotator without predictions.
 
     References
     ----------
@@ -145,7 +149,7 @@ def plan(
     >>> found["cost"].values.tolist()
     [[150.0, 250.0], [600.0, 1000.0]]
     """
-    annotations = as_annotations(annotations, (Labels, Ratings))
+    annotations = as_annotations(annotations, (Labels,))
     predictions = as_predictions(predictions, annotations, runs=True)
     sizes, votes = (_grid(values, name) for values, name in ((items, "items"), (annotators, "annotators")))
     of_item, of_vote, of_run = (*((0.0, 1.0) if cost is None else cost), 0.0)[:3]
@@ -157,33 +161,34 @@ def plan(
         )
     if annotations.items.size < 2:
         raise InputError("a pilot of one item does not show how items differ; pass two items or more, better 30")
-    _check_metric(annotations, predictions, metric, votes)
+    if predictions is None and metric not in COEFFICIENTS:
+        raise InputError(
+            f"metric={metric!r} needs predictions; without them it is one of {shorten(COEFFICIENTS)}"
+        )
+    if predictions is None and votes.min() < 2:
+        raise InputError("annotators=1: agreement needs two annotators per item; leave the 1 out")
     one_of(plausibility, "plausibility", ("auto", *POSTERIORS))
     if replicates < 2:
         raise InputError("replicates=1: pass 2 or more, to show what the pilot leaves open")
-    auto = plausibility == "auto"
-    name = "informed_dirichlet" if auto else plausibility
-    root = seed_sequence(random_seed)
-    designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
-    n_draws, done = positive_int(study_draws, "study_draws"), progress or (lambda number: None)
-    studies = _simulated(annotations, predictions, designs, metric, name, replicates, n_draws, root, done)
     two = difference, power
     if two != (None, None) and (predictions is None or predictions.model_names.size < 2):
         raise InputError("difference= and power= are of two models; pass predictions of both")
+    auto, root = plausibility == "auto", seed_sequence(random_seed)
+    designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
+    how: Any = {"metric": metric, "plausibility": "informed_dirichlet" if auto else plausibility}
+    how |= {"draws": positive_int(study_draws, "study_draws"), "progress": progress or (lambda number: None)}
+    studies = _simulated(annotations, predictions, designs, replicates, root, **how)
     coords = {"items": sizes, "annotators": votes}
     attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
     attrs["choice"] = REASON if auto and predictions is not None else ""
-    if several is None:
-        found = xr.Dataset(_outlook(studies, sizes, votes, prices, two, root), coords, attrs)
-    else:
-        price = positive(of_run, "cost of a run", zero=True)
-        of_one, _ = widths_of(studies.of_runs(1), sizes, votes)
-        each = []
-        for number in several.tolist():
-            of = studies.of_runs(number)
-            one = xr.Dataset(_outlook(of, sizes, votes, prices + price * number, two, root), coords, attrs)
-            each.append(one.assign(worth=(of_one / one["width"]) ** 2))
-        found = xr.concat(each, pd.Index(several, name="runs"), combine_attrs="override")
+    price, plans = positive(of_run, "cost of a run", zero=True), []
+    for number in (0,) if several is None else several.tolist():
+        of = studies.of_runs(number) if number else studies
+        plans.append(xr.Dataset(_outlook(of, sizes, votes, prices + price * number, two, root), coords, attrs))
+    found = plans[0]
+    if several is not None:
+        found = xr.concat(plans, pd.Index(several, name="runs"), combine_attrs="override")
+        found["worth"] = (widths_of(studies.of_runs(1), sizes, votes)[0] / found["width"]) ** 2
         found = found.transpose("items", "annotators", "runs")
     return found if target is None else _with_best(found, positive(target, "target"))
 
@@ -198,37 +203,23 @@ def _outlook(
 ) -> dict[str, tuple[tuple[str, str], Floats]]:
     """Return the variables of a plan over (items, annotators), from studies of one number of runs."""
     width, reach = widths_of(studies, sizes, votes)
-    right = right_choices(studies, width, votes, np.random.default_rng(root))
-    moved = {"width": 0.0, "width_lower": -reach, "width_upper": reach}
-    values = {name: width * np.exp(by) for name, by in moved.items()}
+    covariance = covariances(studies, width, votes)
+    right = right_choices(studies, covariance, np.random.default_rng(root))
+    values: dict[str, Any] = {
+        "width": width,
+        "width_lower": width * np.exp(-reach),
+        "width_upper": width * np.exp(reach),
+    }
     values["prob_right"] = right.mean(axis=2)
     values["prob_right_error"] = right.std(axis=2, ddof=1) / np.sqrt(right.shape[2])
     values["cost"] = sizes[:, None] * prices
-    difference, power = two
     if two != (None, None):
-        sd, border = sd_of_difference(studies, width, votes), sp.special.ndtri((1 + CI_PROB) / 2)
-        if difference is not None:
-            values["power"] = sp.special.ndtr(positive(difference, "difference") / sd - border)
-        if power is not None:
-            values["smallest_difference"] = sd * (border + sp.special.ndtri(probability(power, "power")))
+        sd, border = sd_of_difference(studies, covariance), sp.special.ndtri((1 + CI_PROB) / 2)
+        if two[0] is not None:
+            values["power"] = sp.special.ndtr(positive(two[0], "difference") / sd - border)
+        if two[1] is not None:
+            values["smallest_difference"] = sd * (border + sp.special.ndtri(probability(two[1], "power")))
     return {name: (("items", "annotators"), value) for name, value in values.items()}
-
-
-def _check_metric(
-    pilot: Labels | Ratings, predictions: Predictions | None, metric: str, votes: NDArray[np.int64]
-) -> None:
-    if predictions is not None:
-        if isinstance(pilot, Ratings):
-            raise InputError(
-                "models of ratings are scored by the side of a threshold on which they put an item: plan for them with "
-                "Labels, such as rating >= 3, and predictions of these; or plan the agreement of ratings, without them"
-            )
-        return
-    known = OF_RATINGS if isinstance(pilot, Ratings) else COEFFICIENTS
-    if metric not in known:
-        raise InputError(f"metric={metric!r} needs predictions; without them it is one of {shorten(known)}")
-    if votes.min() < 2:
-        raise InputError("annotators=1: agreement needs two annotators per item; leave the 1 out")
 
 
 def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence[int]) -> list[tuple[int, int]]:
@@ -241,14 +232,15 @@ def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence
 
 
 def _simulated(
-    pilot: Labels | Ratings,
+    pilot: Labels,
     predictions: Predictions | None,
     designs: list[tuple[int, int]],
+    replicates: int,
+    root: np.random.SeedSequence,
+    *,
     metric: str,
     plausibility: str,
-    replicates: int,
     draws: int,
-    root: np.random.SeedSequence,
     progress: Callable[[int], None],
 ) -> Studies:
     """Draw one study of each design in each world."""
@@ -265,11 +257,14 @@ def _simulated(
             study, models = world.study(items, annotators, rng)
             word = int(rng.integers(2**31))
             if models is None:
-                width[d, r] = _agreement_width(study, metric, word)
+                ends = interval_of_counts(study, metric, ci_prob=CI_PROB, random_seed=word)
             else:
-                scores = _scores(study, models, metric, plausibility, draws, word)
+                run: Any = {"draws": draws, "chains": 2, "random_seed": word}
+                scores = _scores(study, models, plausibility=plausibility, metrics=[metric], **run)
                 covariance[d] += np.atleast_2d(np.cov(scores.T)) / replicates
-                width[d, r] = _width(scores)
+                # Of skewed scores, near 0 or 1, the shortest interval is narrower than four deviations.
+                ends = column_hdi(scores, CI_PROB)
+            width[d, r] = np.mean(ends[1] - ends[0])
             progress(1)
     items, annotators = np.array(designs).T
     n_runs = np.ones(n_models)
@@ -278,40 +273,13 @@ def _simulated(
     return Studies(items, annotators, width, covariance, truth, of_run, n_runs)
 
 
-def _scores(
-    study: Any,
-    models: Predictions,
-    metric: str,
-    plausibility: str,
-    draws: int,
-    random_seed: int,
-) -> Floats:
+def _scores(study: Labels, models: Predictions, **how: Any) -> Floats:
     """Draw the scores of all models in the posterior of one study, items a sample, shape (draw, model)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the pilot has given this warning already
-        run: Any = {"draws": draws, "chains": 2, "random_seed": random_seed}
-        tree = evaluate(study, models, plausibility=plausibility, metrics=[metric], items="bootstrap", **run)
-    (drawn,) = tree["posterior"].to_dataset().transpose("chain", "draw", "model").data_vars.values()
-    drawn = drawn.values
-    return drawn.reshape(-1, drawn.shape[2])
-
-
-def _width(scores: Floats) -> float:
-    """Width of the HDI, mean over models: of skewed scores, near 0 or 1, it is narrower than four deviations."""
-    lower, upper = column_hdi(scores, CI_PROB)
-    return float((upper - lower).mean())
-
-
-def _agreement_width(study: Labels | Ratings, metric: str, random_seed: int) -> float:
-    """Width of the interval of Phi, or of a coefficient."""
-    if metric == "phi":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of simulated ratings
-            tree = common_agreement(study, draws=1000, chains=1, random_seed=random_seed)  # type: ignore[arg-type]
-        ends = tree["agreement"].to_dataset()
-        return float(ends["upper"] - ends["lower"])
-    lower, upper = interval_of_counts(study, metric, ci_prob=CI_PROB, random_seed=random_seed)
-    return float(upper - lower)
+        posterior = evaluate(study, models, items="bootstrap", **how)["posterior"].to_dataset()
+    (drawn,) = posterior.transpose("chain", "draw", "model").data_vars.values()
+    return drawn.values.reshape(-1, drawn.shape[2])
 
 
 def _with_best(found: xr.Dataset, target: float) -> xr.Dataset:

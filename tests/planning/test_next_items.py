@@ -164,9 +164,9 @@ def test_missing_predictions_are_refused_or_left_out():
     labels = Labels.from_counts(VOTES)
     models = Predictions.from_labels({"A": [0, 0, 1, None, 1], "B": [0, 1, 1, 0, 2]}, labels=[0, 1, 2])
     with pytest.raises(InputError, match="'A' has no prediction for 1 of 5 items: 3"):
-        annotate_next(labels, models, n=5, random_seed=1)
-    assert 3 not in annotate_next(labels, models, n=5, missing="skip", random_seed=1)["item"].tolist()
-    assert annotate_next(labels, models, n=5, missing="wrong", random_seed=1)["item"].size == 5
+        annotate_next(labels, models, n=5, **ALONE)
+    assert 3 not in annotate_next(labels, models, n=5, missing="skip", **ALONE)["item"].tolist()
+    assert annotate_next(labels, models, n=5, missing="wrong", **ALONE)["item"].size == 5
 
 
 def test_rankings_of_first_places_are_votes():
