@@ -4,8 +4,6 @@ Three models of different skill, annotators with different numbers of labels, gr
 with two to five labels: a number that belongs to another model, group, reliability or weight is then another number.
 """
 
-import json
-
 import numpy as np
 import pandas as pd
 
@@ -55,8 +53,6 @@ def write(where):
     pd.DataFrame(verdicts, columns=["item", "judge", "label", "system"]).to_csv(where / "verdicts.csv", index=False)
     games = pd.DataFrame({"left": [*"AABBC"] * 8, "right": [*"BCCAA"] * 8, "winner": ["A", "tie", "B", "A", "A"] * 8})
     games.assign(annotator=["x", "y", "x", "y", "y"] * 8).to_csv(where / "games.csv", index=False)
-    cases = [[[["a"], ["b", "c"]], [["b"]]], [[["c"], ["a"]], [["c"]]], [[["a"]], [["a"], ["b"]], [["b"]]]]
-    (where / "cases.json").write_text(json.dumps({"cases": cases, "labels": ["a", "b", "c"]}))
     gold = [("t00", "x"), ("t03", CATEGORIES[truth[3]]), ("t05", CATEGORIES[truth[5]]), ("t09", "y")]
     pd.DataFrame(gold, columns=["item", "label"]).to_csv(where / "gold.csv", index=False)
     return where

@@ -35,18 +35,6 @@ def named_by_role(table: pd.DataFrame, **names: str) -> pd.DataFrame:
     return table if {*ROLES[:3]} & {*table.columns} else table.assign(item=range(len(table)))
 
 
-def records(content: Any) -> pd.DataFrame | None:
-    """Return the table in JSON: a list of rows, or labels by model and item; None of anything else."""
-    if isinstance(content, dict) and content and all(isinstance(given, dict) for given in content.values()):
-        content = [
-            {"model": model, "item": item, "label": label}
-            for model, given in content.items()
-            for item, label in given.items()
-        ]
-    rows = isinstance(content, list) and content and all(isinstance(row, dict) for row in content)
-    return pd.DataFrame(content) if rows else None
-
-
 def one_answer_a_row(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFrame, str | None]:
     """Return a table without lists of answers, whose places in the list are the runs, and the column of runs."""
     listed = [name for name in ("label", "score") if name in table.columns and nested(table[name])]

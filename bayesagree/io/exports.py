@@ -1,14 +1,14 @@
 """Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings
-from bayesagree.annotations._columns import Duplicates, names_array
+from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings
+from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, name_key, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, say, shorten, warn
@@ -33,10 +33,6 @@ class Export:
         Outputs of models on the same items, None where there are none.
     gold
         Gold label by item.
-    annotators
-        Features of the annotators, None where there are none.
-    system
-        System whose output an item is, by item (logs of evaluations).
     spans
         Table of the spans that annotators marked, as `Labels.from_spans` takes it, None where there are none. If a file
         holds nothing else, `annotations` are `Labels.from_spans(spans)`.
@@ -50,8 +46,6 @@ class Export:
     annotations: Annotations | Comparisons | None
     predictions: Predictions | None
     gold: dict[Any, Any]
-    annotators: Annotators | None
-    system: dict[Any, str]
     spans: pd.DataFrame | None
     contents: pd.DataFrame
     notes: tuple[str, ...]
@@ -81,14 +75,12 @@ def read_annotations(
     merge_similar: bool = False,
     ordered: bool | None = None,
 ) -> Annotations | Comparisons:
-    r"""Read annotations from a table or an export of an annotation tool, or rankings from nested blocks (.json).
+    r"""Read annotations from a table or an export of an annotation tool.
 
     Parameters
     ----------
     path
-        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`). Nested blocks are JSON with
-        ``cases[item][annotator]`` = list of blocks, a block = list of tied labels, best first; or an object with
-        ``cases`` and, where known, ``labels`` and ``items``.
+        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
     format
         ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"cvat"``, ``"conll"``, ``"inspect"``,
         ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, ``"langsmith"``, ``"braintrust"``, ``"deepeval"``, ``"preflib"``,
@@ -107,8 +99,7 @@ def read_annotations(
     scale, step
         The scale of ratings, as `Ratings.from_long`; if all ratings are whole numbers, the step is 1 by default.
     labels
-        All possible labels in their order; for blocks that hold ids 0, 1, ... also their number. Blocks of ids
-        take the names at these positions.
+        All possible labels in their order; of labels 0, 1, ... also their number.
     duplicates
         As `Labels.from_long`; also for rankings, of which a second one begins where the best rank comes again after
         others. Several choices in one answer are no repeats: they are refused, or all kept.
@@ -158,7 +149,7 @@ def read_annotations(
 
 
 def read_export(path: Any, *, format: str | None = None, **options: Any) -> Export:
-    r"""Read annotations, predictions, gold and features of annotators from one file of a tool, or a table.
+    r"""Read annotations, predictions and gold from one file of a tool, or a table.
 
     Parameters
     ----------
@@ -196,22 +187,18 @@ def read_export(path: Any, *, format: str | None = None, **options: Any) -> Expo
 
 
 def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, known: Format | None) -> Export:
-    """Read a file of a known tool; of no tool it is a table in some layout, or nested blocks."""
-    what = "a table" if known is None else known.title
-    with naming(file.name, what):
+    """Read a file of a known tool; of no tool it is a table in some layout."""
+    with naming(file.name, "a table" if known is None else known.title):
         if known is not None:
             file.names = columns
             _require_own_names(columns, known)
-            return _export(known.name, known.read(file, wanted.question), wanted, file)
-        if file.json is not None and layout is None:
-            return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
+            return _export(known.name, known.read(file, wanted.question), wanted, file.name)
         if file.table is None:
             raise InputError(
                 f"{file.name} has an unknown format; known are {', '.join(formats())} and tables "
                 f"({', '.join(spreadsheet.LAYOUTS)})"
             )
-        found = spreadsheet.read(file, columns, wanted, layout)
-        return _export(found.layout, found, wanted, file)
+        return _export(*spreadsheet.read(file, columns, wanted, layout), wanted, file.name)
 
 
 def _require_own_names(columns: Columns, known: Format) -> None:
@@ -221,39 +208,35 @@ def _require_own_names(columns: Columns, known: Format) -> None:
             raise InputError(f"{say(role, name)} is not used: the tool itself names the {role}; leave it out")
 
 
-def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
+def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     # Answers of runs are other labels than the verdicts on them.
-    annotations = None if wanted.outputs and found.runs else found.annotations(wanted, file.name)
+    annotations = None if wanted.outputs and found.runs else found.annotations(wanted, source)
     if wanted.kind == "comparisons" and isinstance(annotations, Rankings):
         annotations = Comparisons.from_rankings(annotations)
-    _warn_of_names(annotations, wanted, file.name)
-    labels = wanted.labels
-    if isinstance(annotations, Labels) and found.outputs:
+    _warn_of_names(annotations, wanted, source)
+    labels, read, annotated = wanted.labels, {}, ()
+    if isinstance(annotations, Labels):
         ours = annotations.categories.tolist()
         if wanted.merge_similar:
             known = {spelling_key(str(label)): label for label in ours}
-            found.outputs = [
-                (m, i, known.get(spelling_key(str(k)), k), score) for m, i, k, score in found.outputs
-            ]
+            found.outputs = [(m, i, known.get(spelling_key(str(k)), k), s) for m, i, k, s in found.outputs]
         labels = labels or [*ours, *sorted({label for _, _, label, _ in found.outputs} - {*ours}, key=str)]
-    compared = isinstance(annotations, Comparisons)
-    annotated = () if compared or annotations is None else annotations.items.tolist()
+        stated = wanted.kind is not None or annotations.ordered is not None
+        if not stated and len(ours) > 2 and annotations.categories.dtype.kind in "iuf":
+            ends = say("scale", (min(ours), max(ours)))
+            found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {ends}")
+    if annotations is not None:
+        overview, compared = annotations.overview(), isinstance(annotations, Comparisons)
+        annotated = () if compared else annotations.items.tolist()
+        counted = ("models", "comparisons") if compared else ("items", "annotations")
+        read = {what: overview[what] for what in counted}
     predictions = None if found.runs and annotations is not None else found.predictions(labels, annotated)
-    counted = ("models", "comparisons") if compared else ("items", "annotations")
-    read = {} if annotations is None else {what: annotations.overview()[what] for what in counted}
     read |= {} if predictions is None else {"models": predictions.models.size}
     read |= {"items with a gold label": len(found.gold)} if found.gold else {}
-    if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
-        ends = annotations.categories.min().item(), annotations.categories.max().item()
-        found.notes.append(
-            f"the labels are numbers; if they lie on a scale, read them with {say('scale', ends)}"
-        )
-    rows = [
-        (what, n, away) for part, away in ((read, False), (+found.left_out, True)) for what, n in part.items()
-    ]
+    rows = [(*part, away) for parts, away in ((read, False), (+found.left_out, True)) for part in parts.items()]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
-    people, spans, notes = found.annotators(), found.marked(wanted.question), tuple(found.notes)
-    return Export(name, annotations, predictions, found.gold, people, found.system, spans, contents, notes)
+    spans = found.marked(wanted.question)
+    return Export(name, annotations, predictions, found.gold, spans, contents, tuple(found.notes))
 
 
 def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
@@ -273,32 +256,3 @@ def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
                 f"{name}: {role} {shorten(groups[0])} differ in case, blanks or Unicode form alone ({len(groups)} such "
                 f"groups in all); {say('merge_similar', True)} reads them as one"
             )
-
-
-def _graded(labels: Labels) -> bool:
-    """Return whether labels look like grades: three or more numbers whose order is not stated."""
-    return labels.ordered is None and labels.categories.dtype.kind in "iuf" and labels.categories.size > 2
-
-
-def _blocks(file: File, wanted: Wanted) -> Rankings:
-    with naming(file.name, "rankings (nested blocks)"):
-        if wanted.kind not in (None, "rankings", "comparisons"):
-            raise InputError(
-                f"{say('kind', wanted.kind)}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl"
-            )
-        content = {"cases": file.json} if isinstance(file.json, list) else file.json
-        if "cases" not in content:
-            raise InputError(
-                "expected a list of cases or an object with 'cases' (nested blocks), or the export of a tool"
-            )
-        cases, known = content["cases"], wanted.labels or content.get("labels")
-        if known is None:
-            raise InputError(
-                f"the labels are not known; pass {say('labels')}, or their number for ids 0, 1, ..."
-            )
-        names, size = None, known
-        if not isinstance(known, int) and not any(isinstance(name, int) for name in known):
-            used = {type(one) for case in cases for ranking in case for block in ranking for one in block}
-            names, size = (known, len(known)) if used == {int} else (None, known)
-        made = Rankings.from_blocks(cases, labels=size, items=content.get("items"))
-        return made if names is None else replace(made, categories=names_array(names, "label"))

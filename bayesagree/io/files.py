@@ -1,4 +1,4 @@
-"""Files in and results out: tables (CSV, TSV, Parquet, JSON Lines), nested blocks (JSON), results (netCDF).
+"""Files in and results out: tables (CSV, TSV, Parquet, JSON Lines, JSON), results (netCDF).
 
 Every file may end in .gz. In text tables an empty cell, ``NA`` and ``NaN`` are missing; every other text, also
 ``None`` and ``null``, is a name.
@@ -124,9 +124,7 @@ def read_outputs(
         if found is None:
             raise InputError(f"{file.name} holds no outputs of models")
         return found
-    table = _prediction_tables.records(file.json)
-    if table is None:
-        table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
+    table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     table = _prediction_tables.named_by_role(table, **names)
     with naming(file.name, "predictions"):

@@ -138,35 +138,13 @@ def test_columns_choose_the_kind(tmp_path: Path) -> None:
     assert as_ratings.rating.tolist() == [4]
 
 
-def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
-    ids = write(tmp_path, "ids.json.gz", "[[[[0, 2], [1]], [[2]]]]")
-    content = {"labels": [*"xyz"], "items": ["q17"], "cases": [[[["x", "z"], ["y"]], [["z"]]]]}
-    names = write(tmp_path, "names.json", json.dumps(content))
-    by_number, by_position, by_name = (
-        ba.read_annotations(ids, labels=3), ba.read_annotations(ids, labels=[*"xyz"]), ba.read_annotations(names)
-    )  # fmt: skip
-    for rankings in (by_number, by_position, by_name):
-        assert isinstance(rankings, Rankings)
-        assert (rankings.label_index.tolist(), rankings.block.tolist()) == ([0, 2, 1, 2], [0, 0, 1, 0])
-    assert by_number.labels.tolist() == [0, 1, 2]  # type: ignore[union-attr]
-    assert by_position.labels.tolist() == by_name.labels.tolist() == ["x", "y", "z"]  # type: ignore[union-attr]
-    assert by_name.items.tolist() == ["q17"]
-
-
-@pytest.mark.parametrize(
-    ("content", "options", "message"),
-    [
-        ("[[[[0]]]]", {}, "the labels are not known; pass labels=[...], or their number"),
-        ("[[[[0], [2]]]]", {"labels": ["x", "y"]}, "label 2 is not one of the 2 known (0, 1)"),
-        ("[[[[0], []]]]", {"labels": 2}, "item 0, ranking 0: empty block in [[0], []]"),
-        ('[[["a"]]]', {"labels": 2}, "item 0, ranking 0: 'a' is not a list; a ranking is a list of blocks of labels"),
-    ],
-)
-def test_broken_blocks_say_what_is_wrong(tmp_path: Path, content: str, options: dict, message: str) -> None:
-    path = write(tmp_path, "cases.json", content)
-    with pytest.raises(InputError, match=re.escape(message)) as raised:
-        ba.read_annotations(path, **options)
-    assert str(path) in str(raised.value)
+def test_rows_in_json_are_a_table(tmp_path: Path) -> None:
+    rows = [{"item": 1, "annotator": who, "label": label} for who, label in ("ax", "by")]
+    votes = ba.read_annotations(write(tmp_path, "votes.json.gz", json.dumps(rows)))
+    assert votes.to_matrix().values.tolist() == [["x", "y"]]  # type: ignore[union-attr]
+    for content in ("[1, 2]", "[]", '"x"', '{"cases": []}'):
+        with pytest.raises(InputError, match="has an unknown format; known are label_studio"):
+            ba.read_annotations(write(tmp_path, "other.json", content))
 
 
 def test_three_layouts_of_predictions_agree(tmp_path: Path) -> None:

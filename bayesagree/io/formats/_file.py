@@ -1,9 +1,9 @@
 """A file as readers look at it: its JSON, its table or its members, each read once."""
 
+import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -50,14 +50,23 @@ class File:
 
     @cached_property
     def table(self) -> pd.DataFrame | None:
-        """All rows, None where the file is no table."""
-        if self._given is not None:
+        """All rows, None where the file is no table; in JSON a list of objects, or labels by model and item."""
+        if self._given is not None or self.path is None:
             return self._given
-        return read_table(self.path) if self.path is not None and self.suffix in TABLES else None
+        if self.suffix != ".json":
+            return read_table(self.path) if self.suffix in TABLES else None
+        rows = self.json
+        if isinstance(rows, dict) and rows and all(isinstance(labels, dict) for labels in rows.values()):
+            given = [(model, *one) for model, labels in rows.items() for one in labels.items()]
+            return pd.DataFrame(given, columns=["model", "item", "label"])
+        objects = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+        return pd.DataFrame(rows) if objects else None
 
     @cached_property
-    def columns(self) -> set[str]:
-        """Names of the columns, none where the file is no table; those of the first `HEAD` rows of JSON Lines."""
+    def fields(self) -> set[str]:
+        """Names of the fields of a row, none where there are no rows; those of the first `HEAD` of JSON Lines."""
+        if self.suffix == ".json":
+            return set(self.first)
         if self.suffix in LINES and self.path is not None:
             return set().union(*islice(read_rows(self.path), HEAD))
         return set() if self.table is None else {str(name) for name in self.table.columns}
@@ -81,26 +90,20 @@ class File:
         first = next(iter(self.objects), None)
         return first if isinstance(first, dict) else {}
 
-    @property
-    def fields(self) -> set[str]:
-        """Names of the fields of a row, whether it is one of a table or an object in JSON."""
-        return set(self.first) | self.columns
-
     @cached_property
-    def members(self) -> list[str]:
-        """Names of the files in a ZIP archive, none where it is no archive."""
+    def members(self) -> dict[str, zipfile.ZipInfo]:
+        """Files in a ZIP archive by name, none where it is no archive."""
         if self.path is None or self.suffix not in (".zip", ".eval"):
-            return []
+            return {}
         with opening(self.path, "ZIP archive"), zipfile.ZipFile(self.path) as archive:
-            return [name for name in archive.namelist() if not name.endswith("/")]
+            return {member.filename: member for member in archive.infolist() if not member.is_dir()}
 
-    def contents(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    def contents(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield members of the archive, each opened as it is reached.
 
         What the archive says of a member's size bounds what is unpacked.
         """
-        with opening(self.path, "ZIP archive"), zipfile.ZipFile(str(self.path)) as archive:
-            members = [archive.getinfo(name) for name in names]
+        members = [self.members[name] for name in names]
         for member in members:
             if member.file_size > MOST_UNPACKED:
                 raise InputError(
@@ -111,34 +114,35 @@ class File:
         with opening(self.path, "ZIP archive"):
             archive = module.ZipFile(str(self.path))
         with archive:
-            for name in names:
-                with opening(f"{self.path}, {name}", "member of a ZIP archive"):
-                    content = archive.read(name)
-                yield name, content
+            for member in members:
+                with opening(f"{self.path}, {member.filename}", "member of a ZIP archive"):
+                    content = archive.read(member.filename)
+                yield member.filename, content
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield the objects of a list in JSON, or the rows of a table as dictionaries, missing cells left out."""
-        yield from self.objects
-        if self.suffix in LINES and self.path is not None:
+        if self.suffix == ".json":
+            yield from self.objects
+        elif self.suffix in LINES and self.path is not None:
             yield from read_rows(self.path)
         elif self.table is not None:
-            names = [str(name) for name in self.table.columns]
-            for row in zip(*(self.table.iloc[:, k].tolist() for k in range(len(names)))):
+            columns = [column.tolist() for _, column in self.table.items()]
+            for row in zip(*columns):
                 yield {
-                    name: v
-                    for name, v in zip(names, row)
+                    str(name): v
+                    for name, v in zip(self.table.columns, row)
                     if not (v is None or (isinstance(v, float) and v != v))
                 }
 
 
 def _zstd_zipfile(name: str) -> Any:
-    if find_spec("compression.zstd") if find_spec("compression") else False:
+    if sys.version_info >= (3, 14):
         return zipfile
-    if find_spec("backports.zstd") if find_spec("backports") else False:
+    try:
         from backports.zstd import zipfile as with_zstd
-
-        return with_zstd
-    raise InputError(f"{name} is packed with Zstandard; pip install 'bayesagree[logs]' reads it")
+    except ImportError:
+        raise InputError(f"{name} is packed with Zstandard; pip install 'bayesagree[logs]' reads it") from None
+    return with_zstd
 
 
 def _frame(source: Any) -> pd.DataFrame:

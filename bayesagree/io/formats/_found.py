@@ -1,7 +1,7 @@
 """What a reader finds in an export, and the containers made of it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
 from bayesagree.annotations._words import name_key, one_spelling, spelling_key
 from bayesagree.annotations.predictions import Predictions
@@ -97,19 +97,14 @@ class Found:
     runs: list[Any] = field(default_factory=list)
     # Label of an item by its name.
     gold: dict[Any, Any] = field(default_factory=dict)
-    # Features of annotators: a mapping for each.
-    features: dict[Any, Mapping[str, Any]] = field(default_factory=dict)
-    # System whose output an item is, by item.
-    system: dict[Any, str] = field(default_factory=dict)
     # Number of answers left out, by reason.
     left_out: Counter[str] = field(default_factory=Counter)
     # Names of the questions whose answers are ratings by their type.
     ratings: set[str] = field(default_factory=set)
     # Choices of the reader in words, such as a column taken for the annotator.
     notes: list[str] = field(default_factory=list)
-    # The annotations themselves, from tables, and the layout of the table.
+    # The annotations themselves, from tables.
     container: Annotations | Comparisons | None = None
-    layout: str = ""
 
     def annotations(self, wanted: Wanted, source: str) -> Annotations | Comparisons | None:
         """Make the container of the answers to one question, None where there are no answers."""
@@ -122,68 +117,88 @@ class Found:
             return None
         frame: Any = pd.DataFrame(self.answers, columns=["question", "item", "annotator", "label"], dtype=object)
         name = _one_question(frame["question"].unique(), wanted.question, source)
-        frame = frame[frame["question"] == name]
-        frame = frame.assign(item=wanted.spelled(frame["item"]), annotator=wanted.spelled(frame["annotator"]))
-        frame, ranked = self._one_value_a_row(frame, wanted)
+        frame, ranked = self._one_value_a_row(frame[frame["question"] == name])
         rated = wanted.kind == "ratings" or (wanted.kind is None and (name in self.ratings or wanted.scale))
         kind = "rankings" if ranked else "ratings" if rated else "labels"
         way_out = f" as the tool offered it, or {say('kind', 'labels')}"
         return self.made(frame, Columns(rating="label"), wanted, kind, way_out)
 
+    def _one_value_a_row(self, frame: Any) -> tuple[Any, bool]:
+        """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
+        frame = frame.assign(_answer=range(len(frame)))
+        if not LISTS.isdisjoint(map(type, frame["label"])):
+            empty = frame["label"].map(lambda value: type(value) in LISTS and len(value) == 0)
+            self.left_out["answers that chose nothing"] += int(empty.sum())
+            frame = frame[~empty].explode("label", ignore_index=True)
+        known = frame[frame["label"].notna()]
+        nested = [value for value in known["label"] if type(value) is dict or type(value) in LISTS]
+        if not nested:
+            return frame, False
+        if len(nested) < len(known) or not all(
+            type(v) is dict and {"rank", "value"} <= v.keys() for v in nested
+        ):
+            raise InputError(
+                f"an answer is {shorten(nested[:1])}, not a label or a number; choose another question"
+            )
+        return known.assign(label=objects([v["value"] for v in nested]), rank=[v["rank"] for v in nested]), True
+
     def made(self, frame: Any, columns: Columns, wanted: Wanted, kind: str, way_out: str = "") -> Annotations:
-        """Make the container of rows, and count what its rule for repeated annotations leaves out."""
-        names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
-        how: Any = {"item": columns.item, "annotator": columns.annotator}
+        """Make the container of rows; those without a value, and what the rule for repeats leaves out, are counted."""
+        item, annotator, label, rating, rank = columns
+        value, names = rating if kind == "ratings" else label, {*frame.columns}
+        if wanted.merge_similar:
+            roles = {item, annotator} & names
+            frame = frame.assign(**{str(role): wanted.spelled(frame[role]) for role in roles})
+        if value in names:
+            if wanted.cleans:
+                frame = frame.assign(**{value: wanted.cleaned(frame[value].tolist())})
+            self.left_out[f"rows without a {kind.removesuffix('s')}"] += int(frame[value].isna().sum())
+        if kind == "rankings" and {item, annotator, label, rank} <= names:
+            frame = frame[frame[label].notna()]
+            frame = frame if "_answer" in names else frame.assign(_answer=_readings(frame, columns))
+        duplicates, labels = wanted.duplicates, wanted.labels
+        if "_answer" in frame and kind != "ratings":
+            frame, duplicates = self._whole_answers(frame, [item, annotator], kind, duplicates)
+        how: Any = {"item": item, "annotator": annotator}
+        listed = list(range(labels)) if isinstance(labels, int) else labels
         if kind == "rankings":
-            if {*how.values(), columns.rank, "_answer"} <= {*frame.columns}:
-                frame = self._one_ranking(frame, [columns.item, str(columns.annotator)], wanted.duplicates)
-            return Rankings.from_long(frame, **how, label=columns.label, rank=columns.rank, labels=names)
-        value = columns.rating if kind == "ratings" else columns.label
-        duplicates, notes = wanted.duplicates, self.notes
+            return Rankings.from_long(frame, **how, label=label, rank=rank, labels=listed)
+        how["duplicates"] = duplicates
         if kind == "ratings":
             scale = wanted.scale_of(frame.get(value), way_out)
-            how |= {"rating": value, "scale": scale, "step": wanted.step, "duplicates": duplicates}
-            made: Annotations = in_levels(Ratings.from_long(frame, **how), notes)
+            of_ratings = Ratings.from_long(frame, **how, rating=rating, scale=scale, step=wanted.step)
+            made: Annotations = in_levels(of_ratings, self.notes)
         else:
-            if "_answer" in frame:
-                frame, duplicates = self._choices(frame, duplicates)
-            how |= {"label": value, "labels": names, "ordered": wanted.ordered, "duplicates": duplicates}
-            made = Labels.from_long(frame, **how)
+            made = Labels.from_long(frame, **how, label=label, labels=listed, ordered=wanted.ordered)
         self.count_repeats(int(frame[value].notna().sum()) - made.n_annotations)
         return made
 
-    def _choices(self, frame: Any, duplicates: Duplicates) -> tuple[Any, Duplicates]:
-        """Apply the rule for repeated annotations to answers: several choices in one of them are no repeats."""
+    def _whole_answers(
+        self, frame: Any, names: list[Any], kind: str, duplicates: Duplicates
+    ) -> tuple[Any, Duplicates]:
+        """Apply the rule for repeats to answers: several choices or ranks in one of them are none."""
         several = frame["_answer"].duplicated(keep=False)
-        if not several.any() or duplicates == "keep":
+        if kind == "labels" and (duplicates == "keep" or not several.any()):
             return frame, duplicates
-        repeated, n = (
-            _repeated(frame, ["item", "annotator"], duplicates),
-            frame.loc[several, "_answer"].nunique(),
-        )
-        if duplicates == "error":
-            raise InputError(
-                f"{n} answers choose several labels, which are no repeats, and {len(repeated)} annotations are "
-                f"repeated; {say('duplicates', 'keep')} keeps all, {say('duplicates', 'first')} (or last) one "
-                "annotation of an item by an annotator, with all of its choices"
-            )
-        self.notes.append(f"{n} answers choose several labels: all choices are kept")
-        return self._without(repeated, frame), "keep"
-
-    def _one_ranking(self, frame: Any, names: list[str], duplicates: Duplicates) -> Any:
-        """Keep the rows of one ranking of each item by each annotator, whose columns are `names`."""
-        repeated = _repeated(frame, names, duplicates)
-        if len(repeated) and duplicates in ("error", "keep"):
+        answers = frame.drop_duplicates("_answer")
+        repeated = answers[answers.duplicated(names, keep="last" if duplicates == "last" else "first")]
+        if kind == "labels":
+            n = frame.loc[several, "_answer"].nunique()
+            self.notes.append(f"{n} answers choose several labels: all choices are kept")
+            if duplicates == "error":
+                raise InputError(
+                    f"{n} answers choose several labels, which are no repeats, and {len(repeated)} annotations are "
+                    f"repeated; {say('duplicates', 'keep')} keeps all, {say('duplicates', 'first')} (or last) one "
+                    "annotation of an item by an annotator, with all of its choices"
+                )
+        elif len(repeated) and duplicates in ("error", "keep"):
             what, who = repeated[names].iloc[0]
             raise InputError(
                 f"{place_of(item=what, annotator=who)}: ranked more than once ({len(repeated)} repeated rankings in "
                 f"all); {say('duplicates', 'first')} (or last) takes one of them"
             )
-        return self._without(repeated, frame)
-
-    def _without(self, repeated: Any, frame: Any) -> Any:
         self.count_repeats(len(repeated))
-        return frame[~frame["_answer"].isin(repeated["_answer"])]
+        return frame[~frame["_answer"].isin(repeated["_answer"])], "keep"
 
     def marked(self, question: str | None) -> pd.DataFrame | None:
         """Make the table of spans that `Labels.from_spans` takes, None where the question has none.
@@ -202,28 +217,6 @@ class Found:
         if number:
             self.left_out["repeated annotations of an item by an annotator"] += number
 
-    def _one_value_a_row(self, frame: Any, wanted: Wanted) -> tuple[Any, bool]:
-        """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
-        frame = frame.assign(_answer=range(len(frame)))
-        if not LISTS.isdisjoint(map(type, frame["label"])):
-            empty = frame["label"].map(lambda value: type(value) in LISTS and len(value) == 0)
-            self.left_out["answers that chose nothing"] += int(empty.sum())
-            frame = frame[~empty].explode("label")
-        values = wanted.cleaned(frame["label"])
-        missing = pd.isna(values)
-        self.left_out["answers without a value"] += int(missing.sum())
-        frame, values = frame[~missing].reset_index(drop=True), values[~missing]
-        kinds = set(map(type, values))
-        if kinds == {dict} and all({"rank", "value"} <= value.keys() for value in values):
-            ranks, named = zip(*((value["rank"], value["value"]) for value in values))
-            return frame.assign(label=objects(named), rank=ranks), True
-        if nested := kinds & {dict, *LISTS}:
-            first = next(value for value in values if type(value) in nested)
-            raise InputError(
-                f"an answer is {shorten([first])}, not a label or a number; choose another question"
-            )
-        return frame.assign(label=values), False
-
     def predictions(self, labels: Any, items: Iterable[Any] = ()) -> Predictions | None:
         """Make the predictions, None where the file holds none; other items have missing labels."""
         if not self.outputs:
@@ -240,18 +233,21 @@ class Found:
         frame = pd.concat([frame.drop(columns="score"), others.assign(model=self.outputs[0][0])])
         return Predictions.from_long(frame, labels=labels)
 
-    def annotators(self) -> Annotators | None:
-        """Make the table of the annotators' features, None where the file has none."""
-        if not self.features:
-            return None
-        rows = [{"annotator": name, **features} for name, features in self.features.items()]
-        return Annotators.from_table(pd.DataFrame(rows))
 
+def _readings(frame: Any, columns: Columns) -> Any:
+    """Number of the ranking of each row: where the best rank comes again after others, a second one begins.
 
-def _repeated(frame: Any, names: list[str], duplicates: Duplicates) -> Any:
-    """First rows of the answers that repeat one of the same item and annotator; `_answer` tells answers apart."""
-    answers = frame.drop_duplicates("_answer")
-    return answers[answers.duplicated(names, keep="last" if duplicates == "last" else "first")]
+    Only where every ranking of an item by an annotator has ranks that rise in the order of the rows.
+    """
+    keys = [frame[columns.item], frame[columns.annotator]]
+    ranks: Any = pd.to_numeric(frame[columns.rank], errors="coerce")
+    best = ranks == ranks.groupby(keys).transform("min")
+    starts = best & (best.groupby(keys).cumsum() > 1) & ~best.groupby(keys).shift(fill_value=True)
+    reading = starts.groupby(keys).cumsum()
+    of_reading = ranks.groupby([*keys, reading])
+    rises = (of_reading.transform("nunique") > 1) & ~(of_reading.diff() < 0)
+    reading = reading.where(rises.groupby(keys).transform("all"), 0)
+    return frame.groupby([*keys, reading], dropna=False).ngroup()
 
 
 def _one_question(questions: Iterable[str], wanted: str | None, source: str) -> str:

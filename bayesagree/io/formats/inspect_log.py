@@ -19,7 +19,6 @@ def read(file: File, question: str | None) -> Found:
             found.left_out["failed samples"] += 1
             continue
         item = sample["id"] if epochs == 1 else f"{sample['id']} (epoch {sample.get('epoch', 1)})"
-        found.system[item] = system
         kept = [one["answer"] for one in (sample.get("scores") or {}).values() if one.get("answer") is not None]
         if kept:
             found.outputs.append((system, sample["id"], kept[0], None))

@@ -28,7 +28,7 @@ def recognise(file: File) -> bool:
 
 def read(file: File, question: str | None) -> Found:
     """Read one comparison per row; a row of the pairs of MT-Bench has two games, one in either order."""
-    table: Any = pd.DataFrame(file.json) if file.json is not None else file.table
+    table: Any = file.table
     names = list(map(str, table.columns))
     (first, second), winner = sides_of(names) or SIDES[0], _one_of(WINNERS, names)
     texts = len({*table[first], *table[second]}) if first == "response_a" else 0

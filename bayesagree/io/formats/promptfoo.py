@@ -17,7 +17,6 @@ def read(file: File, question: str | None) -> Found:
         name = str((provider.get("label") or provider.get("id")) if isinstance(provider, dict) else provider)
         system = name if row.get("promptIdx", 0) == 0 else f"{name}, prompt {row['promptIdx']}"
         item = f"test {row['testIdx']}, {system}"
-        found.system[item] = system
         grading = row.get("gradingResult") or {}
         components = grading.get("componentResults") or [grading | {"pass": row["success"]}]
         for number, component in enumerate(components):

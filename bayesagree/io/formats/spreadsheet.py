@@ -5,6 +5,7 @@ Columns of other names than ours are guessed where exactly one fits, and the not
 
 import json
 import re
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.errors import InputError, one_of, say, shorten
-from bayesagree.io.formats._file import TABLES, File
+from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, in_levels, naming
 from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabulary
 
@@ -26,7 +27,31 @@ LAYOUTS = ("long", "wide", "counts", "lists", "places")
 TIED = " / "
 
 
-def layout(name: str, table: Any, columns: Columns, *, rated: bool) -> str:
+def read(file: File, columns: Columns, wanted: Wanted, layout: str | None) -> tuple[str, Found]:
+    """Read a table in one of the layouts, and return which."""
+    found, table = Found(), pd.DataFrame(file.table)
+    if table.shape[1] > MOST_COLUMNS:
+        raise InputError(
+            f"{file.name} has {table.shape[1]} columns, more than {MOST_COLUMNS}; write one row per annotation, with "
+            "columns item, annotator and label (or rating)"
+        )
+    table = table.set_axis([str(name) for name in table.columns], axis=1)
+    columns = columns.guessed(table, found.notes)
+    if wanted.kind is None and wanted.scale and columns.rating not in table and columns.label in table:
+        columns = columns._replace(rating=columns.label)
+        found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
+    layout = layout or _layout(file.name, table, columns, wanted)
+    if layout != "long" and columns.item not in table.columns and (key := only_key(table)) is not None:
+        columns = columns._replace(item=key)
+        found.notes.append(f"column {key!r} is taken for the item: it names every row once")
+    if layout == "long":
+        wanted = wanted._replace(kind=_kind_of(file.name, table, columns, wanted))
+    with naming(file.name, str(wanted.kind) if layout == "long" else layout):
+        found.container = _LAYOUTS[layout](table, columns, wanted, found)
+    return layout, found
+
+
+def _layout(name: str, table: Any, columns: Columns, wanted: Wanted) -> str:
     """Return the layout of a table; refuse one whose cells may be counts or labels by one annotator a column."""
     names = set(table.columns)
     if columns.annotator in names and not names & set(columns[2:]) and _places(table):
@@ -35,7 +60,7 @@ def layout(name: str, table: Any, columns: Columns, *, rated: bool) -> str:
         return "lists"
     if names & set(columns[1:]) or len((cells := _cells(table, columns)).columns) < 2:
         return "long"
-    if is_number(cells) and not rated:
+    if is_number(cells) and wanted.scale is None and wanted.kind != "ratings":
         raise InputError(
             f"{name} has the columns {shorten(table.columns, 20)}, and all of {shorten(cells.columns)} are numbers: "
             f"pass {say('format', 'counts')} if they are labels and the cells counts, {say('format', 'wide')} if they "
@@ -45,67 +70,26 @@ def layout(name: str, table: Any, columns: Columns, *, rated: bool) -> str:
     return "wide"
 
 
-def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> Found:
-    """Read a table in one of the layouts."""
-    found = Found()
-    table: Any = file.table
-    if table is None:
-        raise InputError(f"{file.name} is not a table; layouts are for {', '.join(TABLES)}")
-    if table.shape[1] > MOST_COLUMNS:
-        raise InputError(
-            f"{file.name} has {table.shape[1]} columns, more than {MOST_COLUMNS}; write one row per annotation, with "
-            "columns item, annotator and label (or rating)"
-        )
-    table = table.set_axis([str(name) for name in table.columns], axis=1)
-    with naming(file.name, "a table"):
-        columns = columns.guessed(table, found.notes)
-    if (
-        wanted.kind is None
-        and wanted.scale is not None
-        and columns.rating not in table
-        and columns.label in table
-    ):
-        columns, wanted = columns._replace(rating=columns.label), wanted._replace(kind="ratings")
-        found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
-    elif wanted.kind is None and columns.label == columns.rating:
-        wanted = wanted._replace(kind="labels")
-    rated = wanted.scale is not None or wanted.kind == "ratings"
-    found.layout = layout_ or layout(file.name, table, columns, rated=rated)
-    if found.layout != "long" and columns.item not in table.columns and only_key(table) is not None:
-        columns = columns._replace(item=str(only_key(table)))
-        found.notes.append(f"column {columns.item!r} is taken for the item: it names every row once")
-    what = found.layout
-    if what == "long":
-        what = _kind_of(file.name, table, columns, wanted)
-        wanted = wanted._replace(kind=what)
-    with naming(file.name, what):
-        found.container = _LAYOUTS[found.layout](table, columns, wanted, found)
-    return found
-
-
 def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     kind = one_of(wanted.kind or "labels", "kind", ("labels", "ratings", "rankings"))
     if columns.annotator is None and kind != "labels":
         raise InputError(f"annotator=None is for labels; {kind} need the column that names the annotator")
-    value = columns.rating if kind == "ratings" else columns.label
-    if value in table.columns and wanted.cleans:
-        table = table.assign(**{value: wanted.cleaned(table[value].tolist())})
-    if wanted.merge_similar:
-        names = [name for name in (columns.item, columns.annotator) if name in table.columns]
-        table = table.assign(**{str(name): wanted.spelled(table[name]) for name in names})
-    if empty := int(table[value].isna().sum()) if value in table.columns else 0:
-        found.left_out[f"rows without a {kind.removesuffix('s')}"] += empty
-    if kind == "rankings" and {*columns[:3], columns.rank} <= {*table.columns}:
-        table = table[table[columns.label].notna()]
-        table = table.assign(_answer=_reading(table, columns))
-    way_out = f", or {say('label', columns.rating)} if they name labels"
-    return found.made(table, columns, wanted, kind, way_out)
+    return found.made(table, columns, wanted, kind, f", or {say('label', columns.rating)} if they name labels")
 
 
 def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     """One column per annotator: the values of all columns are of one kind."""
-    cells = _all_cells(table, columns, found)
-    axes: Any = {"items": _items(table, columns), "annotators": list(map(str, cells.columns))}
+    others, cells = _others(table, columns), _cells(table, columns)
+    if len(cells.columns) < 2:  # the layout is certain
+        cells = others
+    elif away := [name for name in others.columns if name not in cells.columns]:
+        found.notes.append(f"not read, since they share few values with the others: {shorten(away)}")
+        if len(away) > 1 and set(_places(table)) & set(cells.columns):
+            found.notes.append(
+                f"columns {shorten(_places(table))} may be places of rankings: name the columns of items and "
+                f"annotators, {say('item')} and {say('annotator')}"
+            )
+    axes: Any = {"items": _items(table, columns), "annotators": cells.columns.tolist()}
     values = wanted.cleaned(cells.to_numpy(dtype=object).ravel()).reshape(cells.shape)
     if wanted.scale is None and wanted.kind != "ratings":
         return Labels.from_matrix(values, **axes, labels=wanted.labels, ordered=wanted.ordered)
@@ -115,14 +99,13 @@ def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
 
 def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     """One column per label; annotators are unknown."""
-    others = table.loc[:, [name for name in table.columns if name != columns.item]]
+    others = _others(table, columns)
     cells = others.select_dtypes("number")
-    away = [str(name) for name in others.columns if name not in cells.columns]
-    if away:
+    if away := [name for name in others.columns if name not in cells.columns]:
         found.notes.append(f"not read, since they are no counts: {shorten(away)}")
     if cells.shape[1] == 0:
         raise InputError(f"no column holds counts; the table has {shorten(table.columns, 20)}")
-    names: Any = list(map(str, cells.columns)) if wanted.labels is None else wanted.labels
+    names: Any = cells.columns.tolist() if wanted.labels is None else wanted.labels
     array, items = cells.fillna(0).to_numpy(), _items(table, columns)
     return Labels.from_counts(array, items=items, labels=names, ordered=wanted.ordered)
 
@@ -132,27 +115,24 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     name = _list_column(table, columns)
     if name is None:
         raise InputError(f"no column holds lists; the table has {shorten(table.columns, 20)}")
-    items = _items(table, columns)
-    if isinstance(_first(table[name]), dict):
-        found.notes.append(f"objects of numbers in {name!r} are taken for counts by label")
-    frame: Any = pd.DataFrame({"item": items, "label": [_as_list(cell) for cell in table[name]]})
-    by_case = {str(c).lower(): c for c in table.columns}
+    by_case = {c.lower(): c for c in table.columns}
     known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
+    columns_of = {"label": name} | ({} if known is None else {"who": known})
+    cells = {role: [_as_list(cell) or [None] for cell in table[of]] for role, of in columns_of.items()}
+    sizes = list(map(len, cells["label"]))
+    for row, (size, people) in enumerate(zip(sizes, cells.get("who", ()))):
+        if len(people) != size:
+            raise InputError(
+                f"row {row}: {size} annotations in {name!r} and {len(people)} annotators in {known!r}; they must be "
+                "parallel lists"
+            )
+    parts = {role: list(chain.from_iterable(of)) for role, of in cells.items()}
+    rows = pd.DataFrame({"item": np.repeat(_items(table, columns), sizes)} | parts)
     if known is None:
         found.notes.append("no column names the annotators: the votes per item are counted")
-        rows = frame.explode("label", ignore_index=True)
         return _long(rows, Columns(annotator=None), wanted._replace(kind="labels"), found)
-    frame["annotator"] = [_as_list(cell) for cell in table[known]]
-    uneven = frame["label"].map(len) != frame["annotator"].map(len)
-    if uneven.any():
-        row = int(uneven.to_numpy().argmax())
-        raise InputError(
-            f"row {row}: {len(frame['label'][row])} annotations in {name!r} and {len(frame['annotator'][row])} "
-            f"annotators in {known!r}; they must be parallel lists"
-        )
-    rows = frame.explode(["label", "annotator"], ignore_index=True)
-    kind = "labels" if wanted.scale is None else "ratings"
-    return _long(rows, Columns(rating="label"), wanted._replace(kind=wanted.kind or kind), found)
+    kind = wanted.kind or ("labels" if wanted.scale is None else "ratings")
+    return _long(rows, Columns(annotator="who", rating="label"), wanted._replace(kind=kind), found)
 
 
 def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
@@ -161,35 +141,20 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     if not places:
         raise InputError(f"no columns end in 1, 2, ...; the table has {shorten(table.columns, 20)}")
     found.notes.append(f"columns {shorten(places)} are taken for the places of rankings, {TIED!r} for a tie")
-    rows = table.melt([columns.item, columns.annotator], places, "rank", columns.label).dropna(
-        subset=columns.label
+    table = table.set_axis(
+        [places.index(name) + 1 if name in places else name for name in table.columns], axis=1
     )
+    keys, ranks = [columns.item, columns.annotator], [*range(1, len(places) + 1)]
+    rows = table.melt(keys, ranks, columns.rank, columns.label).dropna(subset=columns.label)
     rows[columns.label] = [cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]]
-    rows = rows.explode(columns.label).assign(**{columns.rank: lambda t: t["rank"].map(places.index) + 1})
-    return _long(rows.reset_index(drop=True), columns, wanted._replace(kind="rankings"), found)
-
-
-def _reading(table: Any, columns: Columns) -> Any:
-    """Number of the ranking of each row: where the best rank comes again after others, a second one begins.
-
-    Only where every ranking of an item by an annotator has ranks that rise in the order of the rows.
-    """
-    keys = [table[columns.item], table[columns.annotator]]
-    ranks: Any = pd.to_numeric(table[columns.rank], errors="coerce")
-    best = ranks == ranks.groupby(keys).transform("min")
-    starts = best & (best.groupby(keys).cumsum() > 1) & ~best.groupby(keys).shift(fill_value=True)
-    reading = starts.groupby(keys).cumsum()
-    of_reading = ranks.groupby([*keys, reading])
-    rises = (of_reading.transform("nunique") > 1) & ~(of_reading.diff() < 0)
-    reading = reading.where(rises.groupby(keys).transform("all"), 0)
-    return table.groupby([*keys, reading], dropna=False).ngroup()
+    return found.made(rows.explode(columns.label, ignore_index=True), columns, wanted, "rankings")
 
 
 def _places(table: Any) -> list[str]:
     """Columns of one name that end in 1, 2, ..., in this order; none where several names do."""
     found: dict[str, dict[int, str]] = {}
     for name in table.columns:
-        if numbered := re.fullmatch(r"(.*?\D)[ _.-]*(\d+)", str(name)):
+        if numbered := re.fullmatch(r"(.*?\D)[ _.-]*(\d+)", name):
             found.setdefault(numbered[1], {})[int(numbered[2])] = name
     whole = [of for of in found.values() if len(of) > 1 and sorted(of) == [*range(1, len(of) + 1)]]
     return [whole[0][place] for place in sorted(whole[0])] if len(whole) == 1 else []
@@ -197,19 +162,18 @@ def _places(table: Any) -> list[str]:
 
 def _kind_of(name: str, table: Any, columns: Columns, wanted: Wanted) -> Kind:
     """Return what the rows are; comparisons are the pairs of rankings."""
-    kind, has = (
-        wanted.kind,
-        {role for role in ("label", "rating", "rank") if getattr(columns, role) in table.columns},
-    )
+    kind, has = wanted.kind, {role for role in columns._fields[2:] if getattr(columns, role) in table.columns}
     if kind == "comparisons" and "rank" not in has:
         raise InputError(
             f"{name} has the columns {shorten(table.columns, 20)}: comparisons are rows of left, right and winner (or "
             "model_a, model_b, winner), or rankings with a rank; Comparisons.from_long(table, first=..., second=..., "
             "winner=...) reads columns of other names"
         )
-    if kind == "comparisons" or (kind is None and has >= {"rank", "label"}):
+    if kind == "comparisons" or (kind is wanted.scale is None and has >= {"rank", "label"}):
         return "rankings"
-    if kind is None and has >= {"rating", "label"} and wanted.scale is None:
+    if kind is wanted.scale is None and has >= {"rating", "label"}:
+        if columns.label == columns.rating:
+            return "labels"
         raise InputError(
             f"{name} has both a label column {columns.label!r} and a rating column {columns.rating!r}; "
             f"pass {say('kind', 'labels')} or {say('kind', 'ratings')} with {say('scale')}"
@@ -223,42 +187,29 @@ def _kind_of(name: str, table: Any, columns: Columns, wanted: Wanted) -> Kind:
     )
 
 
+def _others(table: Any, columns: Columns) -> Any:
+    """All columns but that of the items."""
+    return table.drop(columns=columns.item, errors="ignore")
+
+
 def _cells(table: Any, columns: Columns) -> Any:
     """Columns of annotators or labels: those that share their values."""
     item = columns.item if columns.item in table.columns else only_key(table)
-    others = table.loc[:, [name for name in table.columns if name != item]]
+    others = table.drop(columns=[item], errors="ignore")
     return others[vocabulary(others)]
 
 
-def _all_cells(table: Any, columns: Columns, found: Found) -> Any:
-    """The same where the layout is certain; if no values are shared, all columns but the items."""
-    cells = _cells(table, columns)
-    others = [name for name in table.columns if name != columns.item]
-    if len(cells.columns) < 2:
-        return table[others]
-    away = [str(name) for name in others if name not in cells.columns]
-    if away:
-        found.notes.append(f"not read, since they share few values with the others: {shorten(away)}")
-    if len(away) > 1 and set(_places(table)) & set(cells.columns):
-        found.notes.append(
-            f"columns {shorten(_places(table))} may be places of rankings: name the columns of items and annotators, "
-            f"{say('item')} and {say('annotator')}"
-        )
-    return cells
-
-
-def _items(table: Any, columns: Columns) -> list[Any]:
+def _items(table: Any, columns: Columns) -> Any:
     """Names of the items, each once; without a column of them, the numbers of the rows."""
-    if columns.item not in table.columns:
-        return list(range(len(table)))
-    return names_array(table[columns.item].tolist(), "item").tolist()
+    known = columns.item in table.columns
+    return names_array(table[columns.item].tolist(), "item") if known else np.arange(len(table))
 
 
 def _list_column(table: Any, columns: Columns) -> str | None:
-    """Name of the column of lists (or of counts by label): by its name, else the only one there is."""
+    """Name of the column of lists: by its name, else the only one there is."""
     lists = [name for name in table.columns if _as_list(_first(table[name]), strict=False) is not None]
-    named = [name for name in lists if str(name).lower() in LISTS | {columns.label, columns.rating}]
-    others = [name for name in lists if str(name).lower() not in ANNOTATOR_LISTS]
+    named = [name for name in lists if name.lower() in LISTS | {columns.label, columns.rating}]
+    others = [name for name in lists if name.lower() not in ANNOTATOR_LISTS]
     return named[0] if named else others[0] if len(others) == 1 else None
 
 
@@ -270,8 +221,6 @@ def _first(cells: Any) -> Any:
 def _as_list(cell: Any, *, strict: bool = True) -> Any:
     if isinstance(cell, list | tuple | np.ndarray):
         return list(cell)
-    if isinstance(cell, dict) and cell and all(isinstance(n, int) or n is None for n in cell.values()):
-        return [label for label, number in cell.items() for _ in range(number or 0)]  # counts by label
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         try:
             return list(json.loads(cell if '"' in cell or "'" not in cell else cell.replace("'", '"')))
