@@ -43,12 +43,12 @@ class Content(NamedTuple):
     extra: Mapping[str, Any] = {}
 
 
-def by_item(rows: pd.DataFrame, value: str, item: str = "item", name: str = "gold") -> pd.Series:
+def by_item(rows: Any, value: str, item: str = "item", name: str = "gold") -> pd.Series:
     """Return one value per item, from rows in which an item may come several times."""
     return rows.drop_duplicates(item).set_index(item)[value].rename(name)
 
 
-def features(rows: pd.DataFrame, annotator: str, columns: list[str]) -> pd.DataFrame:
+def features(rows: Any, annotator: str, columns: list[str]) -> pd.DataFrame:
     """Return one row per annotator with the given columns."""
     return rows.drop_duplicates(annotator).set_index(annotator)[columns].rename_axis("annotator")
 

@@ -1,5 +1,7 @@
 """Readers of the data sets: labels first, then ratings, then rankings."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -27,7 +29,7 @@ def cifar10h() -> Content:
 def chaosnli() -> Content:
     """Read the 100 labels of each SNLI pair and five classifiers."""
     data, models = arrays("chaosnli-snli/chaosnli.npz"), arrays("chaosnli-snli/model_probs.npz")
-    names = {"items": list(data["uid"]), "labels": list(data["class_names"])}
+    names: Any = {"items": list(data["uid"]), "labels": list(data["class_names"])}
     models.pop("part")
     return Content(
         Labels.from_counts(data["counts"], **names),
@@ -114,7 +116,7 @@ def ratings(
     path: str, item: str, annotator: str, rating: str, low: str, high: str, step: str | None = None
 ) -> Content:
     """Read ratings between `low` and `high`, one a row, whose columns have these names."""
-    names = {"item": item, "annotator": annotator, "rating": rating}
+    names: Any = {"item": item, "annotator": annotator, "rating": rating}
     scale = float(low), float(high)
     rows = table(path)
     return Content(Ratings.from_long(rows, **names, scale=scale, step=None if step is None else float(step)))
@@ -137,7 +139,7 @@ def snow_affect(emotion: str | None = None) -> Content:
         rows = rows[(rows["question"] - 1) // 100 == (*EMOTIONS, "valence").index(emotion)]
     scale = (-100, 100) if emotion == "valence" else (0, 100)
     found = Ratings.from_long(rows, item="question", annotator="worker", rating="answer", scale=scale, step=1)
-    return Content(found, None, by_item(truth[truth["question"].isin(rows["question"])], "truth", "question"))
+    return Content(found, None, by_item(truth[np.isin(truth["question"], found.items)], "truth", "question"))
 
 
 def truthfulness(name: str, low: str, high: str) -> Content:

@@ -21,6 +21,7 @@ M. Wolf, "Exact and approximate stepdown methods for multiple hypothesis testing
 from typing import NamedTuple
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Integers
@@ -60,46 +61,41 @@ def standing(*merits: Floats, prob: float = 0.95) -> Standing:
     probability(prob, "ci_prob")
     known = [draws[np.isfinite(draws).all(axis=1)] for draws in merits]
     n_models = merits[0].shape[1]
-    if n_models == 1 or any(len(draws) < 2 for draws in known):
-        return Standing(np.ones(n_models, np.int64), np.full(n_models, n_models), np.ones(n_models, np.int64))
+    one = np.ones(n_models, np.int64)
+    if n_models == 1 or min(map(len, known)) < 2:
+        return Standing(one, n_models * one, one)
     order = np.argsort(-known[0].mean(axis=0), kind="stable")
     drawn = [shrunk(draws) for draws in known]
-    low, high = zip(*(joint_rank_sets(draws, prob) for draws in drawn))
-    sure = np.logical_and.reduce([surely_better(draws[:, order], prob) for draws in drawn])
+    low, high = np.stack([joint_rank_sets(draws, prob) for draws in drawn], axis=1)
+    sure = np.all([surely_better(draws[:, order], prob) for draws in drawn], axis=0)
     parted = [sure[:at, at:].all() for at in range(1, n_models)]
-    tier = np.empty(n_models, np.int64)
-    tier[order] = 1 + np.append(0, np.cumsum(parted))
-    return Standing(np.stack(low).min(axis=0), np.stack(high).max(axis=0), tier)
+    return Standing(low.min(axis=0), high.max(axis=0), np.cumsum(np.append(1, parted))[np.argsort(order)])
 
 
 def shrunk(draws: Floats) -> Floats:
     """Return draws (sample, model) of scores that share a mean and a spread."""
-    n_draws, n_models = draws.shape
-    contrasts = np.linalg.qr(np.column_stack([np.ones(n_models), np.eye(n_models)[:, 1:]]))[0][:, 1:]
-    apart = draws @ contrasts
-    mean = apart.mean(axis=0)
-    variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(apart, rowvar=False)))
-    variance = np.maximum(variance, 0.0)
-    centre, noise = mean @ axes, (apart - mean) @ axes
+    middle = draws.mean(axis=1, keepdims=True)
+    noise = np.cov(draws - middle, rowvar=False)
+    # What all models have in common has the largest eigenvalue, and is left out.
+    variance, axes = np.linalg.eigh(noise + noise.trace() + 1e-30)
+    variance, axes = np.maximum(variance[:-1], 0.0), axes[:, :-1]
+    centre = draws.mean(axis=0) @ axes
     quantile = (np.arange(SPREADS) + 0.5) / SPREADS
-    spread = np.sqrt(variance.mean() + 1e-30) * quantile / (1 - quantile)
-    total = variance[:, None] + spread**2
-    log_weight = -(np.log(total) + centre[:, None] ** 2 / total).sum(axis=0) / 2
-    cumulative = np.cumsum(np.exp(log_weight - log_weight.max()))
+    spread = (variance.mean() + 1e-30) * (quantile / (1 - quantile)) ** 2
+    total = variance[:, None] + spread
+    weight = sp.special.softmax(-(np.log(total) + centre[:, None] ** 2 / total).sum(axis=0) / 2)
     # Multiples of the golden section spread the values of tau evenly over the draws, whatever their order.
-    place = np.searchsorted(cumulative / cumulative[-1], np.arange(n_draws) * (np.sqrt(5) - 1) / 2 % 1)
-    kept = spread[np.minimum(place, SPREADS - 1), None] ** 2
+    place = np.searchsorted(np.cumsum(weight), np.arange(len(draws)) * (np.sqrt(5) - 1) / 2 % 1)
+    kept = spread[np.minimum(place, SPREADS - 1), None]
     kept = kept / (variance + kept)
-    moved = (kept * centre + np.sqrt(kept) * noise) @ (contrasts @ axes).T
-    return np.round(draws.mean(axis=1, keepdims=True) + moved, 12)  # what rounding parts is a tie
+    moved = (kept * centre + np.sqrt(kept) * (draws @ axes - centre)) @ axes.T
+    return np.round(middle + moved, 12)  # what rounding parts is a tie
 
 
 def places(scores: Floats) -> tuple[Integers, Integers]:
     """Return the first and last place, from 1, that each model fills in each draw, shape (sample, model)."""
-    columns = range(scores.shape[1])
-    better = np.stack([(scores > scores[:, [m]]).sum(axis=1) for m in columns], axis=1)
-    as_good = np.stack([(scores >= scores[:, [m]]).sum(axis=1) for m in columns], axis=1)
-    return better + 1, as_good
+    first, last = (sp.stats.rankdata(-scores, by, axis=1).astype(np.int64) for by in ("min", "max"))
+    return first, last
 
 
 def rank_probabilities(scores: Floats) -> Floats:
@@ -110,18 +106,10 @@ def rank_probabilities(scores: Floats) -> Floats:
     scores
         Higher is better, shape (sample, model). Models with equal scores in a draw share the places they fill.
     """
-    return _shares(*places(scores))
-
-
-def _shares(first: Integers, last: Integers) -> Floats:
-    """Return the probability of each place from those that models fill."""
-    n_draws, n_models = first.shape
-    share = 1 / (last - first + 1)
-    gained, lost = (
-        np.stack([np.bincount(at[:, m], share[:, m], n_models + 1) for m in range(n_models)])
-        for at in (first - 1, last)
-    )
-    return np.maximum(np.cumsum(gained - lost, axis=1)[:, :-1], 0.0) / n_draws
+    first, last = places(scores)
+    each = 1 / (last - first + 1)
+    at = range(1, scores.shape[1] + 1)
+    return np.stack([np.mean(((first <= r) & (r <= last)) * each, axis=0) for r in at], axis=1)
 
 
 def rank_sets(shares: Floats, prob: float = 0.95) -> tuple[Integers, Integers]:
@@ -137,21 +125,19 @@ def rank_sets(shares: Floats, prob: float = 0.95) -> tuple[Integers, Integers]:
     >>> rank_sets(np.array([[0.9, 0.1, 0.0], [0.1, 0.3, 0.6]]), 0.85)
     (array([1, 2]), array([1, 3]))
     """
-    n_models, n_ranks = shares.shape
-    below = np.concatenate([np.zeros((n_models, 1)), np.cumsum(shares, axis=1)], axis=1)
-    first, last = np.ones(n_models, np.int64), np.full(n_models, n_ranks)
-    for width in range(n_ranks - 1, 0, -1):
+    below = np.cumsum(np.pad(shares, ((0, 0), (1, 0))), axis=1)
+    first, last = np.ones(len(shares), np.int64), np.full(len(shares), shares.shape[1])
+    for width in range(shares.shape[1] - 1, 0, -1):
         mass = below[:, width:] - below[:, :-width]
         enough = mass.max(axis=1) >= prob - 1e-9  # what sums of shares lack by rounding
-        first = np.where(enough, mass.argmax(axis=1) + 1, first)
-        last = np.where(enough, first + width - 1, last)
+        first[enough] = mass.argmax(axis=1)[enough] + 1
+        last[enough] = first[enough] + width - 1
     return first, last
 
 
 def joint_rank_sets(scores: Floats, prob: float = 0.95) -> tuple[Integers, Integers]:
     """Return intervals of places of one level, the smallest that all hold together in `prob` of the draws."""
-    first, last = places(scores)
-    shares = _shares(first, last)
+    (first, last), shares = places(scores), rank_probabilities(scores)
     for level in 1 - np.geomspace(1 - prob, (1 - prob) / 100, 25):
         low, high = rank_sets(shares, level)
         if ((first <= high) & (last >= low)).all(axis=1).mean() >= prob:
@@ -162,18 +148,14 @@ def joint_rank_sets(scores: Floats, prob: float = 0.95) -> tuple[Integers, Integ
 def surely_better(scores: Floats, prob: float = 0.95) -> NDArray[np.bool_]:
     """Return which model is better than which, (model, other_model), by a band that holds all differences together."""
     n_models = scores.shape[1]
-    first, second = np.triu_indices(n_models, 1)
-    some = scores[:: max(1, len(scores) * first.size // DIFFERENCES)]
-    apart = some[:, first] - some[:, second]
+    pairs = np.triu_indices(n_models, 1)
+    some = scores[:: max(1, len(scores) * pairs[0].size // DIFFERENCES)]
+    apart = some[:, pairs[0]] - some[:, pairs[1]]
     mean, spread = apart.mean(axis=0), np.maximum(apart.std(axis=0), 1e-12)
-    apart = np.abs(apart - mean) / spread
-    open_ = np.ones(first.size, bool)
-    while open_.any():
-        limit = np.quantile(apart[:, open_].max(axis=1), prob)
-        new = open_ & (np.abs(mean) > limit * spread)
-        if not new.any():
-            break
-        open_ &= ~new
-    better = np.zeros((n_models, n_models), bool)
-    better[first, second], better[second, first] = ~open_ & (mean > 0), ~open_ & (mean < 0)
-    return better
+    apart, far = np.abs(apart - mean) / spread, np.abs(mean) / spread
+    near = np.ones(far.size, bool)
+    while near.any() and (new := near & (far > np.quantile(apart[:, near].max(axis=1), prob))).any():
+        near &= ~new
+    sign = np.zeros((n_models, n_models))
+    sign[pairs] = np.where(near, 0, mean)
+    return sign > sign.T

@@ -70,35 +70,65 @@ def truth_draws(
         threshold, or no posterior at all.
     """
     tree = _as_tree(truth)
-    posterior, pseudo = tree["posterior"].to_dataset(), PseudoLabel.of(tree)
-    if "top_label" in posterior and not plausibility:
-        return _from_top_label(tree, posterior["top_label"], depth)
-    if "plausibility" not in posterior and plausibility:
-        raise InputError(
-            "all plausibilities are needed, but this result keeps "
-            f"{', '.join(map(str, posterior))}; draw the posterior of labels or rankings without top_labels="
+    kept = [str(name) for name in tree["posterior"].data_vars]
+    if "top_label" in kept and not plausibility:
+        if depth > (most := tree["posterior"]["top_label"].sizes["rank"]):
+            raise InputError(
+                f"the top {depth} labels are needed, but only {most} were kept; pass top_labels={depth}"
+            )
+        return _draws(
+            tree,
+            ["top_label"],
+            names_of(tree, "category"),
+            lambda items, top: DrawBlock(items, top[:, :, :depth]),
         )
-    if "mean" in posterior:
-        return _from_mean(posterior, threshold)
-    if "plausibility" not in posterior:
-        raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
-    labels = plausibility_draws(tree, slice(0))["category"].values
+    if "mean" in kept and not plausibility:
+        if threshold is None:
+            raise InputError(
+                "ratings have no labels; pass threshold=c to ask whether the mean is below c or not"
+            )
+        return number_draws(tree, threshold, keep=False)
+    if "plausibility" not in kept:
+        raise InputError(
+            f"plausibilities are needed, but this result keeps {', '.join(kept)}; draw the posterior of labels or "
+            "rankings without top_labels="
+        )
+    pseudo, labels = PseudoLabel.of(tree), plausibility_draws(tree, slice(0))["category"].values
     if depth > labels.size:
         raise InputError(f"the top {depth} labels do not exist: there are {labels.size}")
 
-    def read(items: slice) -> DrawBlock:
-        values = np.asarray(_in_memory(_plausibility(tree, items)), np.float64)
+    def block(items: slice, drawn: NDArray[Any]) -> DrawBlock:
+        values = drawn.astype(np.float64, copy=False)
         if np.isnan(values).any():
             raise InputError(
                 f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items"
             )
         if pseudo is None:
-            by_item = _by_item(values)
-            return DrawBlock(items, best_labels(by_item, depth), plausibility=by_item if plausibility else None)
-        by_item = _by_item(pseudo.split(values, items)) if plausibility else None
-        return DrawBlock(items, pseudo.best(values, items, depth), plausibility=by_item)
+            return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
+        chain = values.swapaxes(0, 1)[None]
+        split = pseudo.split(chain, items)[0].swapaxes(0, 1) if plausibility else None
+        return DrawBlock(items, pseudo.best(chain, items, depth), plausibility=split)
 
-    return _draws(posterior["plausibility"], labels, read)
+    return _draws(tree, ["plausibility"], labels, block)
+
+
+def number_draws(truth: Truth, threshold: float | None = None, *, keep: bool = True) -> TruthDraws:
+    """Return the draws of the number that is the truth of each item, and the sides of a threshold that they are on."""
+    tree = _as_tree(truth)
+    posterior = tree["posterior"].to_dataset()
+    if "mean" not in posterior and "item_mean" in posterior:  # of common agreement
+        posterior = posterior.rename(item_mean="mean")
+    if "mean" not in posterior:
+        kept = ", ".join(map(str, posterior))
+        raise InputError(f"numbers are compared with the mean of each item, but the posterior has {kept}")
+    if "variance" not in posterior:
+        posterior = posterior.assign(variance=xr.full_like(posterior["mean"], np.nan))
+    return _draws(
+        tree.assign(posterior=xr.DataTree(posterior)),
+        ["mean", "variance"],
+        THRESHOLD_LABELS,
+        lambda items, mean, variance: number_block(items, mean, variance, threshold, keep=keep),
+    )
 
 
 def _as_tree(truth: Truth) -> xr.DataTree:
@@ -112,24 +142,28 @@ def _as_tree(truth: Truth) -> xr.DataTree:
     return xr.DataTree.from_dict({"posterior": truth.expand_dims(chain=1, draw=1).to_dataset(name=name)})
 
 
-def _draws(values: xr.DataArray, labels: NDArray[Any], read: Callable[[slice], DrawBlock]) -> TruthDraws:
-    return TruthDraws(np.asarray(values["item"]), labels, values.sizes["chain"], values.sizes["draw"], read)
+def _draws(
+    tree: xr.DataTree, names: list[str], labels: NDArray[Any], block: Callable[..., DrawBlock]
+) -> TruthDraws:
+    """Return draws whose blocks are made of the items and of the draws (item, sample, ...) of these variables."""
+    kept = [tree["posterior"][name].transpose("chain", "draw", "item", ...).variable for name in names]
 
+    def read(items: slice) -> DrawBlock:
+        # A Dask graph is computed here: inside a task of a cluster it must not wait for other tasks.
+        parts = [one.isel(item=items).compute(scheduler="synchronous").values for one in kept]
+        flat = [part.reshape(-1, *part.shape[2:]) for part in parts]
+        return block(items, *(np.ascontiguousarray(part.swapaxes(0, 1)) for part in flat))
 
-def number_draws(truth: Truth, threshold: float | None = None) -> TruthDraws:
-    """Return the draws of the number that is the truth of each item, and the sides of a threshold that they are on."""
-    posterior = _as_tree(truth)["posterior"].to_dataset()
-    if "mean" not in posterior and "item_mean" in posterior:  # of common agreement
-        posterior = posterior.rename(item_mean="mean")
-    if "mean" not in posterior:
-        kept = ", ".join(map(str, posterior))
-        raise InputError(f"numbers are compared with the mean of each item, but the posterior has {kept}")
-    return _from_mean(posterior, threshold, keep=True)
+    items, (chains, draws, *_) = np.asarray(tree["posterior"]["item"]), kept[0].shape
+    return TruthDraws(items, labels, chains, draws, read)
 
 
 def stream_of(tree: xr.DataTree, draws: TruthDraws, schedule: Schedule) -> Stream:
     """Stream draws of a result, with R-hat and ESS of each item where it has them."""
-    worst = _diagnostics(tree)
+    known: Any = tree["diagnostics"].to_dataset() if "diagnostics" in tree else {}
+    worst = None
+    if "r_hat" in known and "ess" in known and known["r_hat"].dims == ("item",):
+        worst = np.stack([known["r_hat"], known["ess"]], axis=1)
 
     def read(items: slice) -> Any:
         return schedule.finish(draws.read(items)._replace(diagnostics=None if worst is None else worst[items]))
@@ -137,35 +171,17 @@ def stream_of(tree: xr.DataTree, draws: TruthDraws, schedule: Schedule) -> Strea
     return Stream(map(read, item_blocks(draws.items.size)))
 
 
-def _diagnostics(tree: xr.DataTree) -> NDArray[np.float64] | None:
-    """Return R-hat and ESS of each item, shape (item, 2), where the result has them."""
-    if "diagnostics" not in tree:
-        return None
-    found = tree["diagnostics"].to_dataset()
-    if not {"r_hat", "ess"} <= set(found) or found["r_hat"].dims != ("item",):
-        return None
-    return np.stack([found["r_hat"].values, found["ess"].values], axis=1)
-
-
 def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.DataArray:
     """Return all plausibilities of a posterior, or those of some items, dims (chain, draw, item, category).
 
     The mass of a pseudo-label is split among the labels that nobody named, as its prior says.
     """
-    values, pseudo = _plausibility(tree, items), PseudoLabel.of(tree)
-    if pseudo is None:
-        return values
-    return values.isel(category=slice(-1)).copy(data=pseudo.split(_in_memory(values), items))
-
-
-def _by_item(values: NDArray[Any]) -> NDArray[Any]:
-    """Return draws (chain, draw, item, ...) as (item, sample, ...)."""
-    return np.ascontiguousarray(values.reshape(-1, *values.shape[2:]).swapaxes(0, 1))
-
-
-def _plausibility(tree: xr.DataTree, items: slice) -> xr.DataArray:
     require_one_truth(tree)
-    return tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
+    values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
+    if (pseudo := PseudoLabel.of(tree)) is None:
+        return values
+    known = values.compute(scheduler="synchronous").values
+    return values.isel(category=slice(-1)).copy(data=pseudo.split(known, items))
 
 
 def names_of(tree: xr.DataTree, dim: str) -> NDArray[Any]:
@@ -196,29 +212,6 @@ def point_estimate(estimate: xr.DataArray) -> NDArray[np.float64]:
     return values
 
 
-def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDraws:
-    if depth > top.sizes["rank"]:
-        raise InputError(
-            f"the top {depth} labels are needed, but only {top.sizes['rank']} were kept; pass top_labels={depth}"
-        )
-    values = top.transpose("chain", "draw", "item", "rank").isel(rank=slice(depth)).variable
-    labels = names_of(tree, "category")
-    return _draws(top, labels, lambda items: DrawBlock(items, _by_item(_in_memory(values.isel(item=items)))))
-
-
-def _from_mean(posterior: xr.Dataset, threshold: float | None, *, keep: bool = False) -> TruthDraws:
-    if threshold is None and not keep:
-        raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
-    variance = posterior.get("variance", xr.full_like(posterior["mean"], np.nan))
-    values = [draws.transpose("chain", "draw", "item").variable for draws in (posterior["mean"], variance)]
-
-    def read(items: slice) -> DrawBlock:
-        mean, variance = (_by_item(_in_memory(of.isel(item=items))) for of in values)
-        return number_block(items, mean, variance, threshold, keep=keep)
-
-    return _draws(posterior["mean"], THRESHOLD_LABELS, read)
-
-
 def number_block(
     items: slice,
     mean: NDArray[Any],
@@ -236,30 +229,19 @@ def number_block(
     return DrawBlock(items, top, number=mean, variance=variance) if keep else DrawBlock(items, top)
 
 
-def _in_memory(values: xr.Variable | xr.DataArray) -> NDArray[Any]:
-    """Read values that are in memory, on disk or a Dask graph."""
-    # A Dask graph is computed here: inside a task of a cluster it must not wait for other tasks.
-    return values.compute(scheduler="synchronous").values
-
-
 def of_items(truth: Truth, items: Any) -> Truth:
     """Return the truth of some items."""
-    known = truth if isinstance(truth, xr.DataArray) else truth["posterior"].to_dataset()
-    place = pd.Index(np.asarray(known["item"])).get_indexer(pd.Index(items))
+    known = truth["item"] if isinstance(truth, xr.DataArray) else truth["posterior"]["item"]
+    place = pd.Index(np.asarray(known)).get_indexer(pd.Index(items))
     if (place < 0).any():
         unknown = [item for item, at in zip(items, place) if at < 0]
         raise InputError(f"the truth has no items {shorten(unknown)}; name the items as the truth does")
-    if isinstance(truth, xr.DataArray):
-        return truth.isel(item=place)
-    if "plausibility" in known:
-        values = plausibility_draws(truth).isel(item=place)
-        return xr.DataTree.from_dict({"posterior": values.to_dataset(name="plausibility")})
-    tree = xr.DataTree.from_dict({"posterior": known.isel(item=place)})
-    if "top_label" not in known:
-        return tree
-    return tree.assign(
-        {"constant_data": xr.DataTree(xr.Dataset(coords={"category": names_of(truth, "category")}))}
-    )
+    if (
+        isinstance(truth, xr.DataTree) and PseudoLabel.of(truth) is not None
+    ):  # which splits items by their places
+        whole = plausibility_draws(truth).to_dataset(name="plausibility")
+        truth = xr.DataTree.from_dict({"posterior": whole})
+    return truth.isel(item=place)
 
 
 def states_order(truth: Truth, labels: NDArray[Any]) -> bool:
@@ -274,8 +256,7 @@ def share_of_most_frequent_set(top: NDArray[Any]) -> Floats:
     # A set is known by the sum of a random word for each of its labels.
     word = words(np.arange(top.max(initial=0) + 1))
     code = np.sort(sum(word[top[:, :, rank]] for rank in range(top.shape[2])), axis=1)
-    new = np.ones(code.shape, dtype=bool)
-    new[:, 1:] = code[:, 1:] != code[:, :-1]
+    new = np.diff(code, axis=1, prepend=~code[:, :1]) != 0
     start = np.flatnonzero(new)
     longest = np.maximum.reduceat(np.diff(start, append=new.size), np.flatnonzero(start % new.shape[1] == 0))
     return longest / new.shape[1]
