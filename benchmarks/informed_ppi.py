@@ -21,7 +21,7 @@ What the table says: with three votes the majority is a wrong gold, and PPI++ ho
 test sets, `informed` in .95 and .97. Where both are valid, intervals of `informed` are narrower by 6 to 18 %. Missed by
 `informed`: the plausibility of the label from a hundred votes is too low by .009 and .011 (PPI++ by .002 and .001), so
 that its interval holds it in .92 and .88 only: the learnt mean is a little off on the items without votes, which PPI++
-corrects by the voted ones. For that score prefer the unbiased form.
+corrects by the voted ones. For that score prefer PPI++.
 """
 
 import sys

@@ -6,13 +6,11 @@ Plausibilities of 100 items are drawn from the prior of the Dirichlet posterior,
 are scored: one learned from these votes and knows no more than they do; the other knows the plausibilities themselves,
 with noise, as a good model does. `fixed`: share of the simulations in which the interval of `evaluate` holds the score
 against the true plausibilities of these items. `bootstrap`: in which that of ``items="bootstrap"`` holds the score on
-20,000 items. `votes`: the same for the unbiased form from the votes alone, both models. The Monte-Carlo error of a
-share of .95 is .022 with 100 simulations.
+20,000 items. The Monte-Carlo error of a share of .95 is .022 with 100 simulations.
 
 The intervals of `fixed` hold what they promise where a model knows no more than the votes. They do not for a model that
 knows more: the posterior of a plausibility given the votes alone is then not its posterior given all that is known, and
-scores come out too low. That is a property of the posterior, not of the metric. The unbiased forms are right for the
-knowing model, and not for the one that learned from the very votes that score it: they need votes that no model saw.
+scores come out too low. That is a property of the posterior, not of the metric.
 Intervals of `bootstrap` are too wide: the spread of the items holds their own uncertainty a second time.
 
 The second table is that of ``plausibility="informed_dirichlet"``, with two models that know the plausibilities, the
@@ -39,7 +37,6 @@ HOW = {"draws": 100, "chains": 4}
 NUMBERS = {"f{}": "f1", "f{}_macro": "f1_macro", "f{}_micro": "f1_micro", "f{}_weighted": "f1_weighted",
            "f{}[{label}]": "f1[1]"}  # fmt: skip
 TWO = ("precision", "recall", "specificity", "f1", "roc_auc")
-UNBIASED = ("agreement", "cross_entropy", "soft_brier")
 INFORMED = ("accuracy", "f1_macro", "agreement", "soft_brier", "total_variation")
 INFORMED_SIMULATIONS, INFORMED_ITEMS = 100, 200
 
@@ -128,7 +125,7 @@ def coverage(n_labels: int, rng: np.random.Generator) -> list[str]:
     asked = names(n_labels)
     q, _, models = case(LARGE, n_labels, rng)
     population = {name: score_of(q, models, name) for name in asked}
-    held = {form: {name: np.zeros(2) for name in asked} for form in ("fixed", "bootstrap", "votes")}
+    held = {form: {name: np.zeros(2) for name in asked} for form in ("fixed", "bootstrap")}
     for s in range(SIMULATIONS):
         q, labels, models = case(ITEMS, n_labels, rng)
         fixed = evaluate(labels, models, metrics=asked, random_seed=s, **HOW)["posterior"]
@@ -137,14 +134,11 @@ def coverage(n_labels: int, rng: np.random.Generator) -> list[str]:
             variable = Metric.named(name).name
             held["fixed"][name] += inside(fixed[variable], score_of(q, models, name))
             held["bootstrap"][name] += inside(sample[variable], population[name])
-            if name in UNBIASED:
-                held["votes"][name] += inside(score(labels, models, name, random_seed=s), population[name])
     lines = []
     for name in asked:
         shares = {form: held[form][name] / SIMULATIONS for form in held}
-        votes = " and ".join(f"{share:.3f}" for share in shares["votes"]) if name in UNBIASED else ""
         cells = [f"{shares[form][m]:.3f}" for m in (0, 1) for form in ("fixed", "bootstrap")]
-        lines.append(f"| {name} | {n_labels} | {' | '.join(cells)} | {votes} |")
+        lines.append(f"| {name} | {n_labels} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     return lines
 
@@ -168,10 +162,8 @@ def main() -> None:
     if sys.argv[1:] == ["informed"]:
         first = PAGE.read_text().split(SECOND)[0].split("\n| metric", 1)[1]
     else:
-        head = [" | labels | learned: fixed | bootstrap | knowing: fixed | bootstrap | votes |"]
-        first = "\n".join(
-            [*head, "| --- | --- | --- | --- | --- | --- | --- |", *coverage(3, rng), *coverage(2, rng)]
-        )
+        head = [" | labels | learned: fixed | bootstrap | knowing: fixed | bootstrap |"]
+        first = "\n".join([*head, "| --- | --- | --- | --- | --- | --- |", *coverage(3, rng), *coverage(2, rng)])
     second = [
         "| metric | own output | sharp: fixed | bootstrap | vague: fixed | bootstrap |",
         "| --- | --- | --- | --- | --- | --- |",

@@ -73,11 +73,9 @@ def few_votes(record: MetricRecord) -> str:
     """Return what happens with few votes."""
     if record.needs == "numbers":
         return "`evaluate` regresses the item means on the predictions (`informed_normal`)."
-    if record.unbiased:
-        return f"`Labels` in place of a posterior give its unbiased form: {record.unbiased}."
-    if record.against_distribution:
-        return "No unbiased form exists; of vote shares it is biased where votes are few (a warning says so)."
-    return "No unbiased form exists for votes; score a posterior of the plausibilities."
+    if record.biased_of_estimate:
+        return "Of vote shares it is biased where votes are few (a warning says so); score a posterior."
+    return "A posterior from votes alone scores too low; `evaluate` learns how far."
 
 
 def page(record: MetricRecord) -> str:

@@ -216,7 +216,7 @@ def test_items_that_nobody_annotated_are_counted_and_left_out_of_annotations_alo
 
 
 REFUSED = {
-    "score(votes, models, 'accuracy')": "no unbiased form for votes: pass truth_is='sampled'",
+    "score(votes, models, 'accuracy')": "expected DataTree or DataArray, got Labels; pass the whole result",
     "evaluate(votes, models, metrics=['acc'])": r"metric 'acc' is not known; did you mean 'accuracy'\?",
     "evaluate(votes, models, prior=1.0)": "prior=... is no argument of informed_dirichlet.*: name the posterior",
     "evaluate(votes)": "pass the predictions of the models",

@@ -108,16 +108,14 @@ class Results(NamedTuple):
     def _variance(self, scores: Floats) -> Floats:
         """Split the variance by the law of total variance, shape (part, truth, metric, model).
 
-        Of a mean over items the part of the test set follows from the squares of the items; of any other metric, and
-        with clusters, it is what the bootstrap adds to the variance of the scores of the fixed items.
+        The part of the test set is the expected square of what new weights of the items do to the score of a draw.
         """
-        rows = self.over_truths(lambda sums: sums.scores(weighted=False))
-        annotation = (rows if self.runs is None else self.runs.mean(rows)).var(axis=-1)
-        test_set = np.maximum(scores.var(axis=-1) - annotation, 0.0)
-        if self.runs is not None:  # what the bootstrap adds holds the noise of runs
-            run = np.minimum(self.runs.variance(rows), test_set)
-            return np.stack([annotation, test_set - run, annotation + test_set, run])
-        exact, weights = self.over_truths(ItemSums.test_set_variance), self.sums[0].scorer.weights
-        inexact = np.isnan(exact) | (weights is not None and weights.clustered)
-        test_set = np.where(inexact, test_set, exact)
-        return np.stack([annotation, test_set, annotation + test_set])
+        rows = self.over_truths(lambda sums: self.scores(sums, weighted=False))
+        annotation, test_set = rows.var(axis=-1), ((scores - rows) ** 2).mean(axis=-1)
+        if self.runs is None:
+            return np.stack([annotation, test_set, annotation + test_set])
+        # What the bootstrap adds holds the noise of runs.
+        run = np.minimum(
+            self.runs.variance(self.over_truths(lambda sums: sums.scores(weighted=False))), test_set
+        )
+        return np.stack([annotation, test_set - run, annotation + test_set, run])

@@ -55,11 +55,6 @@ class ItemWeights:
         self._root = stream_apart(random_seed, "item weights")
         self._resampling = stream_apart(random_seed, "resampled items")
 
-    @property
-    def clustered(self) -> bool:
-        """Whether whole clusters are weighted."""
-        return self._code is not None
-
     def rows(self, items: slice) -> Floats:
         """Return the weight of each of a block of items in each draw, shape (item, sample)."""
         if self._code is None:

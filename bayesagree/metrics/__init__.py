@@ -7,9 +7,8 @@
 - `concordant_pairs`: pairs that scores put in the right order, which every area under a curve counts.
 - `_scorer`: all metrics of some models, and another annotator, on blocks of draws; sums over all blocks, by slice;
   `_checks`: what metrics ask of predictions.
-- `posterior_scores`: any metric against every draw of the truth, or in its unbiased form.
+- `posterior_scores`: any metric against every draw of the truth.
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.
-- `votes_alone`: unbiased forms of metrics for few votes.
 - `uncertainty_adjusted`: top-k accuracy, one value per draw; without Monte-Carlo error, on the items of a risk level,
   and against the k best labels.
 - `crowd_auc`: area under the ROC curve when only crowd labels exist (Urkullu et al.); `posterior_auc` has its

@@ -18,12 +18,13 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
+from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import check_size
 from bayesagree.inference.streams import BLOCK, block_generator
 from bayesagree.metrics._checks import check_predictions, has_one_label
-from bayesagree.metrics.records import Mean, Sums, Whole
+from bayesagree.metrics.records import Mean, Weightings, Whole
 from bayesagree.metrics.registry import Metric
-from bayesagree.metrics.values import Drawn, Given, weighted_sum
+from bayesagree.metrics.values import Drawn, Given
 
 TruthIs = Literal["top", "sampled"]
 # Name of the line among the models.
@@ -34,15 +35,14 @@ class BlockSums(NamedTuple):
     """Sums over the items of a block in each slice that has some there.
 
     `groups` (slice); `sums` (weighting, slice, component, model, sample), plain and of the bootstrap where there is
-    one; `weight` (weighting, slice, sample), what the items count; `square` (component, model), squares of means over
-    items; `truth` (item, sample), where metrics of all items need it.
+    one; `weight` (weighting, slice, sample), what the items count; `truth` (item, sample), where metrics of all items
+    need it.
     """
 
     items: slice
     groups: list[int]
     sums: Floats
     weight: Floats
-    square: Floats
     truth: NDArray[Any] | None
 
 
@@ -100,6 +100,11 @@ class Scorer:
         return self.predictions.models.size + (self.another is not None)
 
     @property
+    def n_labels(self) -> int:
+        """Number of labels; of predicted numbers that of the sides of a threshold."""
+        return self.predictions.categories.size or 2
+
+    @property
     def numeric(self) -> bool:
         """Whether the models predict numbers."""
         return self.predictions.numbers is not None
@@ -134,18 +139,13 @@ class Scorer:
     def parts(self) -> list[slice]:
         """Where the components of each metric stand among all sums; metrics of the same sums share them."""
         known: dict[Any, slice] = {}
-        for key, size in map(self._summed, self.metrics):
-            end = max((at.stop for at in known.values()), default=0)
-            known.setdefault(key, slice(end, end + size))
-        return [known[self._summed(metric)[0]] for metric in self.metrics]
-
-    def _summed(self, metric: Metric) -> tuple[tuple[Any, Any], int]:
-        """Return the function that sums a metric and its number, and how many components it has."""
-        kind = metric.record.kind
-        if isinstance(kind, Mean):
-            return (kind.value, metric.number), 1
-        size = kind.size(self.predictions.categories.size, metric.number) if isinstance(kind, Sums) else 0
-        return (kind.add if isinstance(kind, Sums) else None, size), size
+        end, found = 0, []
+        for metric in self.metrics:
+            kind = metric.record.kind
+            key, size = (None, 0) if isinstance(kind, Whole) else kind.summed(self.n_labels, metric.number)
+            end = max(end, known.setdefault(key, slice(end, end + size)).stop)
+            found.append(known[key])
+        return found
 
     def __call__(self, block: DrawBlock) -> BlockSums:
         """Sum a block."""
@@ -161,22 +161,17 @@ class Scorer:
             found.append(self.sums(block.some(inside), weightings, None if labels is None else labels[inside]))
             plain = np.full(block.top_label.shape[1], float(inside.size))
             weight.append([plain if of is None else of.sum(axis=0) for of in weightings])
-        sums, squares = zip(*found)
         truth = None if not self.whole else block.plausibility if self.whole_shares else block.truth
-        return BlockSums(
-            block.items, groups, np.stack(sums, axis=1), np.stack(weight, axis=1), np.sum(squares, axis=0), truth
-        )
+        return BlockSums(block.items, groups, np.stack(found, axis=1), np.stack(weight, axis=1), truth)
 
     def sums(
-        self, block: DrawBlock, weightings: Sequence[Floats | None] = (None,), labels: NDArray[Any] | None = None
-    ) -> tuple[Floats, Floats]:
+        self, block: DrawBlock, weightings: Weightings = (None,), labels: NDArray[Any] | None = None
+    ) -> Floats:
         """Sum a block, plainly (None) or with weights (item, sample): (weighting, component, model, sample).
 
-        With the labels of another annotator (item, sample), the last model is that one. Also return the squares of
-        means over items and draws, shape (component, model), where there are two weightings.
+        With the labels of another annotator (item, sample), the last model is that one.
         """
-        n_labels = self.predictions.categories.size or 2  # of predicted numbers the sides of a threshold
-        drawn, at = Drawn(block, n_labels), range(self.predictions.models.size)
+        drawn, at = Drawn(block, self.n_labels), range(self.predictions.models.size)
         found = [self._model(drawn, self.given.one(m, block.items), weightings) for m in at]
         if labels is not None:
             line: Any = 0.0
@@ -185,33 +180,22 @@ class Scorer:
                 inside = np.flatnonzero(own.any(axis=1))
                 given = self.always.one(int(label), slice(inside.size))
                 rows = [own[inside] * (1.0 if of is None else of[inside]) for of in weightings]
-                line = line + self._model(Drawn(block.some(inside), n_labels), given, rows)[0]
-            found.append((line, np.full(len(found[0][1]), np.nan)))
-        return np.stack([sums for sums, _ in found], axis=2), np.stack([square for _, square in found], axis=1)
+                line = line + self._model(Drawn(block.some(inside), self.n_labels), given, rows)
+            found.append(line)
+        return np.stack(found, axis=2)
 
-    def _model(self, drawn: Drawn, given: Given, weightings: Sequence[Floats | None]) -> tuple[Floats, Floats]:
-        """Return the sums of a model, shape (weighting, component, sample), and squares (component,)."""
-        n = self.n_components
-        out, square = np.zeros((len(weightings), n, drawn.block.top_label.shape[1])), np.full(n, np.nan)
-        done = set[int]()
-        for metric, at in zip(self.metrics, self.parts):
-            if at.start in done or isinstance(kind := metric.record.kind, Whole):
-                continue
-            done.add(at.start)
-            if isinstance(kind, Sums):
-                for w, rows in enumerate(weightings):
-                    out[w, at] = kind.add(drawn, given, rows, at.stop - at.start)
-                continue
-            value = kind.value(drawn, given, *metric.numbered)
-            if len(weightings) > 1:
-                square[at] = np.einsum("is,is->", value, value, dtype=np.float64)
-            for w, rows in enumerate(weightings):
-                out[w, at] = weighted_sum(value, rows)
-        return out, square
+    def _model(self, drawn: Drawn, given: Given, weightings: Weightings) -> Floats:
+        """Return the sums of a model, shape (weighting, component, sample)."""
+        out = np.zeros((len(weightings), self.n_components, drawn.block.top_label.shape[1]))
+        once = {(at.start, at.stop): metric for metric, at in zip(self.metrics, self.parts)}
+        for (start, stop), metric in once.items():
+            if not isinstance(kind := metric.record.kind, Whole):
+                out[:, start:stop] = kind.add(drawn, given, weightings, stop - start, metric.number)
+        return out
 
     def of_items(self, block: DrawBlock) -> Floats:
         """Return the mean over draws of the first metric, a mean over items: shape (model, item)."""
-        metric, drawn = self.metrics[0], Drawn(block, self.predictions.categories.size or 2)
+        metric, drawn = self.metrics[0], Drawn(block, self.n_labels)
         if not isinstance(metric.record.kind, Mean):
             raise InputError(f"{metric.name} is not a mean over items, so single items have no value")
         given = [self.given.one(m, block.items) for m in range(self.n_models)]
@@ -223,9 +207,7 @@ class Scorer:
         names = [str(name) for name in self.predictions.categories.tolist()]
         for c, (metric, at) in enumerate(zip(self.metrics, self.parts)):
             kind = metric.record.kind
-            if isinstance(kind, Mean):
-                out[c] = sums[at.start] / total
-            elif isinstance(kind, Sums):
+            if not isinstance(kind, Whole):
                 label = None if metric.label is None else names.index(metric.label)
                 out[c] = kind.score(sums[at], np.asarray(total, np.float64), metric.number, label)
         return out
@@ -262,22 +244,17 @@ class ItemSums:
 
     Attributes
     ----------
-    sums, weight, square
+    sums, weight
         As in `BlockSums`, of all slices.
     """
 
     def __init__(self, scorer: Scorer, n_samples: int, advance: Advance | None = None) -> None:
         self.scorer, self._advance = scorer, advance
         n_slices = 1 if scorer.slices is None else scorer.slices.names.size
-        models, n_items, n_labels = (
-            scorer.n_models,
-            scorer.predictions.items.size,
-            scorer.predictions.categories.size,
-        )
-        shape = (scorer.n_components, models)
-        n_weightings = 1 if scorer.weights is None else 2
-        self.sums = np.zeros((n_weightings, n_slices, *shape, n_samples))
-        self.weight, self.square = np.zeros((n_weightings, n_slices, n_samples)), np.zeros(shape)
+        n_items, n_labels = scorer.predictions.items.size, scorer.n_labels
+        of_each = 1 if scorer.weights is None else 2, n_slices
+        self.sums = np.zeros((*of_each, scorer.n_components, scorer.n_models, n_samples))
+        self.weight = np.zeros((*of_each, n_samples))
         self._truth = np.zeros((0, 0))
         if scorer.whole:
             kept: dict[str, int] = {"item": n_items, "sample": n_samples}
@@ -291,38 +268,24 @@ class ItemSums:
         """Add a block of items."""
         self.sums[:, block.groups] += block.sums
         self.weight[:, block.groups] += block.weight
-        self.square += block.square
         if block.truth is not None:
             self._truth[block.items] = block.truth
 
-    def scores(self, inside: NDArray[np.bool_] | slice = slice(None), *, weighted: bool | None = None) -> Floats:
+    def scores(self, inside: NDArray[np.bool_] | slice = slice(None), *, weighted: bool = True) -> Floats:
         """Return the scores in every draw of the items of some slices, shape (metric, model, sample).
 
         Weighted by the bootstrap where there is one, or plain.
         """
-        weighting = -1 if weighted is None or weighted else 0
+        weighting = -1 if weighted else 0
         found = self.scorer.finish(*(of[weighting, inside].sum(axis=0) for of in (self.sums, self.weight)))
         slices, n_items = self.scorer.slices, self.scorer.predictions.items.size
         items = np.arange(n_items)
         if slices is not None:
             items = np.flatnonzero(np.isin(slices.code, np.arange(slices.names.size)[inside]))
-        weights = self.scorer.weights if weighting else None
+        weights = self.scorer.weights if weighted else None
         for c in self.scorer.whole:
             found[c] = self.scorer.of_all(c, self._truth, items, weights, self._advance)
         return found
-
-    def test_set_variance(self) -> Floats:
-        """Return the expected variance that a Bayesian bootstrap adds to a mean over items, shape (metric, model).
-
-        Given a draw, flat Dirichlet weights have variance (mean of squares - square of mean) / (n + 1). NaN for metrics
-        that are no means over items.
-        """
-        n_items, n_samples = self.scorer.predictions.items.size, self.sums.shape[-1]
-        mean = self.sums[0].sum(axis=0) / n_items
-        found = (self.square / (n_items * n_samples) - (mean**2).mean(axis=-1)) / (n_items + 1)
-        means = [isinstance(m.record.kind, Mean) for m in self.scorer.metrics]
-        none = np.full(found.shape[1], np.nan)
-        return np.stack([found[at.start] if mean else none for at, mean in zip(self.scorer.parts, means)])
 
 
 def by_slice(scores: Callable[[NDArray[np.bool_]], Floats], n: int, times: int = 1) -> Floats:
@@ -347,13 +310,5 @@ def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:
 
 def picked_labels(block: DrawBlock, root: np.random.SeedSequence) -> NDArray[Any]:
     """Draw a label from the plausibilities of each draw, shape (item, sample)."""
-    out = np.empty(block.top_label.shape[:2], block.top_label.dtype)
-    uniform = block_generator(root, block.items.start // BLOCK).random(out.shape)
-    for shares, at, labels in zip(np.asarray(block.plausibility), uniform, out):
-        cut = np.cumsum(shares, axis=1)
-        # Rounding may leave a little of the last label that has any.
-        cut[
-            np.arange(shares.shape[1]) >= shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)[:, None]
-        ] = np.inf
-        labels[:] = (at[:, None] < cut).argmax(axis=1)
-    return out
+    rng = block_generator(root, block.items.start // BLOCK)
+    return np.stack([categories(rng, shares) for shares in np.asarray(block.plausibility)])

@@ -2,7 +2,7 @@
 
 The truth of a draw is its most plausible label (``truth_is="top"``), or a label sampled from its plausibilities
 (``"sampled"``: the label of another annotator); metrics against the whole distribution compare with the
-plausibilities themselves. Votes in place of a posterior give the unbiased form of a metric, where there is one.
+plausibilities themselves.
 """
 
 from typing import Any
@@ -13,11 +13,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Advance, Floats
-from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import warn
+from bayesagree.errors import require, warn
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
@@ -27,7 +26,6 @@ from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._checks import check_order, check_truth_is
 from bayesagree.metrics._scorer import ItemSums, Scorer, TruthIs, by_slice
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.metrics.votes_alone import vote_scores
 from bayesagree.plausibility.votes import one_label_each
 
 SIDES = ("slice", "rest", "difference")
@@ -35,7 +33,7 @@ SIDES = ("slice", "rest", "difference")
 
 @each_group
 def score(
-    truth: Truth | Labels,
+    truth: Truth,
     predictions: Predictions,
     metric: AnyMetric,
     *,
@@ -53,10 +51,8 @@ def score(
     Parameters
     ----------
     truth
-        A posterior of plausibilities (of ratings, with `threshold`), or of ratings for predicted numbers; a point
-        estimate, dims (item, category) or of numbers (item,), which gives the plug-in score as a single draw; or
-        `Labels`, which give the unbiased form of the metric, if it has one, with the draws of a Bayesian bootstrap of
-        items (4 chains of 1000). The models must not have learned from these votes.
+        A posterior of plausibilities (of ratings, with `threshold`), or of ratings for predicted numbers; or a point
+        estimate, dims (item, category) or of numbers (item,), which gives the plug-in score as a single draw.
     predictions
         Models to score, on the same items and labels.
     metric
@@ -94,7 +90,7 @@ def score(
     ------
     InputError
         An unknown metric, predictions without the scores or probabilities that it needs, other items or labels than
-        those of the truth, votes for a metric that has no unbiased form.
+        those of the truth.
 
     Warns
     -----
@@ -121,27 +117,20 @@ def score(
     >>> few = dirichlet(given.labels, draws=10, random_seed=1)
     >>> score(few, given.predictions, hamming_loss).mean(("chain", "draw")).values.round(1).tolist()
     [0.3, 0.3, 0.4]
-    >>> drawn = score(given.labels, given.predictions, "agreement", random_seed=1)
-    >>> drawn.mean(("chain", "draw")).values.round(2).tolist()
-    [0.71, 0.73, 0.61]
     """
     truth = as_truth(truth)
     predictions = as_predictions(predictions, truth, may_lack=True, runs=True)
     if isinstance(truth, pd.Series):
         truth = one_label_each(truth, predictions.categories)
+    require(truth, (xr.DataTree, xr.DataArray), "truth")
     requested = Metric.of(metric)
     advance = progress or (lambda done: None)
     if (kept := scored_items(predictions, missing)) is not predictions:
-        truth, predictions = _of_items(truth, kept), kept
-    if isinstance(truth, Labels):
-        check_order([requested], truth.has_order, truth.categories.size)
-        slices = None if by is None else ItemGroups.of(by, truth.items, "by")
-        clusters = None if cluster is None else ItemGroups.of(cluster, truth.items, "cluster")
-        weights = ItemWeights(clusters, truth.items.size, 4000, random_seed)
-        values = vote_scores(requested, truth, predictions, truth_is, slices, weights)
-        return _result(values, requested, predictions, (4, 1000), slices)
-    if isinstance(truth, xr.DataArray):
-        _warn_plug_in(requested)
+        truth, predictions = of_items(truth, kept.items), kept
+    if isinstance(truth, xr.DataArray) and requested.record.biased_of_estimate:
+        warn(
+            f"{requested.name} of a point estimate is biased with few votes; score a posterior of the plausibilities"
+        )
     check_truth_is(truth_is, requested)
     sampled = stream_apart(random_seed, "sampled truth") if truth_is == "sampled" else None
     if predictions.numbers is not None:
@@ -176,14 +165,7 @@ def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> Floats:
     n_items, n_labels = on_top.shape
     every = np.tile(np.arange(n_labels, dtype=label_dtype(n_labels)), (n_items, 1))[:, :, None]
     share = on_top / on_top.sum(axis=1, keepdims=True)
-    return scorer.sums(DrawBlock(slice(0, n_items), every), [share])[0][0, 0].sum(axis=1) / n_items
-
-
-def _of_items(truth: Truth | Labels, kept: Predictions) -> Truth | Labels:
-    """Return the truth of the items of the predictions."""
-    if isinstance(truth, Labels):
-        return truth.select(np.isin(truth.items, kept.items)[truth.item_index])
-    return of_items(truth, kept.items)
+    return scorer.sums(DrawBlock(slice(0, n_items), every), [share])[0, 0].sum(axis=1) / n_items
 
 
 def _result(
@@ -211,11 +193,4 @@ def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None
         reason = metric.record.undefined or "it divides by zero"
         warn(
             f"{metric.name} does not exist in {missing.mean():.1%} of the draws (models {names}), where {reason}"
-        )
-
-
-def _warn_plug_in(metric: Metric) -> None:
-    if metric.record.against_distribution and not metric.record.unbiased and not metric.record.by_user:
-        warn(
-            f"{metric.name} of a point estimate is biased with few votes; score a posterior of the plausibilities"
         )

@@ -4,7 +4,7 @@ A metric is one of three kinds: a mean over items, a score of sums over items (c
 items at once. The documentation has the formula and the paper of each.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -18,34 +18,53 @@ from bayesagree.errors import InputError, one_of
 from bayesagree.inference.item_weights import ItemWeights
 from bayesagree.metrics import curves, hard_labels, values
 from bayesagree.metrics.hard_labels import Counts
-from bayesagree.metrics.values import Given
+from bayesagree.metrics.values import Drawn, Given
 
 Needs = Literal["labels", "scores", "probabilities", "numbers"]
 Against = Literal["order", "label", "plausibilities", "number"]
+Weightings = Sequence[Floats | None]
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over items of ``value(drawn, given)``, shape (item, sample), or ``value(drawn, given, number)``.
-
-    `table` gives the values of every label, where the metric is linear in the plausibilities.
-    """
+    """A mean over items of ``value(drawn, given)``, shape (item, sample), or ``value(drawn, given, number)``."""
 
     value: Callable[..., NDArray[Any]]
-    table: values.Table | None = None
+
+    def summed(self, n_labels: int, number: Any) -> tuple[Any, int]:
+        """Return what is summed, equal for metrics of the same sums, and how many components it has."""
+        return (self.value, number), 1
+
+    def add(self, drawn: Drawn, given: Given, weightings: Weightings, size: int, number: Any) -> Floats:
+        """Sum a block, plainly (None) and with weights (item, sample): shape (weighting, component, sample)."""
+        value = self.value(drawn, given) if number is None else self.value(drawn, given, number)
+        return np.stack([values.weighted_sum(value, rows)[None] for rows in weightings])
+
+    def score(self, sums: Floats, total: Floats, number: Any, label: int | None) -> Floats:
+        """Return the score of sums (component, model, sample) of items of this total weight."""
+        return sums[0] / total
 
 
 @dataclass(frozen=True)
 class Sums:
     """A score of sums over items.
 
-    ``add(drawn, given, weights, size)`` sums a block, shape (size, sample); `size` takes the number of labels and the
+    ``sums(drawn, given, weights, size)`` sums a block, shape (size, sample); `size` takes the number of labels and the
     number of the metric. ``score(sums, total, number, label)`` makes the score from sums (size, model, sample).
     """
 
-    add: Callable[..., Floats]
+    sums: Callable[..., Floats]
     size: Callable[[int, Any], int]
     score: Callable[..., Floats]
+
+    def summed(self, n_labels: int, number: Any) -> tuple[Any, int]:
+        """Return what is summed, as of `Mean`."""
+        size = self.size(n_labels, number)
+        return (self.sums, size), size
+
+    def add(self, drawn: Drawn, given: Given, weightings: Weightings, size: int, number: Any) -> Floats:
+        """Sum a block, as `Mean`."""
+        return np.stack([self.sums(drawn, given, rows, size) for rows in weightings])
 
 
 @dataclass(frozen=True)
@@ -77,8 +96,6 @@ class MetricRecord:
         Whether the order of the categories matters.
     two_labels
         Whether it takes the last of two labels as positive.
-    unbiased
-        Its form that is right on average for few votes, in words; empty where none exists.
     bounds, higher_is_better
         Range and direction.
     best
@@ -103,7 +120,6 @@ class MetricRecord:
     needs: Needs = "labels"
     ordered: bool = False
     two_labels: bool = False
-    unbiased: str = ""
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     best: float | None = None
@@ -118,6 +134,13 @@ class MetricRecord:
     def against_distribution(self) -> bool:
         """Whether it compares with all plausibilities of an item, and not with one true label."""
         return self.against == "plausibilities"
+
+    @property
+    def biased_of_estimate(self) -> bool:
+        """Whether its value at vote shares is biased where votes are few: it is not linear in the plausibilities."""
+        return (
+            self.against_distribution and not self.by_user and self.pattern not in ("agreement", "cross_entropy")
+        )
 
     @property
     def one_true_label(self) -> bool:
@@ -249,18 +272,6 @@ def imported_function(name: str) -> Callable[..., float] | UserMetric:
         ) from None
 
 
-def _of_label(table: values.Table) -> Mean:
-    return Mean(values.of_true_label(table), table)
-
-
-def _of_shares(table: values.Table) -> Mean:
-    return Mean(values.expected(table), table)
-
-
-def _terms(function: Callable[..., Floats]) -> Mean:
-    return Mean(values.of_shares(function))
-
-
 def _moments(pair: Callable[..., tuple[Floats, Floats]], score: Callable[[Floats], Floats]) -> Sums:
     return Sums(
         _MOMENTS[pair], lambda n_labels, number: 5, lambda sums, total, number, label: score(sums / total)
@@ -316,8 +327,6 @@ _SOFT: dict[str, tuple[Any, str]] = {
 }
 INFINITY = float("inf")
 POSITIVE, CORRELATION, ANY = (0.0, INFINITY), (-1.0, 1.0), (-INFINITY, INFINITY)
-OF_VOTES = "for a sampled truth: the mean over votes, whatever their number"
-OF_ALL_VOTES = "the mean over votes, whatever their number"
 NO_ITEM = "no item has or is given the label that it divides by"
 CONSTANT = "all predictions, or all true numbers, are equal"
 ROOT = Sums(
@@ -345,7 +354,7 @@ RECORDS = [
         "mean overlap of the best 1, 2, ... {k} labels of the model with the most plausible ones",
         Mean(values.average_overlap)),
     MetricRecord("accuracy", "accuracy", "share of items whose true label is the model's label",
-        Mean(values.right, values.hits), unbiased=OF_VOTES),
+        Mean(values.right)),
     MetricRecord("pass_at_{}", "pass@{}", "probability that at least one of {k} runs of the model is right",
         Mean(values.pass_at), runs=True, default=1),
     MetricRecord("pass_hat_{}", "pass^{}", "probability that {k} runs of the model are all right",
@@ -371,11 +380,11 @@ RECORDS = [
         _counts(hard_labels.cohen_kappa), bounds=CORRELATION,
         undefined="all items have and are given one and the same label"),
     MetricRecord("log_loss", "log loss", "minus the mean log probability of the true label, in nats",
-        _of_label(values.log_losses), needs="probabilities", unbiased=OF_VOTES, bounds=(0.0, 36.04365338911715),
+        Mean(values.of_true_label(values.log_losses)), needs="probabilities", bounds=(0.0, 36.04365338911715),
         higher_is_better=False),
     MetricRecord("brier", "Brier score",
         "squared distance of the probabilities from the true label; half of it for two labels",
-        _of_label(values.brier_losses), needs="probabilities", unbiased=OF_VOTES, bounds=(0.0, 2.0),
+        Mean(values.of_true_label(values.brier_losses)), needs="probabilities", bounds=(0.0, 2.0),
         higher_is_better=False),
     MetricRecord("expected_calibration_error_{}", "expected calibration error",
         "mean distance of confidence and accuracy in {k} bins of confidence",
@@ -391,30 +400,30 @@ RECORDS = [
         Whole(curves.average_precision), needs="scores", undefined="no item has one of the labels"),
     MetricRecord("ordinal_mae", "mean absolute error of ordered labels",
         "mean number of steps from the model's label to the true one",
-        _of_label(values.distances), ordered=True, unbiased=OF_VOTES, bounds=POSITIVE, higher_is_better=False),
+        Mean(values.of_true_label(values.distances)), ordered=True, bounds=POSITIVE, higher_is_better=False),
     MetricRecord("within_one_accuracy", "accuracy within one",
         "share of items whose true label is the model's label or next to it",
-        _of_label(values.near), ordered=True, unbiased=OF_VOTES),
+        Mean(values.of_true_label(values.near)), ordered=True),
     MetricRecord("quadratic_kappa", "quadratic weighted kappa",
         "agreement of true and given labels beyond chance, a disagreement weighing its squared number of steps",
         _moments(values.positions, values.concordance), ordered=True, bounds=CORRELATION,
         undefined="all items have and are given one and the same label"),
     MetricRecord("agreement", "agreement with an annotator",
         "probability that an annotator chosen at random gives the model's label",
-        _of_shares(values.hits), "plausibilities", unbiased=OF_ALL_VOTES),
+        Mean(values.expected(values.hits)), "plausibilities"),
     Distribution("cross_entropy", "cross-entropy", "minus the mean log probability of an annotator's label, in nats",
-        _of_shares(values.surprises), unbiased=OF_ALL_VOTES, bounds=POSITIVE, higher_is_better=False),
+        Mean(values.expected(values.surprises)), bounds=POSITIVE, higher_is_better=False),
     Distribution("kl", "Kullback-Leibler divergence", "cross-entropy less the entropy of the plausibilities, in nats",
-        _terms(values.kullback_leibler), bounds=POSITIVE, higher_is_better=False),
+        Mean(values.of_shares(values.kullback_leibler)), bounds=POSITIVE, higher_is_better=False),
     Distribution("jensen_shannon", "Jensen-Shannon divergence",
         "mean Jensen-Shannon divergence of probabilities and plausibilities, in bits",
-        _terms(values.jensen_shannon), higher_is_better=False),
+        Mean(values.of_shares(values.jensen_shannon)), higher_is_better=False),
     Distribution("total_variation", "total variation (DistCE)",
         "mean of half the sum of absolute differences of probabilities and plausibilities",
-        _terms(values.total_variation), higher_is_better=False),
+        Mean(values.of_shares(values.total_variation)), higher_is_better=False),
     Distribution("wasserstein", "Wasserstein distance",
         "mean number of steps on the ordered labels that mass has to move",
-        _terms(values.wasserstein), ordered=True, bounds=POSITIVE, higher_is_better=False),
+        Mean(values.of_shares(values.wasserstein)), ordered=True, bounds=POSITIVE, higher_is_better=False),
     Distribution("entropy_calibration_error", "entropy calibration error (EntCE)",
         "mean absolute difference of the entropies of probabilities and plausibilities, in nats",
         Mean(values.entropy_gap), bounds=POSITIVE, higher_is_better=False),
@@ -428,8 +437,7 @@ RECORDS = [
     *_averaged("soft_f1", "soft F1", "f1 of shared mass {of}",
         hard_labels.f_beta, soft=True, undefined="a label has no mass"),
     Distribution("soft_brier", "soft Brier score", "mean squared distance of probabilities and plausibilities",
-        _terms(values.soft_brier),
-        unbiased="less the variance of the vote shares, (1 - sum_k v_ik^2)/(n_i - 1), from two votes on",
+        Mean(values.of_shares(values.soft_brier)),
         bounds=(0.0, 2.0), higher_is_better=False),
     Number("mae", "mean absolute error",
         "mean distance of the prediction from the true number, in units of the scale",

@@ -150,15 +150,11 @@ def full_name(name: str) -> str:
 
 
 def _nearest(name: str) -> str | None:
-    """Return the name that a text abbreviates, by its start, by a word in it or by initials, or the nearest one."""
+    """Return the name that a text abbreviates, by the start of it or of a word in it or by initials, or the nearest."""
     name, known = name.replace("-", "_").removesuffix("_score"), _spellings(name)
-    starts = [other for other in known if other.startswith(name)]
-    words = [other for other in known if any(word.startswith(name) for word in other.split("_"))]
+    words = [other for other in known if any(part.startswith(name) for part in (other, *other.split("_")))]
     initials = [other for other in known if "".join(word[0] for word in other.split("_")).startswith(name)]
-    for found in (starts, words, initials[:1]):
-        if found and len(name) > 1:
-            return min(found, key=len)
-    return next(iter(get_close_matches(name, known, 1)), None)
+    return next(iter(sorted(words, key=len) or initials or get_close_matches(name, known, 1)), None)
 
 
 def _spellings(name: str) -> list[str]:

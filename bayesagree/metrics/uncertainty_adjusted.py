@@ -147,7 +147,7 @@ def accuracy_given_risk(
         rows = of_level[block.true_label]
         if given == "item":
             rows = np.broadcast_to(weight[block.items, None], rows.shape)
-        right += scorer.sums(block, [rows])[0][0, 0]
+        right += scorer.sums(block, [rows])[0, 0]
         every += rows.sum(axis=0)
     if (every == 0).any():
         warn(

@@ -41,7 +41,7 @@ def test_an_item_of_weight_two_is_two_items(pattern):
         truth, scorer = picked(case.truth, items), Scorer(predicted(case, items, [0, 1]), [metric])
         full = scorer.needs_plausibility
         draws = number_draws(truth) if scorer.numeric else truth_draws(truth, metric.depth, plausibility=full)
-        return scorer, scorer.sums(draws.read(slice(0, items.size)), [weights])[0][0]
+        return scorer, scorer.sums(draws.read(slice(0, items.size)), [weights])[0]
 
     scorer, found = sums(every, np.repeat(times[:, None], 2, axis=1).astype(float))
     _, expected = sums(np.repeat(every, times), None)
