@@ -16,7 +16,7 @@ def judge(
     verdicts: Annotated[Path, Argument(help="Columns item, judge, and label or rating.")],
     columns: _options.Columns,
     sampling: _options.Sampling,
-    people: Annotated[Path, Option(help="Labels, ratings or ranks of people on some items.")],
+    people: Annotated[Path, Option(help="Labels or ratings of people on some items.")],
     system: Annotated[str | None, Option(help="Column that names the system of an item.")] = None,
     positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
     inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
@@ -31,7 +31,7 @@ def judge(
 ) -> TableAnswer:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
-    Where people gave ratings or rankings there is no rate: only whether the judge may replace a person.
+    Where people gave ratings there is no rate: only whether the judge may replace a person.
 
     Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
     """

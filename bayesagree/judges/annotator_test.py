@@ -1,8 +1,7 @@
 """The alternative annotator test: whether a judge may stand in for people.
 
 For every person h and every item of theirs, S(f) is how far the judge f agrees with the *other* people, S(h) how far h
-does: the share of equal labels; minus the root mean square distance of ratings; or the share of the pairs of labels
-that another person ranks which f ranks in the same order, a tie counting half (Somers' D from 0 to 1).
+does: the share of equal labels, or minus the root mean square distance of ratings.
 W^f = 1[S(f) >= S(h)] and W^h = 1[S(h) >= S(f)]; a tie counts for both. The judge may replace h if the mean of W^h - W^f
 is below epsilon.
 
@@ -13,9 +12,8 @@ The posterior side counts, for each person, the items that the judge alone wins,
 
 so that it speaks of the people who annotated, and of a new one from where they came.
 
-Source: Calderon, Reichart and Dror, "The alternative annotator test for LLM-as-a-judge", ACL 2025, arXiv:2501.10970;
-Somers, "A new asymmetric measure of association for ordinal variables", American Sociological Review 27 (1962),
-https://doi.org/10.2307/2090408. The posterior is ours.
+Source: Calderon, Reichart and Dror, "The alternative annotator test for LLM-as-a-judge", ACL 2025, arXiv:2501.10970.
+The posterior is ours.
 """
 
 from typing import Any, NamedTuple
@@ -27,7 +25,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten, warn
@@ -53,8 +51,8 @@ class Wins(NamedTuple):
 
 
 def alternative_annotator_test(
-    labels: Labels | Ratings | Rankings,
-    judges: Predictions | Labels | Ratings | Rankings,
+    labels: Labels | Ratings,
+    judges: Predictions | Labels | Ratings,
     *,
     epsilon: float = 0.2,
     min_items: int = 30,
@@ -68,13 +66,11 @@ def alternative_annotator_test(
     Parameters
     ----------
     labels
-        Labels, ratings or rankings by people, who must be known by name; only items with at least two of them count. In
-        rankings the labels that somebody does not name are tied behind those named.
+        Labels or ratings by people, who must be known by name; only items with at least two of them count.
     judges
         Annotations by the judges, who are the annotators: of labels the first of an item counts, of ratings the mean.
         Or predictions: one hard label an item and judge, or scores, whose best label counts; for ratings numbers, or
-        labels that are numbers. For rankings scores rank all labels, and a hard label is ahead of all others. Items
-        without a label of a judge do not count for that judge.
+        labels that are numbers. Items without a label of a judge do not count for that judge.
     epsilon
         By how much the judge may be worse and still save effort: .2 against experts, .15 against skilled people, .1
         against crowd workers (Calderon et al.).
@@ -108,8 +104,7 @@ def alternative_annotator_test(
     Raises
     ------
     InputError
-        Rankings of labels of which not all were on offer, unknown annotators, repeated annotations, different items, or
-        no annotator with enough items.
+        Unknown annotators, repeated annotations, different items, or no annotator with enough items.
 
     References
     ----------
@@ -131,8 +126,8 @@ def alternative_annotator_test(
     >>> float(found["winning_rate"].sel(model="judge")), bool(found["prob_passes"] > 0.99)
     (1.0, True)
     """
-    labels = as_annotations(labels, name="labels")
-    given = isinstance(judges, Labels | Ratings | Rankings)
+    labels = as_annotations(labels, (Labels, Ratings), "labels")
+    given = isinstance(judges, Labels | Ratings)
     answers = _answers(judges, labels) if given else as_predictions(judges, labels, "judges")
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
@@ -218,18 +213,14 @@ def _posterior(
     return {name: float(value) for name, value in found.items()} | {"prob_replaces": below.mean(axis=0)}
 
 
-def _answers(verdicts: Annotations, people: Annotations) -> Predictions:
+def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Predictions:
     """Return what each judge, an annotator of the verdicts, answered on the items of people.
 
-    Of labels the first of an item counts, of ratings the mean; labels that a judge did not rank come last.
+    Of labels the first of an item counts, of ratings the mean.
     """
     if not verdicts.annotators_known:
         raise InputError("the judges are unknown, and each is a model here; give their names")
     items = people.items.tolist()
-    if isinstance(verdicts, Rankings):
-        ranked = verdicts.to_long().groupby("annotator")
-        scores: dict[str, Any] = {str(judge): _rank_scores(part, people, judge) for judge, part in ranked}
-        return Predictions.from_scores(scores)
     if isinstance(verdicts, Ratings):
         means: Any = (
             verdicts.to_long().pivot_table(index="item", columns="annotator", values="rating").reindex(items)
@@ -243,30 +234,14 @@ def _answers(verdicts: Annotations, people: Annotations) -> Predictions:
     return Predictions.from_labels(predicted, items=items, labels=verdicts.categories.tolist())
 
 
-def _rank_scores(part: pd.DataFrame, people: Annotations, judge: Any) -> pd.DataFrame:
-    """Return a judge's ranks as scores, the best highest and labels without a rank below all, one row per item."""
-    wide = part.pivot(index="item", columns="label", values="rank")
-    missing = [item for item in people.items.tolist() if item not in wide.index]
-    if missing:
-        raise InputError(
-            f"judge {judge!r} ranked nothing of {shorten(missing)}; leave these items out of people's table"
-        )
-    ranks = wide.reindex(people.items.tolist(), columns=people.categories.tolist())
-    return -ranks.fillna(ranks.max(axis=None) + 1)
-
-
-def _wins(labels: Labels | Ratings | Rankings, judges: Predictions) -> Wins:
+def _wins(labels: Labels | Ratings, judges: Predictions) -> Wins:
     """Count who agrees better with the other people."""
     if not labels.annotators_known:
         raise InputError("the annotators are unknown, and each is compared with the others; give their names")
     if labels.has_repeats:
         raise InputError('an annotator labelled an item twice; read the table with duplicates="first"')
-    if isinstance(labels, Rankings):
-        found = _ranking_scores(labels, judges)
-    elif isinstance(labels, Labels):
-        found = [_label_scores(labels, judges, m) for m in range(judges.models.size)]
-    else:
-        found = [_rating_scores(labels, judges, m) for m in range(judges.models.size)]
+    scores: Any = _label_scores if isinstance(labels, Labels) else _rating_scores
+    found = [scores(labels, judges, m) for m in range(judges.models.size)]
     enough = np.bincount(labels.item_index, minlength=labels.items.size)[labels.item_index] > 1
     tables = []
     for of_judge, of_person in found:
@@ -308,63 +283,6 @@ def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[F
         return -np.sqrt(np.maximum(distance, 0))
 
     return score(verdict), score(own)
-
-
-def _ranking_scores(rankings: Rankings, judges: Predictions) -> list[tuple[Floats, Floats]]:
-    """Return for each judge the score of the judge's ranking and that of the person's, of each annotation.
-
-    NaN where a judge gave no label, or the other people all rank nothing above anything.
-    """
-    if rankings.offered is not None:
-        raise InputError(
-            "rankings of labels of which not all were on offer cannot be compared; leave offered= out"
-        )
-    given = -_preferences(judges.aligned(rankings.items, rankings.categories))
-    bounds = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
-    of_judge, of_person = np.full((2, judges.models.size, rankings.item_index.size), np.nan)
-    for i in range(rankings.items.size):
-        rows = np.arange(bounds[i], bounds[i + 1])
-        place = np.full((rows.size, rankings.categories.size), np.inf)
-        for k, r in enumerate(rows):
-            entries = slice(rankings.start[r], rankings.start[r + 1])
-            place[k, rankings.label_index[entries]] = rankings.block[entries]
-        # (ranking, other person): the people first, then the judges.
-        agreement = np.stack([shared_order(other, np.vstack([place, given[:, i]])) for other in place], axis=1)
-        for k, r in enumerate(rows):
-            others = np.delete(agreement, k, axis=1)
-            others = others[:, np.isfinite(others[k])]
-            if others.size:
-                of_person[:, r] = others[k].mean()
-                of_judge[:, r] = others[rows.size :].mean(axis=1)
-    return list(zip(of_judge, of_person))
-
-
-def shared_order(reference: Floats, rankings: Floats) -> Floats:
-    """Share of the pairs that the reference orders in which each ranking has the same order, a tie counting half.
-
-    Places of the labels, small is best, infinite for a label that is not named: (label,) and (ranking, label); NaN
-    without a pair, and for a ranking without a place.
-
-    Examples
-    --------
-    >>> shared_order(np.array([0, 1, np.inf]), np.array([[0, 1, 2], [1, 0, 2], [0, np.inf, np.inf]])).round(3).tolist()
-    [1.0, 0.667, 0.833]
-    """
-    first = np.flatnonzero(np.isfinite(reference))
-    ordered = reference[first][:, None] < reference
-    ahead = rankings[:, first][:, :, None]
-    same = (ahead < rankings[:, None]) + 0.5 * (ahead == rankings[:, None])
-    pairs = ordered.sum()
-    share = (same * ordered).sum(axis=(1, 2)) / pairs if pairs else np.full(len(rankings), np.nan)
-    return np.where(np.isnan(rankings).any(axis=1), np.nan, share)
-
-
-def _preferences(judges: Predictions) -> Floats:
-    """Return scores, or 1 for the label of a judge and 0 for others, NaN without a label: (model, item, category)."""
-    if judges.scores is not None:
-        return np.asarray(judges.scores, np.float64)
-    verdict = judges.hard_labels()
-    return np.where(verdict[:, :, None] < 0, np.nan, verdict[:, :, None] == np.arange(judges.categories.size))
 
 
 def _say_who_is_left_out(names: NDArray[np.generic], kept: NDArray[np.bool_], min_items: int) -> None:

@@ -201,31 +201,20 @@ def test_judge_of_columns_of_other_names(document, folder, tmp_path, votes):
         assert row["prob_passes"] == test["prob_passes"].sel(model=row["judge"]).item()
 
 
-@pytest.mark.parametrize("kind", ["ratings", "rankings"])
-def test_judge_beside_ratings_and_rankings(document, tmp_path, kind):
+def test_judge_beside_ratings(document, tmp_path):
     rng = np.random.default_rng(2)
     truth, rows = rng.integers(0, 3, 40), []
     for who in ("gpt", "ann", "bob", "cyn"):
         said = np.where(rng.random(40) < 0.8, truth, rng.integers(0, 3, 40))
-        for item, first in enumerate(said):
-            named = [(first, 1), ((first + 1) % 3, 2)] if kind == "rankings" else [(0, first)]
-            rows += [(f"t{item}", who, f"L{label}", value) for label, value in named]
-    column = "rank" if kind == "rankings" else "rating"
-    table = pd.DataFrame(rows, columns=["item", "annotator", "label", column])
-    table = table if kind == "rankings" else table.drop(columns="label")
+        rows += [(f"t{item}", who, value) for item, value in enumerate(said)]
+    table = pd.DataFrame(rows, columns=["item", "annotator", "rating"])
     judge, people = (table[(table["annotator"] == "gpt") == by] for by in (True, False))
     judge.rename(columns={"annotator": "judge"}).to_csv(tmp_path / "judge.csv", index=False)
     people.to_csv(tmp_path / "people.csv", index=False)
-    scale = () if kind == "rankings" else ("--scale", "0,2")
-    [row] = document("judge", tmp_path / "judge.csv", "--people", tmp_path / "people.csv", *scale)["judges"]
-    if kind == "rankings":
-        given = ba.Rankings.from_long(people)
-        ranks = judge.pivot(index="item", columns="label", values="rank").fillna(3)
-        models = ba.Predictions.from_scores({"gpt": -ranks})
-    else:
-        given = ba.Ratings.from_long(people, scale=(0, 2))
-        models = ba.Predictions.from_labels({"gpt": judge.set_index("item")["rating"]})
-    expected = ba.alternative_annotator_test(given, models, random_seed=1)
+    words = ("--people", tmp_path / "people.csv", "--scale", "0,2")
+    [row] = document("judge", tmp_path / "judge.csv", *words)["judges"]
+    models = ba.Predictions.from_labels({"gpt": judge.set_index("item")["rating"]})
+    expected = ba.alternative_annotator_test(ba.Ratings.from_long(people, scale=(0, 2)), models, random_seed=1)
     assert row["prob_passes"] == expected["prob_passes"].item()
 
 

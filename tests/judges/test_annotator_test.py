@@ -7,7 +7,7 @@ import pytest
 import scipy as sp
 from _paths import ROOT
 
-from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, alternative_annotator_test
+from bayesagree import InputError, Labels, Predictions, Ratings, alternative_annotator_test
 from bayesagree.judges._win_rates import _shared_draws, log_posterior, win_draws
 from bayesagree.judges.annotator_test import Wins, _posterior, benjamini_yekutieli, wins_p_values
 
@@ -96,36 +96,6 @@ def test_items_without_a_verdict_do_not_count():
     same = Predictions.from_labels({"judge": [None] * 10 + judge[10:].tolist()}, labels=[0, 1, 2])
     one, other = (alternative_annotator_test(given, j, draws=5, random_seed=1, min_items=10) for j in (table, same))
     assert one.identical(other)
-
-
-def plain_order(said, other):
-    """Share of the pairs that `other` orders, by a loop; blocks of labels, best first, of four labels."""
-
-    def place(ranking):
-        return [next((b for b, block in enumerate(ranking) if k in block), 9) for k in range(4)]
-
-    mine, theirs = place(said), place(other)
-    pairs = [(a, b) for a in range(4) for b in range(4) if theirs[a] < theirs[b]]
-    return np.mean([1.0 if mine[a] < mine[b] else 0.5 if mine[a] == mine[b] else 0.0 for a, b in pairs])
-
-
-def test_rankings_are_compared_pair_by_pair():
-    rng = np.random.default_rng(4)
-    cases = [[[[int(k)] for k in rng.permutation(4)[: rng.integers(1, 4)]] for _ in range(3)] for _ in range(40)]
-    cases[0][0] = [[1, 2], [0]]  # a tie
-    scores = rng.random((40, 4))
-    people = Rankings.from_blocks(cases, labels=4, annotators=[["a", "b", "c"]] * 40)
-    judges = Predictions.from_scores({"judge": scores})
-    found = alternative_annotator_test(people, judges, draws=5, random_seed=1)
-    wins = np.zeros((2, 3))
-    for case, of_judge in zip(cases, scores):
-        by_judge = [[int(k)] for k in np.argsort(-of_judge)]
-        for h in range(3):
-            others = [case[k] for k in range(3) if k != h]
-            f, own = (np.mean([plain_order(r, o) for o in others]) for r in (by_judge, case[h]))
-            wins[:, h] += f >= own - 1e-9, own >= f - 1e-9
-    np.testing.assert_allclose(found["judge_wins"].values[0], wins[0] / 40)
-    np.testing.assert_allclose(found["annotator_wins"].values[0], wins[1] / 40)
 
 
 def test_false_discovery_rate_is_that_of_scipy():
