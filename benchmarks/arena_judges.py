@@ -49,9 +49,9 @@ def regression(
     """Return the interval of `corrected_rate`."""
     judge = Labels.from_matrix(verdict[:, None], annotators=["judge"], labels=[0, 1])
     people = Labels.from_matrix(human[asked, None], items=asked.tolist(), labels=[0, 1])
-    found = corrected_rate(
-        judge, people, positive=1, by=order, draws=500, chains=2, tune=250, random_seed=random_seed
-    )["derived"]
+    found = corrected_rate(judge, people, positive=1, by=order, draws=500, chains=2, random_seed=random_seed)[
+        "derived"
+    ]
     return tuple(found[f"rate_{name}"].item() for name in ("mean", "lower", "upper"))  # type: ignore[return-value]
 
 

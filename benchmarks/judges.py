@@ -56,9 +56,9 @@ RESULTS = Path(__file__).parent / "results"
 N_ITEMS, N_SYSTEMS, N_JUDGES = 2000, 5, 3
 CELLS = [(labelled, votes) for labelled in (100, 300) for votes in (1, 3, 5)]
 REAL_CELLS = [(150, 1), (150, 3), (400, 3)]
-SHORT: dict[str, Any] = {"draws": 400, "chains": 1, "tune": 250, "thin": 1}
+SHORT: dict[str, Any] = {"draws": 400, "chains": 1}
 """The chain of the simulated worlds: 1200 runs of it take a quarter of an hour of one processor."""
-RUN: dict[str, Any] = {"draws": 1000, "chains": 1, "tune": 500, "thin": 2}
+RUN: dict[str, Any] = {"draws": 1000, "chains": 1}
 SHAPES = [(8, 246), (4, 640), (3, 82), (6, 500), (10, 711), (3, 6400), (13, 1698), (4, 2552), (10, 1008)]
 EPSILON = 0.2
 BORDER_SHAPES = [(3, 82), (4, 640), (8, 246), (10, 711), (13, 1698)]
@@ -156,8 +156,6 @@ def run_in_grid(cell: tuple[float, ...], random_seed: int) -> dict[str, Any]:
             random_seed=random_seed,
             draws=250,
             chains=2,
-            tune=250,
-            thin=2,
         )
     found = tree["derived"].to_dataset()
     lower, upper, mean = (found[f"rate_{name}"].values for name in ("lower", "upper", "mean"))

@@ -82,9 +82,7 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "blind_posterior": lambda: ba.blind.blind_posterior(predictions(2), method="sampling", **FEW),
         "auc_posterior": lambda: ba.metrics.auc_posterior(binary(), predictions(2), **FEW),
         "corrected_rate share": lambda: ba.corrected_rate(binary(), people(), positive=1, **FEW),
-        "corrected_rate truth": lambda: ba.corrected_rate(
-            binary(), people(), positive=1, target="truth", tune=5, **FEW
-        ),
+        "corrected_rate truth": lambda: ba.corrected_rate(binary(), people(), positive=1, target="truth", **FEW),
         "effective_judges": lambda: ba.judges.effective_judges(labels(), gold, **FEW),
         "group_posterior": lambda: ba.group_posterior(labels(), predictions(3), groups(), ["group"], **FEW),
     }

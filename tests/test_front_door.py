@@ -100,7 +100,7 @@ assert [*groups["posterior"]["group"].values] == ["old", "young"]
 result = ba.davidson(battles, draws=200, chains=2, random_seed=1)
 assert [*ba.compare(result, "strength").index][0] == "A"  # wins against B and C
 assert {"strength[A]", "win_rate[C]"} <= {*az.summary(result).index}
-rate = ba.corrected_rate(annotations, annotations, positive="x", draws=50, chains=1, tune=20, random_seed=1)
+rate = ba.corrected_rate(annotations, annotations, positive="x", draws=50, chains=1, random_seed=1)
 assert "rate[all]" in az.summary(rate).index
 """,
 }

@@ -35,13 +35,14 @@ from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.inference.convergence import diagnostics, warn_of_numbers
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
-from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
+from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import Panel, panel_of, regression
-from bayesagree.judges._sampler import Votes, modes, sample_chain
+from bayesagree.judges._sampler import Votes, modes
 from bayesagree.judges.estimators import classical_checks, saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior, Target
 from bayesagree.plausibility.independence import warn_of_dependent
+from bayesagree.plausibility.informed.fit import chains_of
 
 # Cells times draws averaged at a time: 32 MiB an array.
 CHUNK = 2**22
@@ -71,8 +72,6 @@ def corrected_rate(
     ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
-    tune: int = 500,
-    thin: int = 1,
     random_seed: Seed = None,
 ) -> xr.DataTree:
     """Estimate the share of people who call an item of each system positive, or the share of items that are.
@@ -109,8 +108,8 @@ def corrected_rate(
         By default `CorrectedRatePrior()`.
     ci_prob
         Probability of the intervals in ``derived`` and ``checks``.
-    draws, chains, tune, thin
-        Draws kept per chain, number of chains, trajectories before the first draw, trajectories per draw.
+    draws, chains
+        Draws per chain and number of chains.
     random_seed
         Same seed, same draws.
 
@@ -135,8 +134,8 @@ def corrected_rate(
 
     References
     ----------
-    Gelman and Little (1997); Neal (2011), https://arxiv.org/abs/1206.1901; Mundlak, "On the
-    pooling of time series and cross section data", Econometrica 46 (1978), https://doi.org/10.2307/1913646.
+    Gelman and Little (1997); Mundlak, "On the pooling of time series and cross section data", Econometrica 46 (1978),
+    https://doi.org/10.2307/1913646.
 
     See Also
     --------
@@ -160,15 +159,14 @@ def corrected_rate(
     _check(panel, target)
     _warn_of_dependent(panel)
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
-    run = {"draws": draws, "chains": chains, "tune": tune, "thin": positive_int(thin, "thin")}
     # A copy spawns: a SeedSequence counts its children, and a second call would get others.
     root = seed_sequence(random_seed)
     full, alone, weights = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(3)
     rngs = [np.random.default_rng(s) for s in weights.spawn(2)]
-    fit = _fit(panel, target, chosen, full, run)
+    fit = _fit(panel, target, chosen, full, shape)
     averages = _averages(panel, fit, rngs[0])
     bare = replace(panel, judges=panel.judges[:0], verdict=panel.verdict[:, :0])
-    averages["rate_people_alone"] = _averages(bare, _fit(bare, target, chosen, alone, run), rngs[1])["rate"]
+    averages["rate_people_alone"] = _averages(bare, _fit(bare, target, chosen, alone, shape), rngs[1])["rate"]
     slopes = {"intercept": fit.coefficient[:, 0], "slope": fit.coefficient[:, 1 : 1 + panel.judges.size]}
     dims = {"slope": ("judge",)} | dict.fromkeys(averages, ("system", "judge"))
     posterior = {
@@ -182,7 +180,7 @@ def corrected_rate(
     warn_of_numbers(
         {f"rate of {name}": posterior["rate"][1][..., s] for s, name in enumerate(panel.system.levels)},
         f"raise draws={draws}; if chains found different answers to how often people and the judges "
-        f"{shorten(panel.judges)} are right, raise tune={tune} and thin={thin}, or collect more votes per item",
+        f"{shorten(panel.judges)} are right, collect more votes per item",
     )
     groups = {
         "posterior": posterior,
@@ -200,7 +198,7 @@ def corrected_rate(
         "ci_kind": "hdi",
         "ci_prob": ci_prob,
     }
-    settings |= {"by": features, "tune": tune, "thin": thin}
+    settings["by"] = features
     coords = {"system": names, "other_system": names, "judge": panel.judges}
     return result_tree(
         groups, coords, model="corrected_rate", engine="hmc", random_seed=random_seed, settings=settings
@@ -208,22 +206,13 @@ def corrected_rate(
 
 
 def _fit(
-    panel: Panel,
-    target: Target,
-    prior: CorrectedRatePrior,
-    random_seed: np.random.SeedSequence,
-    run: Mapping[str, int],
+    panel: Panel, target: Target, prior: CorrectedRatePrior, seed: np.random.SeedSequence, shape: tuple[int, int]
 ) -> Fit:
     """Draw the coefficients of the regression, and people's parameters."""
-    data = regression(panel, prior)
-    first, *streams = random_seed.spawn(1 + run["chains"])
-    length = {name: run[name] for name in ("draws", "tune", "thin")}
-    rngs = [np.random.Generator(np.random.SFC64(stream)) for stream in streams]
+    data, rng = regression(panel, prior), np.random.default_rng(seed)
     votes = Votes(panel, data, target, prior)
-    known = modes(votes, np.random.default_rng(first))
-    chains = map_blocks(lambda rng: sample_chain(votes, known, **length, rng=rng), rngs)
-    coefficient, people = (np.concatenate(parts) for parts in zip(*chains))
-    return Fit(data.columns, coefficient, dict(zip(votes.names, people.T)))
+    points = chains_of(votes.density, modes(votes, rng), shape[1], shape[0], rng).reshape(-1, votes.size)
+    return Fit(data.columns, votes.coefficients(points), dict(zip(votes.names, votes.people(points).T)))
 
 
 def _averages(panel: Panel, fit: Fit, rng: np.random.Generator) -> dict[str, Floats]:

@@ -33,8 +33,6 @@ def test_intervals_hold_the_rates(target, runs):
             target=target,
             draws=400,
             chains=1,
-            tune=200,
-            thin=1,
             random_seed=random_seed,
         )
         found = tree["derived"].to_dataset()

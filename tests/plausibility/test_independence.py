@@ -271,4 +271,4 @@ def test_whatever_scores_or_learns_says_so():
     )
     people = Labels.from_matrix((given == 0).astype(int), labels=[0, 1])
     with pytest.warns(UserWarning, match=told):
-        corrected_rate(judges, people, positive=1, draws=20, chains=1, tune=20, random_seed=1)
+        corrected_rate(judges, people, positive=1, draws=20, chains=1, random_seed=1)
