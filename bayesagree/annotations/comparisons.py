@@ -1,6 +1,5 @@
 """Comparisons: of two models one wins, or neither."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -8,14 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._types import Codes, Floats
+from bayesagree._types import Codes
 from bayesagree.annotations._columns import (
     Duplicates,
     coded,
     column,
     eager_frame,
     encode,
-    float_column,
     require_present,
     values_of,
 )
@@ -43,10 +41,6 @@ class Comparisons(Displayed):
         0: the first wins, 1: the second wins, 2: a tie, shape (row,).
     annotator_index, item_index
         Positions in `annotators` and `items`, -1 where these are unknown, shape (row,).
-    covariates
-        Names of the covariates of a comparison.
-    covariate_values
-        What the first model has more than the second, such as a difference of lengths, shape (row, covariate).
     order_known
         Whether people saw the first model first; else who stands first means nothing.
     """
@@ -61,8 +55,6 @@ class Comparisons(Displayed):
     outcome: Codes
     annotator_index: Codes
     item_index: Codes
-    covariates: NDArray[Any]
-    covariate_values: Floats
     order_known: bool = True
 
     @classmethod
@@ -75,7 +67,6 @@ class Comparisons(Displayed):
         winner: str = "winner",
         annotator: str | None = None,
         item: str | None = None,
-        covariates: Sequence[str] = (),
         order_known: bool = True,
     ) -> Self:
         """Read a table with one row per comparison.
@@ -93,8 +84,6 @@ class Comparisons(Displayed):
             (a tie).
         annotator, item
             Columns with who compared, and on what, such as the prompt; None where this is unknown.
-        covariates
-            Columns of numbers: what the first model has more than the second, such as a difference of lengths.
         order_known
             Whether the first model is the one that was shown first; False: the file does not say which one was.
 
@@ -132,18 +121,10 @@ class Comparisons(Displayed):
         outcome = outcomes_of(table, winner, (left, right), models)
         who, annotators = coded(table, annotator, "annotator")
         what, items = coded(table, item, "item")
-        values = np.array([float_column(table, name, "covariates") for name in covariates]).reshape(-1, n_rows).T
-        if (bad := np.argwhere(~np.isfinite(values))).size:
-            row, c = bad[0]
-            raise InputError(
-                f"row {row}: covariate {covariates[c]!r} is {values[row, c]}; every comparison needs a finite number; "
-                "fill it in or drop the row"
-            )
         codes = left, right, who, what, outcome
-        rows = np.lexsort((*values.T[::-1], *codes[::-1]))  # results do not depend on the order of a file
+        rows = np.lexsort(codes[::-1])  # results do not depend on the order of a file
         left, right, who, what, outcome = (code[rows].astype(np.int32) for code in codes)
-        known = np.array(covariates, dtype=np.str_)
-        return cls(models, annotators, items, left, right, outcome, who, what, known, values[rows], order_known)
+        return cls(models, annotators, items, left, right, outcome, who, what, order_known)
 
     @classmethod
     def from_rankings(cls, rankings: Rankings) -> Self:
@@ -213,7 +194,7 @@ class Comparisons(Displayed):
         return pd.DataFrame({"model": self.models, "component": self._component(), "comparisons": games})
 
     def to_long(self) -> pd.DataFrame:
-        """Table of one row per comparison: left, right, winner; annotator, item and covariates where they are known.
+        """Table of one row per comparison: left, right, winner; annotator and item where they are known.
 
         Examples
         --------
@@ -231,7 +212,7 @@ class Comparisons(Displayed):
             columns["annotator"] = self.annotators[self.annotator_index]
         if self.items.size:
             columns["item"] = self.items[self.item_index]
-        return pd.DataFrame(columns | dict(zip(self.covariates.tolist(), self.covariate_values.T)))
+        return pd.DataFrame(columns)
 
     def to_labels(self, duplicates: Duplicates = "error") -> Labels:
         """Convert to labels: in each pair, the model that comes first in `models` wins, ties or loses.

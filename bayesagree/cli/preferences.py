@@ -21,7 +21,6 @@ def preferences(
     winner: Annotated[str | None, Option(help="Column of the winner: its name, or left, right, tie.")] = None,
     annotator: Annotated[str | None, Option(help="Column of who compared.")] = None,
     item: Annotated[str | None, Option(help="Column of what was compared.")] = None,
-    covariates: Annotated[str | None, Option(help="Columns of numbers: the first minus the second.")] = None,
     ties: Annotated[Effect, Option(help="Effect of ties.")] = "auto",
     order: Annotated[Effect, Option(help="Effect of the first place.")] = "auto",
     discrimination: Annotated[Effect, Option(help="Effect of annotators' care.")] = "auto",
@@ -43,9 +42,7 @@ def preferences(
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
     notes: list[str] = []
-    if named or covariates is not None:
-        if covariates is not None:
-            named["covariates"] = _options.names(covariates)
+    if named:
         found: Any = Comparisons.from_long(read_table(file), **named)
     else:
         export = read_export(str(file), format=format, kind="comparisons")

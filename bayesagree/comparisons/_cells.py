@@ -22,7 +22,6 @@ class Cells:
     second: Integers
     annotator: Integers  # 0 where annotators are unknown or alike
     n_annotators: int  # number of annotators that are told apart
-    covariates: Floats  # (covariate, cell)
     counts: Floats  # (outcome, cell): first wins, second wins, tie; comparisons made again weigh less than 1
     entry_model: Codes  # model of each entry of strength, (entry,)
 
@@ -42,23 +41,20 @@ def cells_of(comparisons: Comparisons, *, oriented: bool, by_item: bool, by_anno
             )
         entry_model = (used % c.models.size).astype(np.int32)
         first, second = np.split(entry.astype(np.int32), 2)
-    values, outcome = c.covariate_values, c.outcome
+    outcome = c.outcome
     if not oriented:
         turned = first > second
         first, second = np.where(turned, second, first), np.where(turned, first, second)
-        values = np.where(turned[:, None], -values, values) + 0.0
         outcome = np.where(turned & (outcome < 2), 1 - outcome, outcome)
     who = np.maximum(c.annotator_index, 0) if by_annotator else np.zeros_like(first)
-    table: Any = pd.DataFrame(values).assign(who=who, first=first, second=second, outcome=outcome)
+    table: Any = pd.DataFrame({"who": who, "first": first, "second": second, "outcome": outcome})
     table["weight"] = 1.0 if by_item else weights_of_passes(c)
-    keys = ["who", "first", "second", *range(values.shape[1])]
-    cells: Any = table.groupby([*keys, "outcome"])["weight"].sum()
+    cells: Any = table.groupby(["who", "first", "second", "outcome"])["weight"].sum()
     cells = cells.unstack(fill_value=0.0).reindex(columns=range(3), fill_value=0.0)
     of = cells.index.to_frame(index=False)
     n_annotators = max(c.annotators.size, 1) if by_annotator else 1
     first, second, who = (of[name].to_numpy() for name in ("first", "second", "who"))
-    covariates = of[keys[3:]].to_numpy(float).T
-    return Cells(first, second, who, n_annotators, covariates, cells.to_numpy(float).T, entry_model)
+    return Cells(first, second, who, n_annotators, cells.to_numpy(float).T, entry_model)
 
 
 def weights_of_passes(c: Comparisons) -> Floats:

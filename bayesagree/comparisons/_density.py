@@ -11,22 +11,18 @@ from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import Cells, outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons.prior import DavidsonPrior
 from bayesagree.errors import InputError, one_of
-from bayesagree.inference.convergence import diagnostics
-from bayesagree.inference.hamiltonian import Chain
+from bayesagree.inference.hamiltonian import walk
 
 Effect = Literal["common", "annotator"] | None
 
 # Logarithms of scales and odds beyond this are this: trajectories that went astray.
 LARGEST = 50.0
-# Most steps of Newton's method; gains in log density below which it stops; share of a step below which it gives up.
-NEWTON, CLOSE, CLOSE_IN_EM, SHORTEST_STEP = 50, 1e-6, 0.1, 1e-6
-# Rounds in which the scales are fitted to start from.
-EM = 10
-# Prior scales up to which that of discriminations grows there, without and with item effects: beyond, at the mode, the
-# strengths and a few annotators' discriminations vanish while the others grow, from where chains seldom return.
-WIDEST = {False: 1.0, True: 0.5}
-# A chain starts at most this and one per parameter below the centre, in log density: a normal one has half of it.
+# Most steps of Newton's method; gain in log density below which it stops; share of a step below which it gives up.
+NEWTON, CLOSE, SHORTEST_STEP = 50, 1e-6, 1e-6
+# A walker starts at most this and one per parameter below the centre, in log density: a normal one has half of it.
 FARTHEST = 10.0
+# Walkers that make a chain one after the other, each of as many draws or more.
+WALKERS, FEWEST_DRAWS = 4, 100
 # The effects that each scale is of.
 OF_SCALE = {
     "strength_sd": "strength",
@@ -35,15 +31,6 @@ OF_SCALE = {
     "order_sd": "order_by",
     "discrimination_sd": "discrimination_by",
 }
-# A quarter of a circle, pi / 2, makes a draw of a normal target independent; random lengths meet no period.
-SHORTEST, LONGEST = 0.8, 2.0
-# Walkers that make a chain one after the other, each of as many draws or more.
-WALKERS, FEWEST_DRAWS = 4, 100
-# Chains of as many draws as this, times what they should be worth, go on where they are worth less: one draw of four.
-ASKED, FEWEST_EFFECTIVE, SLOWER = 4, 400, 4
-# Trajectories that set the step, and the acceptance that it leads to, without and with item effects: with
-# them strengths hardly vary where the items explain them, and a long step keeps a chain there for hundreds of draws.
-TUNE, ACCEPTANCE = 100, {False: 0.8, True: 0.9}
 
 
 class Form(NamedTuple):
@@ -123,7 +110,6 @@ class Density:
             "tie_by": (2, who, form.ties == "annotator"),
             "order": (3, everyone, form.order is not None),
             "order_by": (3, who, form.order == "annotator"),
-            "covariate": (0, sp.sparse.csr_array(cells.covariates.T), cells.covariates.size > 0),
         }
         blocks = {name: (row, block) for name, (row, block, there) in kinds.items() if there}
         self.design = sp.sparse.vstack([
@@ -143,7 +129,7 @@ class Density:
         self.slopes = self.place.get("discrimination_by", slice(0, 0))
         fixed = {"strength": prior.strength_sd or 1.0, "tie": prior.tie_sd, "order": prior.order_sd}
         self.fixed = np.ones(self.n_normal)
-        for name, sd in (fixed | {"covariate": prior.covariate_sd}).items():
+        for name, sd in fixed.items():
             self.fixed[self.place.get(name, slice(0, 0))] = sd
         # Scale of each coordinate; those with a fixed scale take the last entry, which is a logarithm of 0.
         self.scale_of = np.full(self.n_normal, len(self.scale_prior))
@@ -226,8 +212,6 @@ class Density:
                 found[name] = found[name][..., None] + effect[f"{name}_by"]
         if self.form.discrimination:
             found["discrimination"] = np.exp(self.relative(effects)[..., self.slopes])
-        if "covariate" in effect:
-            found["covariate_effect"] = effect["covariate"]
         return found
 
     def __call__(self, point: Floats) -> tuple[Any, Floats]:
@@ -273,7 +257,7 @@ class Density:
         found = np.vstack([factor[:, None] * half, by_scale.T @ half])
         return found + np.diag(np.concatenate([precision, of_scales]))
 
-    def mode(self, point: Floats, close: float = CLOSE) -> Floats:
+    def mode(self, point: Floats) -> Floats:
         """Return the point of highest density with the scales of `point`, by Newton's method."""
         normal = slice(0, self.n_normal)
         height, slope = self(point)
@@ -290,52 +274,32 @@ class Density:
             if not new_height >= height:
                 break
             point, height, slope = new, new_height, new_slope
-            if gain < close:
+            if gain < CLOSE:
                 break
         return point
 
     def start(self) -> Floats:
-        """Return a typical point: scales that fit, by the algorithm EM with a normal approximation, and their mode.
+        """Return a typical point: scales that fit the mode with half of their prior scales, and their own mode.
 
         The joint mode has scales that are larger than nearly anywhere.
         """
-        point = np.zeros(self.size)
-        point[self.n_normal :] = np.log([scale / 2 for scale in self.scale_prior.values()])
-        point = self.mode(point, CLOSE_IN_EM)
-        for _ in range(EM if self.scale_prior else 0):
-            variance = np.linalg.inv(self.precision(point)[: self.n_normal, : self.n_normal]).diagonal()
-            for name, scale in self.scale_prior.items():
-                place = self.place[OF_SCALE[name]]
-                widest = WIDEST[self.form.item_effects] if name == "discrimination_sd" else math.inf
-                most = widest * scale / math.exp(point[self.place[name]][0])
-                grown = min(float(np.sqrt(np.mean(point[place] ** 2 + variance[place]))), most)
-                point[place] /= grown
-                point[self.place[name]] += math.log(grown)
-            point = self.mode(point, CLOSE_IN_EM)
+        point, n = np.concatenate([np.zeros(self.n_normal), np.log(self.scale_priors / 2)]), self.n_normal
+        point = self.mode(point)
+        variance = np.linalg.inv(self.precision(point)[:n, :n]).diagonal()
+        grown = np.sqrt((point[:n] ** 2 + variance) @ self.of_scale / self.sizes)
+        point[:n] /= np.append(grown, 1.0)[self.scale_of]
+        point[n:] += np.log(grown)
         return self.mode(point)
-
-    def units(self, point: Floats) -> Floats:
-        """Return directions of one standard deviation each at a point."""
-        value, vector = np.linalg.eigh(self.precision(point))
-        return vector / np.sqrt(value)
 
     def sample(self, start: Floats, draws: int, chains: int, rng: Rng) -> Floats:
         """Return draws, shape (chain, draw, parameter): a few walkers in turn make a chain, and all move at once."""
-        units, walkers = self.units(start), min(WALKERS, -(-draws // FEWEST_DRAWS))
-        each = -(-draws // walkers)
+        value, vector = np.linalg.eigh(self.precision(start))
+        units, walkers = vector / np.sqrt(value), min(WALKERS, -(-draws // FEWEST_DRAWS))
         away = rng.standard_normal((chains * walkers, self.size)) @ units.T
-
-        def by_chain(points: Floats) -> Floats:
-            return points.swapaxes(0, 1).reshape(chains, walkers * each, self.size)[:, :draws]
-
         with np.errstate(over="ignore", invalid="ignore"):  # trajectories that go astray are rejected
             # The curvature vanishes where a scale is small: there one standard deviation may lead out of reach.
             lowest = self(start)[0] - self.size - FARTHEST
             while (far := ~(self(start + away)[0] > lowest)).any():
                 away[far] /= 2
-            chain = Chain(self, start + away, units, rng, shortest=SHORTEST, longest=LONGEST, centre=start)
-            chain.adapt(TUNE, ACCEPTANCE[self.form.item_effects])
-            found = by_chain(chain.run(each))
-            if chains * draws >= ASKED * FEWEST_EFFECTIVE and diagnostics(found)[1].min() < FEWEST_EFFECTIVE:
-                found = by_chain(chain.run(each, SLOWER))
-        return found
+            found = walk(self, start + away, units, -(-draws // walkers), rng)
+        return found.reshape(chains, -1, self.size)[:, :draws]

@@ -33,8 +33,8 @@ def davidson_model(
     -------
     pymc.Model
         Free coordinates in units of their standard deviation (``strength_unit``, ``tie_unit``, ...) and the scales;
-        deterministic ``strength`` (model), ``tie``, ``order``, ``discrimination``, ``covariate_effect``; observed
-        ``outcomes`` (cell, outcome): comparisons that differ in nothing else are counted.
+        deterministic ``strength`` (model), ``tie``, ``order``, ``discrimination``; observed ``outcomes`` (cell,
+        outcome): comparisons that differ in nothing else are counted.
 
     Raises
     ------
@@ -59,11 +59,7 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
     import pytensor.tensor as pt
 
     cells, form, prior = density.cells, density.form, density.prior
-    coords = {
-        "model": comparisons.models,
-        "annotator": comparisons.annotators,
-        "covariate": comparisons.covariates,
-    }
+    coords = {"model": comparisons.models, "annotator": comparisons.annotators}
     n_outcomes = 2 if form.ties is None else 3
     coords |= {"outcome": OUTCOMES[:n_outcomes], "cell": np.arange(cells.first.size)}
     who = cells.annotator
@@ -80,9 +76,6 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
         if form.item_effects:
             entry = entry + scale["item_sd"] * pm.Normal("item_unit", shape=cells.entry_model.size)
         distance = entry[cells.first] - entry[cells.second]
-        if comparisons.covariates.size:
-            effect = pm.Normal("covariate_effect", 0, prior.covariate_sd, dims="covariate")
-            distance = distance + pt.dot(cells.covariates.T, effect)
         if form.discrimination:
             log_slope = by_annotator("discrimination", "discrimination_sd")
             slope: Any = pm.Deterministic(

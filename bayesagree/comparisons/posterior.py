@@ -28,7 +28,6 @@ AXES: dict[str, tuple[str, ...]] = {
     "tie": ("annotator",),
     "order": ("annotator",),
     "discrimination": ("annotator",),
-    "covariate_effect": ("covariate",),
     **dict.fromkeys(SCALES, ()),
 }
 # Points of the average model, and points for each unit of log odds, as chess and arenas count them.
@@ -89,10 +88,10 @@ def davidson(
         (chain, draw, model, other_model), of the average annotator, a tie counting one half; ``win_rate``
         (chain, draw, model), its mean over the other models; where the model has them ``tie``, the log of nu,
         ``order``, the log odds that the first place adds, both by annotator or common, with ``average_tie`` and
-        ``average_order``; ``discrimination`` (chain, draw, annotator), with geometric mean 1; ``covariate_effect``
-        (chain, draw, covariate). ``diagnostics``: ``r_hat``, ``ess`` of the strengths, and of every other parameter
-        under its name, such as ``tie_r_hat``. ``components``: ``component`` (model): which models are linked by
-        comparisons, and the number of each model's ``comparisons``.
+        ``average_order``; ``discrimination`` (chain, draw, annotator), with geometric mean 1. ``diagnostics``:
+        ``r_hat``, ``ess`` of the strengths, and of every other parameter under its name, such as ``tie_r_hat``.
+        ``components``: ``component`` (model): which models are linked by comparisons, and the number of each model's
+        ``comparisons``.
 
     Raises
     ------
@@ -157,8 +156,7 @@ def davidson(
     warn_of_numbers({name: found[name] for name in AXES if name in found}, f"raise draws={draws}{slow}")
     linked = comparisons.components()[["component", "comparisons"]]
     parts = {str(name): (("model",), values.to_numpy()) for name, values in linked.items()}
-    coords = {"model": comparisons.models, "other_model": comparisons.models}
-    coords |= {"annotator": comparisons.annotators, "covariate": comparisons.covariates}
+    coords = dict.fromkeys(("model", "other_model"), comparisons.models) | {"annotator": comparisons.annotators}
     settings = form._asdict() | {"prior": asdict(prior)}
     how: Any = {"engine": engine, "sampler": program, "random_seed": random_seed, "settings": settings}
     groups = {"posterior": posterior, "diagnostics": checks, "components": parts}

@@ -19,8 +19,6 @@ class DavidsonPrior:
         Normal prior of the log of nu: two equal models tie with probability nu / (2 + nu).
     order_sd
         Standard deviation of the advantage of the first place.
-    covariate_sd
-        Standard deviation of the coefficient of each covariate.
     tie_scale, order_scale, discrimination_scale
         Scales of the half-normal priors of the standard deviations over annotators: of log nu, of the advantage of the
         first place, and of the log of the discrimination.
@@ -38,7 +36,6 @@ class DavidsonPrior:
     tie_mean: float = 0.0
     tie_sd: float = 1.0
     order_sd: float = 1.5
-    covariate_sd: float = 1.0
     tie_scale: float = 1.0
     order_scale: float = 0.5
     discrimination_scale: float = 0.5

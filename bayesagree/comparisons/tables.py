@@ -75,7 +75,7 @@ def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
         Columns effect, annotator (None: the average one), mean, lower, upper. Effects: ``tie_probability``, of two
         equal models; ``first_wins``, the share that the first place wins of those that do not tie, 0.5 where the place
         does not matter; ``discrimination``, of an annotator relative to the others: the smaller, the less the verdicts
-        follow the strengths; and the coefficient of each covariate, by its name.
+        follow the strengths.
 
     Examples
     --------
@@ -99,9 +99,6 @@ def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
             if values is not None and ("annotator" in values.dims) == of_each:
                 who = values["annotator"].values if of_each else [None]
                 parts.append(_rows(_flat(values), [name] * len(who), who, ci_prob))
-    if "covariate_effect" in posterior:
-        values = _flat(posterior["covariate_effect"])
-        parts.append(_rows(values, posterior["covariate"].values, [None] * values.shape[1], ci_prob))
     columns = ["effect", "annotator", "mean", "lower", "upper"]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 

@@ -49,10 +49,7 @@ class Chain:
 
     `units` (parameter, direction) are directions of about one standard deviation each.
 
-    Trajectories are between `shortest` and `longest` of these units long. With a `centre` the normal density around it,
-    with these units, is followed exactly, on a circle, and steps correct what the density differs from it by (split
-    Hamiltonian Monte Carlo, Shahbaba, Lan, Johnson and Neal, 2014, https://arxiv.org/abs/1106.5941, section 2.1): of
-    many nearly normal parameters they may be longer by half.
+    Trajectories are between `shortest` and `longest` of these units long.
     """
 
     def __init__(
@@ -64,10 +61,9 @@ class Chain:
         *,
         shortest: float,
         longest: float,
-        centre: Floats | None = None,
     ) -> None:
         self.density, self.rng, self.units, self.log_step = density, rng, units, math.log(FIRST_STEP)
-        self.shortest, self.longest, self.centre = shortest, longest, centre
+        self.shortest, self.longest = shortest, longest
         self.point, (self.height, self.slope) = point, density(point)
 
     @property
@@ -84,12 +80,11 @@ class Chain:
             ends[t] = self.point
         return ends
 
-    def run(self, draws: int, thin: int = 1) -> Floats:
-        """Return draws, each the end of `thin` trajectories, shape (draw, ..., parameter)."""
+    def run(self, draws: int) -> Floats:
+        """Return draws, each the end of a trajectory, shape (draw, ..., parameter)."""
         kept = np.empty((draws, *self.point.shape))
         for d in range(draws):
-            for _ in range(thin):
-                self.move()
+            self.move()
             kept[d] = self.point
         return kept
 
@@ -100,19 +95,13 @@ class Chain:
         length = self.rng.uniform(self.shortest, self.longest)
         n_steps = math.ceil(length / self.step)
         step, point, height, slope = length / n_steps, self.point, self.height, self.slope
-        if self.centre is None:
-            origin, away, pull, ahead, turn = point, np.zeros(point.shape), 0.0, step, 1.0
-        else:
-            away = np.linalg.solve(self.units, (point - self.centre).T).T
-            origin, pull, ahead, turn = self.centre, 1.0, math.sin(step), math.cos(step)
         for s in range(n_steps):
-            momentum = momentum + (0.5 if s == 0 else 1.0) * step * (slope @ self.units + pull * away)
-            away, momentum = turn * away + ahead * momentum, turn * momentum - pull * ahead * away
-            point = origin + away @ self.units.T
+            momentum = momentum + (0.5 if s == 0 else 1.0) * step * (slope @ self.units)
+            point = point + step * momentum @ self.units.T
             height, slope = self.density(point)
             if np.max(height) == -math.inf:
                 break
-        momentum = momentum + 0.5 * step * (slope @ self.units + pull * away)
+        momentum = momentum + 0.5 * step * (slope @ self.units)
         change = height - 0.5 * np.square(momentum).sum(axis=-1) - energy
         return self._take(point, height, slope, change)
 

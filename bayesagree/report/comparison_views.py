@@ -108,7 +108,7 @@ def _pairs(data: ComparisonReport) -> Parts:
 
 
 def _effects(data: ComparisonReport) -> Parts:
-    """Show the common effects, of ties, places and covariates, and those of each annotator, a column for each."""
+    """Show the common effects, of ties and places, and those of each annotator, a column for each."""
     table: Any = data.effects
     own = table["annotator"].notna()
     if (~own).any():

@@ -26,23 +26,23 @@ def drawn(variant, rng):
     sd = abs(rng.normal())
     strength = sd * rng.normal(size=MODELS)
     items = abs(0.5 * rng.normal()) * rng.normal(size=(MODELS, ITEMS)) * variant.get("item_effects", False)
-    tie, order, slope = rng.normal(), 1.5 * rng.normal(), rng.normal()
+    tie, order = rng.normal(), 1.5 * rng.normal()
     truth = {"strength": (strength - strength.mean())[0], "average_tie": tie, "average_order": order}
     tie = tie + by * abs(rng.normal()) * rng.normal(size=ANNOTATORS)
     order = order + by * abs(0.5 * rng.normal()) * rng.normal(size=ANNOTATORS)
     log_slope = by * abs(0.5 * rng.normal()) * rng.normal(size=ANNOTATORS)
     log_slope = log_slope - log_slope.mean()
-    truth |= {"covariate_effect": slope, "strength_sd": sd}
+    truth["strength_sd"] = sd
     if by:
         truth |= {"tie": tie[0], "order": order[0], "discrimination": np.exp(log_slope[0])}
     left = rng.integers(0, MODELS, GAMES)
     right = (left + rng.integers(1, MODELS, GAMES)) % MODELS
-    who, what, longer = rng.integers(0, ANNOTATORS, GAMES), rng.integers(0, ITEMS, GAMES), rng.normal(size=GAMES)
-    quality = strength[left] + items[left, what] - strength[right] - items[right, what] + slope * longer
+    who, what = rng.integers(0, ANNOTATORS, GAMES), rng.integers(0, ITEMS, GAMES)
+    quality = strength[left] + items[left, what] - strength[right] - items[right, what]
     chance = outcome_probabilities(np.exp(log_slope[who]) * quality + order[who], np.exp(tie[who]))
     outcome = (rng.random(GAMES) > np.cumsum(np.stack(chance), axis=0)).sum(axis=0)
     words = np.array(["left", "right", "tie"])[np.minimum(outcome, 2)]
-    table = {"left": left, "right": right, "winner": words, "longer": longer, "who": who, "what": what}
+    table = {"left": left, "right": right, "winner": words, "who": who, "what": what}
     return pd.DataFrame(table), truth
 
 
@@ -52,7 +52,7 @@ def test_ranks_of_the_truth_are_uniform(calibration, n, name, random_seed):
     ranks = []
     while len(ranks) < n:
         table, truth = drawn(variant, rng)
-        games = Comparisons.from_long(table, annotator="who", item="what", covariates=["longer"])
+        games = Comparisons.from_long(table, annotator="who", item="what")
         if games.models.size < MODELS or games.annotators.size < ANNOTATORS:
             continue  # whether all are seen does not depend on the parameters
         tree = davidson(games, **variant, draws=DRAWS * THIN, chains=1, random_seed=len(ranks))

@@ -33,13 +33,11 @@ def test_two_orders_are_two_rows():
 
 
 def test_tables_return():
-    table = TABLE.assign(who=["ann", "bob", "ann"], prompt=[1, 1, 2], longer=[0.5, -1.0, 2.0])
-    one = Comparisons.from_long(table, annotator="who", item="prompt", covariates=["longer"])
-    two = Comparisons.from_long(one.to_long(), annotator="annotator", item="item", covariates=["longer"])
+    table = TABLE.assign(who=["ann", "bob", "ann"], prompt=[1, 1, 2])
+    one = Comparisons.from_long(table, annotator="who", item="prompt")
+    two = Comparisons.from_long(one.to_long(), annotator="annotator", item="item")
     assert one.to_long().equals(two.to_long())
-    assert one.to_long().equals(
-        Comparisons.from_long(table[::-1], annotator="who", item="prompt", covariates=["longer"]).to_long()
-    )
+    assert one.to_long().equals(Comparisons.from_long(table[::-1], annotator="who", item="prompt").to_long())
 
 
 def test_components():
@@ -58,7 +56,6 @@ def test_components():
         ({"left": [None, "B", "C"]}, {}, "row 0: the model in column 'left' is missing"),
         ({"left": ["tie", "B", "C"]}, {}, "'tie' is the name of a model and a word"),
         ({"who": ["ann", None, "bob"]}, {"annotator": "who"}, "row 1: the annotator is missing"),
-        ({"longer": [0.0, np.nan, 1.0]}, {"covariates": ["longer"]}, "row 1: covariate 'longer' is nan"),
     ],
 )  # fmt: skip
 def test_bad_input(change, options, message):

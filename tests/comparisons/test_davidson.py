@@ -45,13 +45,12 @@ def crowd(random_seed=1, n=400, n_models=5, n_annotators=6):
     order, slope = rng.normal(0.2, 0.5, n_annotators), np.exp(rng.normal(0, 0.5, n_annotators))
     left = rng.integers(0, n_models, n)
     right, who = (left + rng.integers(1, n_models, n)) % n_models, rng.integers(0, n_annotators, n)
-    longer = rng.normal(size=n).round(1)
-    half = (slope[who] * (strength[left] - strength[right] + 0.5 * longer) + order[who]) / 2
+    half = (slope[who] * (strength[left] - strength[right]) + order[who]) / 2
     weight = np.exp(np.stack([half, -half, tie[who]], axis=1))
     outcome = (rng.random((n, 1)) > np.cumsum(weight / weight.sum(1, keepdims=True), axis=1)).sum(axis=1)
     return pd.DataFrame(
         {"left": left, "right": right, "winner": np.array(["left", "right", "tie"])[outcome], "who": who}
-        | {"prompt": rng.integers(0, 3, n), "longer": longer}
+        | {"prompt": rng.integers(0, 3, n)}
     )
 
 
@@ -167,7 +166,7 @@ FORMS = [Form("annotator", "annotator", "annotator", item_effects=True), Form("c
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("prior", [DavidsonPrior(), DavidsonPrior(strength_sd=0.7, tie_mean=-0.5)])
 def test_gradient(form, prior):
-    crowded = Comparisons.from_long(crowd(), annotator="who", item="prompt", covariates=["longer"])
+    crowded = Comparisons.from_long(crowd(), annotator="who", item="prompt")
     cells = cells_of(crowded, **form.cells)
     density = Density(cells, form, prior)
     point = np.random.default_rng(2).normal(0, 0.5, density.size)
@@ -182,7 +181,7 @@ def test_gradient(form, prior):
 @pytest.mark.parametrize("form", FORMS)
 def test_information_is_the_mean_curvature(form):
     """With the outcomes as often as they are expected, the curvature of the log likelihood is its information."""
-    crowded = Comparisons.from_long(crowd(), annotator="who", item="prompt", covariates=["longer"])
+    crowded = Comparisons.from_long(crowd(), annotator="who", item="prompt")
     cells = cells_of(crowded, **(form.cells | {"oriented": True}))
     density = Density(cells, form, DavidsonPrior())
     point = np.random.default_rng(2).normal(0, 0.3, density.size)
@@ -265,13 +264,12 @@ UNITS = {
     "order_unit": "order",
     "order_by_annotator_unit": "order_by",
     "discrimination_by_annotator_unit": "discrimination_by",
-    "covariate_effect": "covariate",
 }
 
 
 # No two numbers of a prior alike, none 0 or 1: a term that is left out shows.
 ODD = {
-    "strength_scale": 1.3, "tie_mean": -0.4, "tie_sd": 0.8, "order_sd": 0.6, "covariate_sd": 1.7,
+    "strength_scale": 1.3, "tie_mean": -0.4, "tie_sd": 0.8, "order_sd": 0.6,
     "tie_scale": 0.9, "order_scale": 0.45, "discrimination_scale": 0.35, "item_scale": 0.75,
 }  # fmt: skip
 
@@ -280,7 +278,7 @@ ODD = {
 def test_density_and_variables_of_the_pymc_twin(form):
     """The two log densities differ by a constant, and what is derived from a point does not differ."""
     pytensor = pytest.importorskip("pytensor")
-    crowded = Comparisons.from_long(crowd(n=100), annotator="who", item="prompt", covariates=["longer"])
+    crowded = Comparisons.from_long(crowd(n=100), annotator="who", item="prompt")
     prior = DavidsonPrior(**ODD, strength_sd=None if form.item_effects else 1.1)
     graph = davidson_model(crowded, **form._asdict(), prior=prior)
     cells = cells_of(crowded, **form.cells)
@@ -296,8 +294,6 @@ def test_density_and_variables_of_the_pymc_twin(form):
         for name, place in UNITS.items():
             if (part := point[density.place.get(place, slice(0, 0))]).size:
                 values[name] = part[0] if name in ("tie_unit", "order_unit") else part
-        if "covariate_effect" in values:  # in its own units
-            values["covariate_effect"] = prior.covariate_sd * values["covariate_effect"]
         gaps.append(float(logp(values)) - density(point)[0])
         ours = density.variables(point[None])
         for variable, theirs in zip(graph.deterministics, derived(values)):
