@@ -33,7 +33,7 @@ def log_density(log_ratio, y):
             slope += 1.0
             continue
         chance = -math.expm1(-z)
-        g = z * (1.0 - chance) / chance
+        g = z * math.exp(-z) / chance
         slope += g
         curvature += g * (1.0 - z - g)
         product *= chance
@@ -53,8 +53,7 @@ def tied_block(worth, remaining, times, rng, arrival):
     the sum of the last arrivals (V itself is forgotten: the race has no memory).
     """
     size, finish = worth.size, 0.0
-    for k in range(size):
-        arrival[k] = 0.0
+    arrival[:size] = 0.0
     if size == 2:
         for _ in range(times):
             first = 0 if rng.random() * (2 * remaining + worth[0] + worth[1]) < worth[0] + remaining else 1
@@ -111,24 +110,28 @@ def tied_block(worth, remaining, times, rng, arrival):
 
 
 @numba.njit(cache=True, nogil=True)
-def gibbs(races, shape, item, thin, rng, out):
-    """Run one chain for an item: one draw of the shares in `thin` sweeps; `out` has shape (draw, slot).
+def gibbs(races, shape, item, tune, thin, rng, out):
+    """Run one chain for an item: a draw of the shares every `thin` sweeps, after `tune`; `out` has shape (draw, slot).
 
-    The first row of `out` holds the shares from which the chain starts; `shape` (slot,) are the gamma prior's.
+    `shape` (slot,) are the gamma prior's.
     """
     start, stop = races.slot_start[item], races.slot_start[item + 1]
     n = stop - start
     place, arrivals, prior = races.place[start:stop], races.arrivals[start:stop], shape[start:stop]
     shapes = prior.sum() + arrivals.sum()
-    theta = out[0].copy()
+    theta, tail = np.empty(n), np.empty(n, np.bool_)
     exposure, late_exposure, worth, time, at_risk, late = np.empty((6, n + 1))
-    for sweep in range(out.shape[0] * thin):
+    for k in range(n):
+        theta[k] = max(rng.standard_gamma(prior[k] + arrivals[k]), TINY if prior[k] > 0.0 else 0.0)
+    theta /= theta.sum()
+    for sweep in range(-tune, out.shape[0] * thin):
         total = rng.standard_gamma(prior.sum())
         # The tail: labels below a random place in the order of their mean ranks, and all that are not in play.
         cut, early = int(rng.random() * (n - 1)), 0
         for k in range(n):
             exposure[k] = late_exposure[k] = 0.0
-            if k == n - 1 or place[k] > cut:
+            tail[k] = k == n - 1 or place[k] > cut
+            if tail[k]:
                 early += arrivals[k]
         for r in range(races.race_start[item], races.race_start[item + 1]):
             entry = races.entry[races.entry_start[r] : races.entry_start[r + 1]]
@@ -138,7 +141,7 @@ def gibbs(races, shape, item, thin, rng, out):
             for e in range(entry.size - 1, -1, -1):
                 k = entry[e]
                 sum_ += theta[k]
-                if k != n - 1 and place[k] <= cut:
+                if not tail[k]:
                     only_tail = 0.0
                 at_risk[block[e]], late[block[e]] = sum_, only_tail
             now = now_late = 0.0
@@ -171,7 +174,7 @@ def gibbs(races, shape, item, thin, rng, out):
         # that everybody ranks low move together in steps much smaller than their range.
         tail_shape, rate = float(early), 0.0
         for k in range(n):
-            if k == n - 1 or place[k] > cut:
+            if tail[k]:
                 tail_shape += prior[k]
                 rate += theta[k] * (total + exposure[k])
         factor = rng.standard_gamma(tail_shape) / rate if rate > 0.0 else 1.0
@@ -192,5 +195,5 @@ def gibbs(races, shape, item, thin, rng, out):
             theta[k] = scale = 1.0
         for k in range(n):
             theta[k] = max(theta[k] / scale, TINY if prior[k] + arrivals[k] > 0.0 else 0.0)
-            if (sweep + 1) % thin == 0:
-                out[sweep // thin, k] = theta[k]
+        if sweep >= 0 and (sweep + 1) % thin == 0:
+            out[sweep // thin] = theta

@@ -1,4 +1,4 @@
-"""Plackett-Luce worths of many items, block of items by block, and the worths of labels not in play."""
+"""Rankings as races of the labels in play, their worths block of items by block, and those of labels not in play."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -6,14 +6,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Rankings
 from bayesagree.errors import one_of, positive, positive_int
 from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.multisets import words
 from bayesagree.inference.pseudo_label import spread, top_labels
-from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
-from bayesagree.plausibility.plackett_luce._races import Races
+from bayesagree.plausibility.plackett_luce._gibbs import gibbs
 
 Unranked = Literal["exact", "lumped"]
 # Shape of each of the labels that are lumped together, within their sum: shares that differ by a thousandth.
@@ -27,6 +27,102 @@ class Run(NamedTuple):
     tune: int
     draws: int
     thin: int
+
+
+class Races(NamedTuple):
+    """The rankings of some items in slots: n labels in play of each item, and last one slot for all others together.
+
+    Equal rankings of an item stand once, with their number, in an order that is not that of annotators.
+    A last block of all that is left on offer says no more than being unranked does, and counts as that.
+
+    Attributes
+    ----------
+    slot_start, item, label
+        Item i has the slots ``slot_start[i]:slot_start[i + 1]`` of the labels `label` (positions, increasing; the
+        number of labels stands for all others).
+    race_start, times
+        Item i has the races ``race_start[i]:race_start[i + 1]``; `times` annotators gave each.
+    entry_start, entry, block
+        Race r is about ``entry[entry_start[r]:entry_start[r + 1]]``, places of labels among the slots of the item, best
+        first; entries of one `block` (0, 1, ...) are tied, the last block is what remains.
+    arrivals
+        How many annotators ranked the label of each slot.
+    place
+        Place 0, 1, ... of each slot in the order of average ranks, best first; any order serves the sampler.
+    """
+
+    slot_start: Integers
+    item: Integers
+    label: Integers
+    race_start: Integers
+    times: Integers
+    entry_start: Integers
+    entry: Integers
+    block: Integers
+    arrivals: Integers
+    place: Integers
+
+    @classmethod
+    def of(cls, rankings: Rankings, reliability: int = 1, in_play: NDArray[np.bool_] | None = None) -> "Races":
+        """Group rankings by item, each `reliability` times; labels in play are all named or offered, and `in_play`."""
+        n_items, width, choice = rankings.items.size, rankings.categories.size + 1, rankings.offered
+        of_ranking = rankings.item_index.astype(np.int64)
+        named = rankings.ranking_index(), rankings.label_index
+        chosen = (
+            named
+            if choice is None
+            else (np.repeat(np.arange(of_ranking.size), np.diff(choice.start)), choice.label_index)
+        )
+        more = np.zeros((n_items, width), bool)
+        more[:, -1] = True
+        if in_play is not None:
+            more[:, :-1] = in_play
+        code = np.union1d(of_ranking[chosen[0]] * width + chosen[1], np.flatnonzero(more))
+        item, label = np.divmod(code, width)
+        slot_start = np.searchsorted(item, np.arange(n_items + 1))
+        # Every ranking with every slot of its item: the block that it put the label in, -1 what was not on offer.
+        slots = np.diff(slot_start)[of_ranking]
+        first = np.cumsum(slots) - slots
+        race = np.repeat(np.arange(slots.size), slots)
+        slot = np.arange(race.size) - first[race]
+
+        def at(ranking: Integers, label: NDArray[Any]) -> Integers:
+            found = np.searchsorted(code, of_ranking[ranking] * width + label)
+            return first[ranking] + found - slot_start[of_ranking[ranking]]
+
+        offered = width - 1 if choice is None else np.diff(choice.start)
+        last = rankings.block[rankings.start[1:] - 1].astype(np.int64) + (np.diff(rankings.start) < offered)
+        depth = last[race]
+        if choice is not None:
+            depth[:] = -1
+            depth[at(*chosen)] = last[chosen[0]]
+        depth[at(*named)] = rankings.block
+        # Equal rankings of an item have the same sum of words.
+        key = np.add.reduceat(words(slot << 20 | depth + 1), first)
+        _, one, times = np.unique(
+            np.column_stack([of_ranking.astype(np.uint64), key]), axis=0, return_index=True, return_counts=True
+        )
+        number = np.full(slots.size, one.size)
+        number[one] = np.arange(one.size)
+        order = np.lexsort((slot, depth, number[race]))
+        order = order[(depth >= 0)[order] & (number[race] < one.size)[order]]
+        race, entry, block = number[race[order]], slot[order], depth[order]
+        here, below = slot_start[of_ranking[one]][race] + entry, block - last[one][race]
+        arrivals, rank_sum = (np.bincount(here, times[race] * of, code.size) for of in (below < 0, below))
+        place = np.empty_like(item)
+        place[np.lexsort((rank_sum, item))] = np.arange(item.size) - slot_start[item]
+        return cls(
+            slot_start,
+            item,
+            label,
+            np.searchsorted(of_ranking[one], np.arange(n_items + 1)),
+            times * reliability,
+            np.searchsorted(race, np.arange(one.size + 1)),
+            entry,
+            block,
+            (arrivals * reliability).astype(np.int64),
+            place,
+        )
 
 
 def worth_shape(n_labels: int, shape: float | None, unranked: Unranked) -> float:
@@ -64,13 +160,13 @@ class Problem:
         one = worth_shape(n_labels, shape, unranked)
         shapes = np.full(races.label.size, one)
         others = n_labels + 1 - np.diff(races.slot_start)
-        shapes[races.others] = one * (np.minimum(others, 1) if unranked == "lumped" else others)
+        shapes[races.slot_start[1:] - 1] = one * (np.minimum(others, 1) if unranked == "lumped" else others)
         return cls(races, n_labels, shapes, EQUAL if unranked == "lumped" else one)
 
     @property
     def n_items(self) -> int:
         """Number of items."""
-        return self.races.n_items
+        return self.races.slot_start.size - 1
 
     @property
     def named(self) -> NDArray[np.bool_]:
@@ -82,20 +178,14 @@ class Problem:
 
     def draw(self, items: slice, run: Run, rng: np.random.Generator) -> Floats:
         """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
-        races, edges = self.races, self.races.slot_start[items.start : items.stop + 1]
+        edges = self.races.slot_start[items.start : items.stop + 1]
         out = np.empty((run.chains, run.draws, edges[-1] - edges[0]))
-        for i, first, last, own in zip(
-            range(items.start, items.stop), edges, edges[1:], rng.spawn(edges.size - 1)
-        ):
-            shape, drawn = self.shape[first:last], np.empty((run.draws, last - first))
+        for own, i in zip(rng.spawn(edges.size - 1), range(items.start, items.stop)):
+            first, last = self.races.slot_start[i : i + 2] - edges[0]
             for chain in out:
-                worth = own.standard_gamma(shape + races.arrivals[first:last])
-                worth = np.maximum(worth, np.where(shape > 0, TINY, 0.0))
-                start = (worth / worth.sum())[None]
-                gibbs(races, self.shape, i, run.tune, own, start)
-                drawn[0] = start[0]
-                gibbs(races, self.shape, i, run.thin, own, drawn)
-                chain[:, first - edges[0] : last - edges[0]] = drawn
+                drawn = np.empty((run.draws, last - first))
+                gibbs(self.races, self.shape, i, run.tune, run.thin, own, drawn)
+                chain[:, first:last] = drawn
         return out
 
     def diagnostics(self, items: slice, theta: Floats) -> Floats:
