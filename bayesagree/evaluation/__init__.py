@@ -6,8 +6,7 @@
 - `humans`: every annotator scored against the truth without that annotator's votes.
 - `gates`: a claim that must hold, for continuous integration.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
-- `_passes`: what `evaluate` does with its arguments, for one test set or the mean over batches of items; `_results`:
-  groups of the result.
+- `_batches`: the mean over batches of items; `_results`: sums under each truth, and the groups of the result.
 """
 
 import lazy_loader as lazy

@@ -1,6 +1,8 @@
-"""Groups of the result of an evaluation, from the sums over all items under each truth."""
+"""Sums over all items under each truth, and the groups of the result of an evaluation that are made of them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,8 +10,10 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations.runs import Runs
-from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.blocks import DrawBlock, Schedule
+from bayesagree.inference.convergence import warn_not_converged
 from bayesagree.inference.item_weights import ItemGroups
+from bayesagree.inference.posterior import Truths
 from bayesagree.metrics._scorer import BlockSums, ItemSums, Scorer, by_slice
 from bayesagree.metrics.posterior_scores import warn_undefined
 
@@ -17,24 +21,47 @@ from bayesagree.metrics.posterior_scores import warn_undefined
 PARTS = np.array(["annotation", "test_set", "total", "run"])
 
 
-class ScoredBlock(NamedTuple):
-    """A block of draws: sums over its items, and of each the shares of draws in which a label is best, and R-hat."""
+def _scored_block(scorer: Scorer, block: DrawBlock) -> tuple[BlockSums, Floats, Floats]:
+    """Score a block of draws where it was drawn.
 
-    sums: BlockSums
-    labels: Floats
-    r_hat: Floats
-
-
-def scored(scorer: Scorer, block: DrawBlock) -> ScoredBlock:
-    """Score a block of draws, where it was drawn."""
+    Return sums over its items, and of each the shares of draws in which a label is best, and R-hat.
+    """
     n_items, n_samples, depth = block.top_label.shape
-    n_labels = scorer.predictions.categories.size or 2  # of predicted numbers the sides of a threshold
-    labels = np.full((n_items, n_labels), np.nan)
+    labels = np.full((n_items, scorer.n_labels), np.nan)
     if depth > 0:  # numbers without a threshold have no labels
-        cell = np.arange(n_items)[:, None] * n_labels + block.top_label[:, :, 0]
-        labels = np.bincount(cell.ravel(), minlength=n_items * n_labels).reshape(n_items, -1) / n_samples
+        cell = np.arange(n_items)[:, None] * scorer.n_labels + block.top_label[:, :, 0]
+        labels = np.bincount(cell.ravel(), minlength=labels.size).reshape(n_items, -1) / n_samples
     r_hat = np.full(n_items, np.nan) if block.diagnostics is None else block.diagnostics[:, 0]
-    return ScoredBlock(scorer(block), labels, r_hat)
+    return scorer(block), labels, r_hat
+
+
+def scored(
+    truths: Truths, scorer: Scorer, progress: Callable[[int], None]
+) -> tuple["Results", dict[str, Any], dict[str, Any]]:
+    """Score all blocks of items under each truth; return also what the posteriors chose, and their chains.
+
+    The chains, and the probability of each label of an item, are those of the first truth.
+    """
+    items = truths.annotations.items
+    request = replace(truths.request, top_labels=scorer.depth, numbers=scorer.numeric)
+    sums, certainty, by_label = [], np.full((len(truths.posteriors), items.size), np.nan), []
+    chosen: dict[str, Any] = {}
+    mixed: dict[str, Any] = {}
+    for level, posterior in enumerate(truths.posteriors):
+        schedule = Schedule(request.client, partial(_scored_block, scorer))
+        stream = posterior.blocks(truths.annotations, request, schedule, plausibility=scorer.needs_plausibility)
+        chosen |= stream.chosen
+        mixed = mixed or dict(stream.diagnostics)
+        sums.append(ItemSums(scorer, request.samples))
+        r_hat = np.full(items.size, np.nan)
+        for block, labels, of_items in stream.blocks:
+            sums[-1].add(block)
+            certainty[level, block.items], r_hat[block.items] = labels.max(axis=1), of_items
+            if level == 0 and posterior.takes_predictions:
+                by_label.append(labels)
+            progress(len(of_items))
+        warn_not_converged(items, r_hat, "raise tune=, draws= or thin=")
+    return Results(sums, certainty, by_label), chosen, mixed
 
 
 class Results(NamedTuple):

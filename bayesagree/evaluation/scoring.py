@@ -9,7 +9,8 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,17 +18,33 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
-from bayesagree.annotations.missing_predictions import Missing
+from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError
-from bayesagree.evaluation._passes import Evaluation
+from bayesagree.errors import InputError, one_of, warn
+from bayesagree.evaluation._batches import over_batches
+from bayesagree.evaluation._results import PARTS, scored
+from bayesagree.evaluation.gold import scored_gold, split_in_two
+from bayesagree.inference.convergence import warn_of_numbers
+from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.posterior import Posterior, Request
-from bayesagree.inference.streams import Seed
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.metrics._checks import has_one_label
-from bayesagree.metrics._scorer import TruthIs
+from bayesagree.metrics._checks import check_order, check_truth_is, has_one_label
+from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR, Scorer, TruthIs
+from bayesagree.metrics.posterior_scores import SIDES
+from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
-from bayesagree.plausibility.registry import Plausibility, is_auto
+from bayesagree.plausibility.independence import warn_of_dependent
+from bayesagree.plausibility.informed.gold import GoldTruth, vote_against_gold
+from bayesagree.plausibility.registry import (
+    Choice,
+    Plausibility,
+    default_posterior,
+    is_auto,
+    reliabilities_of,
+    specification_for,
+)
 
 
 def evaluate(
@@ -174,42 +191,126 @@ def evaluate(
     >>> dict(evaluate(batches, draws=100, random_seed=1)["posterior"].sizes)
     {'chain': 4, 'draw': 100, 'model': 2}
     """
-    if not isinstance(annotations, Iterator):
-        annotations = as_annotations(annotations)
-        predictions = as_predictions(predictions, annotations, may_lack=True, runs=True)
     if isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
-    metrics = default_metrics(predictions) if metrics is None else metrics
-    if is_auto(plausibility) and options.get("exclude") is None:
-        options.pop("exclude", None)  # written out or not: no model is left out, and the data choose
-    how = Evaluation(
-        plausibility,
-        options,
-        None if reliability is None else tuple(np.atleast_1d(np.asarray(reliability, np.float64)).tolist()),
-        tuple(Metric.of(metric) for metric in metrics),
-        truth_is,
-        missing,
-        items,
-        by,
-        cluster,
-        another_annotator,
-        Request(draws, chains, random_seed, client=client),
-        progress or (lambda n_items: None),
-        gold,
-        tuple(inspect.signature(evaluate).parameters)[:-1],
-    )
     if isinstance(annotations, Iterator):
-        given = {"predictions": predictions, "by": by, "cluster": cluster, "items": items != "fixed" or None}
-        given["gold"] = gold
-        wrong = [name for name, value in given.items() if value is not None]
+        alone = {"predictions": predictions, "by": by, "cluster": cluster, "items": items != "fixed" or None}
+        wrong = [name for name, value in (alone | {"gold": gold}).items() if value is not None]
         if wrong:
             raise InputError(f"{wrong[0]}= needs all items at once; leave it out, or call evaluate() on them")
-        return how.over_batches(annotations)
+        how: dict[str, Any] = {"reliability": reliability, "metrics": metrics, "truth_is": truth_is}
+        how |= {"missing": missing, "another_annotator": another_annotator, "draws": draws, "chains": chains}
+        once = partial(evaluate, **how, client=client, **options)
+        return over_batches(annotations, once, plausibility, metrics or (), random_seed, progress)
+    votes: Annotations = as_annotations(annotations)
+    predictions = as_predictions(predictions, votes, may_lack=True, runs=True)
     if predictions is None:
         raise InputError(
             "evaluate(predictions=None): pass the predictions of the models; only batches hold their own"
         )
-    return how.result(annotations, predictions)
+    requested = [Metric.of(metric) for metric in (default_metrics(predictions) if metrics is None else metrics)]
+    _check(requested, truth_is, items, gold is not None and another_annotator, cluster)
+    check_order(requested, getattr(votes, "has_order", False), votes.categories.size)
+    votes, kept = without_missing(votes, predictions, missing)
+    pooled, runs = kept.pooled(), kept.runs
+    known = None if gold is None else scored_gold(gold, predictions, kept)
+    options |= {} if known is None else {"gold": known}
+    levels = None if reliability is None else tuple(np.atleast_1d(np.asarray(reliability, np.float64)).tolist())
+    choice = Choice(plausibility, "")
+    if is_auto(plausibility):
+        if options.get("exclude") is None:
+            options.pop("exclude", None)  # written out or not: no model is left out, and the data choose
+        weighted = {} if levels in (None, (1.0,)) else {"reliability": levels}
+        choice = default_posterior(votes, pooled, options | weighted)
+    chosen = specification_for(votes, choice.name, options, tuple(inspect.signature(evaluate).parameters)[:-1])
+    request = Request(draws, chains, random_seed, client=client)
+    truths = chosen.truths(votes, pooled, request, reliabilities_of(chosen, levels))
+    votes, given, posterior, request = (
+        truths.annotations,
+        truths.predictions,
+        truths.posteriors[0],
+        truths.request,
+    )
+    if posterior.exchangeable and not posterior.takes_predictions:
+        warn_of_dependent(votes, given)
+    if runs is not None:
+        given = kept.aligned(given.items, given.categories)
+    settings = {"plausibility": posterior.name, "items": items, "options": _stated(plausibility, options)}
+    settings |= {
+        "n_items": given.items.size,
+        "truth_is": truth_is,
+        "target": posterior.target,
+        "missing": missing,
+    }
+    if known is not None:
+        settings |= {"target": GoldTruth.target} | vote_against_gold(votes, known, random_seed)
+    voted = np.bincount(votes.item_index, minlength=given.items.size) > 0
+    apart = None if known is None else np.isin(given.items, [*known])
+    if posterior.takes_predictions and not voted.all():
+        warn(
+            f"{(~voted).sum()} of {voted.size} items have predictions and no annotations: predictions alone inform "
+            "their truth, and the scores from annotations alone are about the others"
+        )
+        apart = voted if apart is None else apart
+    slices, weights = None if by is None else ItemGroups.of(by, given.items, "by"), None
+    if items == "bootstrap":
+        clusters = None if cluster is None else ItemGroups.of(cluster, given.items, "cluster")
+        weights = ItemWeights(clusters, given.items.size, request.samples, request.random_seed)
+    sampled = stream_apart(request.random_seed, "sampled truth") if truth_is == "sampled" else None
+    another = stream_apart(request.random_seed, "another annotator") if another_annotator else None
+    scorer = Scorer(given, requested, split_in_two(slices, apart), weights, sampled, another)
+    results, learnt, mixed = scored(truths, scorer, progress or (lambda n_items: None))
+    models = np.append(given.model_names, ANOTHER_ANNOTATOR) if another_annotator else given.model_names
+    found = results._replace(models=models, by=slices, gold=known is not None, runs=runs)
+    coords = {
+        "model": models,
+        "item": given.items,
+        "part": PARTS[: 3 if runs is None else 4],
+        "side": list(SIDES),
+    }
+    coords |= {"category": given.categories} | dict(truths.coords)
+    coords |= {} if runs is None else {"run": runs.names_once}
+    coords |= {} if slices is None else {slices.name: slices.names}
+    groups = truths.join(found.groups(request.chains))
+    if mixed:
+        groups["diagnostics"] = mixed
+    if results.by_label:
+        groups["certainty"]["label_certainty"] = ("item", "category"), np.concatenate(results.by_label)
+    if posterior.engine != "exact":
+        drawn = {name: of[1] for name, of in groups["posterior"].items()}
+        warn_of_numbers(drawn, f"raise draws={request.draws}")
+    settings |= learnt | {"choice": choice.reason} | dict(truths.settings)
+    made: Any = {"model": posterior.name, "engine": posterior.engine, "random_seed": request.random_seed}
+    return result_tree(groups, coords, **made, settings=settings)
+
+
+def _check(metrics: Sequence[Metric], truth_is: str, items: str, both: bool, cluster: Any) -> None:
+    """Refuse arguments that do not go together; `both` are gold and another annotator."""
+    one_of(items, "items", ("fixed", "bootstrap"))
+    if not metrics:
+        raise InputError("there is no metric to compute")
+    for metric in metrics:
+        check_truth_is(truth_is, metric)
+        if metric.record.against_distribution and isinstance(metric.record.kind, Whole):
+            raise InputError(
+                "a function of all plausibilities needs them in memory: call score() with the posterior and that "
+                "function"
+            )
+    if both:
+        raise InputError(
+            "another_annotator=True is a score against the annotators' own answers; leave it or gold out"
+        )
+    if cluster is not None and items != "bootstrap":
+        raise InputError("cluster= names what is resampled together: pass items='bootstrap' with it")
+
+
+def _stated(plausibility: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a posterior that the user stated, for the settings; reliabilities stand there already."""
+    if isinstance(plausibility, Posterior):
+        every = {name: getattr(plausibility, name) for name in plausibility.arguments()}
+        own = type(plausibility)
+        options = {n: value for n, value in every.items() if value is not getattr(own, n, None)} | {**options}
+    return {name: value for name, value in options.items() if name != "reliability"}
 
 
 def items_to_score(

@@ -48,9 +48,7 @@ def result_tree(
         "model": model,
         "inference": INFERENCE.get(engine, engine),
         "sampler": sampler or engine,
-        "seed": json.dumps(int(random_seed) if isinstance(random_seed, int | np.integer) else None),
-        "settings": json.dumps(settings, default=plain),
-    }
+    } | result_attrs(random_seed, settings)
     datasets = {}
     for group, variables in groups.items():
         used = {dim for dims, *_ in variables.values() for dim in dims}
@@ -62,6 +60,12 @@ def result_tree(
     tree = xr.DataTree.from_dict(datasets)
     tree.attrs.update(attrs)
     return tree
+
+
+def result_attrs(random_seed: Any, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return seed and settings as attrs, in JSON."""
+    seed = int(random_seed) if isinstance(random_seed, int | np.integer) else None
+    return {"seed": json.dumps(seed), "settings": json.dumps(settings, default=plain)}
 
 
 def plain(value: Any) -> Any:
