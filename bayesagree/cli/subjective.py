@@ -19,7 +19,6 @@ def subjective(
     group: _options.Group = None,
     smallest_group: _options.SmallestGroup = 1,
     bins: Annotated[int, Option(min=1, help="Bins of disagreement, without --group.")] = 5,
-    metric: Annotated[str | None, Option(help="accuracy, absolute_error or correlation.")] = None,
     truth: Annotated[Literal["by-group"] | None, Option(help="Score against the truth of each group.")] = None,
     model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model",
     threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
@@ -46,8 +45,7 @@ def subjective(
         raise InputError("there are no predictions: give a file of predictions")
     if truth is not None and group is None:
         raise InputError("--truth by-group needs --group FEATURES")
-    labelled = truth is not None or metric == "accuracy" or (metric is None and threshold is not None)
-    scored = tables.as_labels(given, threshold) if labelled else given
+    scored = tables.as_labels(given, threshold) if truth is not None or threshold is not None else given
     if group is None:
         groups = Groups.by_disagreement(disagreement_rate(tables.as_labels(given, threshold)), bins=bins)
     else:
@@ -71,7 +69,7 @@ def subjective(
             "items": "Items that divide the groups, one in ten by chance",
         }
     else:
-        result = group_performance(scored, models, groups, metric=metric)
+        result = group_performance(scored, models, groups)
         sampled, name = tables.performance_draws(scored, models, groups, result, **how), result.attrs["metric"]
         by_group, over_groups = tables.group_table(result, sampled), tables.dispersion_table(result, sampled)
         found = {"groups": by_group, "models": over_groups, "agreement": group_agreement(given, groups)}

@@ -33,8 +33,7 @@ from bayesagree.inference.results import require_from, result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions, is_data
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
-from bayesagree.subjective.disagreement import require_one_each
-from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
+from bayesagree.subjective.performance import ModelPredictions, annotator_scores, as_groups
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -191,13 +190,7 @@ def group_summary(
 
 def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) -> GroupCounts:
     """Count agreements of every model with each annotator of a group that has data for all models."""
-    labels = as_annotations(labels, (Labels,), "labels")
-    require_one_each(labels, "the performance per annotator")
-    rows = model_rows(labels, predictions)
-    who, size = labels.annotator_index, labels.annotators.size
-    total = np.stack([np.bincount(who, p, size) for p in rows.present]).astype(np.int64)
-    right = rows.present & (rows.answer == rows.predicted)
-    agree = np.stack([np.bincount(who, r, size) for r in right]).astype(np.int64)
+    models, agree, total = annotator_scores(as_annotations(labels, (Labels,), "labels"), predictions)
     of_group = np.stack(
         [np.bincount(groups.index[t > 0] + 1, minlength=groups.names.size + 1)[1:] for t in total]
     )
@@ -206,7 +199,9 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
         raise InputError("no group has an annotator with both annotations and predictions of every model")
     new = np.append(np.where(has_data, np.cumsum(has_data) - 1, -1), -1)[groups.index]
     kept = new >= 0
-    return GroupCounts(rows.models, groups.names[has_data], new[kept], agree[:, kept], total[:, kept])
+    return GroupCounts(
+        models, groups.names[has_data], new[kept], agree[:, kept].astype(np.int64), total[:, kept]
+    )
 
 
 def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Model":

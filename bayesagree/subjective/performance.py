@@ -11,8 +11,8 @@ how little may be known about it, so the values of every group always come with 
 Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,26 +25,13 @@ from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, positive_int, require, shorten, warn
+from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_annotators, as_predictions, is_data
 from bayesagree.subjective.disagreement import require_one_each
 
 ModelPredictions = Predictions | Mapping[str, pd.Series]
-Function = Callable[[NDArray[Any], NDArray[Any]], float]
-Metric = str | Function
-
-
-class ModelRows(NamedTuple):
-    """What each model predicts for each annotation, and the annotator's answer.
-
-    `answer` and `predicted` hold positions of labels (-1: no prediction) or ratings (NaN: none).
-    """
-
-    models: NDArray[Any]
-    answer: NDArray[Any]
-    predicted: NDArray[Any]
-    present: NDArray[np.bool_]
+METRICS = {"labels": "accuracy", "ratings": "absolute_error"}
 
 
 def group_performance(
@@ -52,8 +39,6 @@ def group_performance(
     predictions: ModelPredictions,
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
-    *,
-    metric: Metric | None = None,
 ) -> xr.Dataset:
     """Compute the performance of every model for each group of annotators, with its mean and dispersion.
 
@@ -66,14 +51,12 @@ def group_performance(
         pairs (item, annotator). Missing predictions are counted and left out.
     annotators, by
         Features of the annotators and which of them to group by; or ready `Groups`, such as bins of disagreement.
-    metric
-        ``"accuracy"`` (labels; the default), ``"absolute_error"`` (ratings; the default) and ``"correlation"``
-        (ratings), or a function (one annotator's answer, what the model predicted) -> number.
 
     Returns
     -------
     Dataset
-        ``performance`` (model, group): mean over the annotators of the group, NaN for an empty one;
+        ``performance`` (model, group): the accuracy, of ratings the mean absolute error, on each annotator's own
+        annotations; mean over the annotators of the group, NaN for an empty one;
         ``mean_performance`` and ``dispersion`` (model) over the groups that have a value;
         ``annotator_performance`` (model, annotator), ``n_scored`` (model, group): annotators with a value;
         ``n_annotators`` and ``n_annotations`` (group); ``group_of`` (annotator): position of the group, -1 for none.
@@ -81,7 +64,7 @@ def group_performance(
     Raises
     ------
     InputError
-        Unknown features, metrics or annotators; repeated annotations; predictions of other items.
+        Unknown features or annotators; repeated annotations; predictions of other items.
 
     Warns
     -----
@@ -104,7 +87,10 @@ def group_performance(
     annotations = as_annotations(annotations, (Labels, Ratings))
     predictions = as_predictions(predictions, annotations) if is_data(predictions) else predictions
     groups = as_groups(annotations, annotators, by)
-    per_annotator = annotator_performance(annotations, predictions, metric=metric)
+    models, score, n = annotator_scores(annotations, predictions)
+    values = np.divide(score, n, out=np.full(n.shape, np.nan), where=n > 0)
+    coords, attrs = {"model": models, "annotator": annotations.annotators}, {"metric": METRICS[annotations.kind]}
+    per_annotator = xr.DataArray(values, coords, ("model", "annotator"), attrs=attrs)
     by_group: Any = pd.DataFrame(per_annotator.to_numpy().T).groupby(groups.index)
     of_each = range(groups.names.size)
     means = by_group.mean().reindex(of_each).to_numpy().T
@@ -121,42 +107,6 @@ def group_performance(
     found |= counts | {"group_of": ("annotator", groups.index)}
     dataset = xr.Dataset(found, {"group": groups.names}, per_annotator.attrs | {"by": groups.by})
     return dataset.assign(summarise(dataset["performance"]))
-
-
-def annotator_performance(
-    annotations: Labels | Ratings, predictions: ModelPredictions, *, metric: Metric | None = None
-) -> xr.DataArray:
-    """Compute the performance of every model on each annotator's own annotations; metrics as `group_performance`.
-
-    Returns
-    -------
-    DataArray
-        Dims (model, annotator); NaN for an annotator without predictions, or where the metric does not exist.
-
-    Examples
-    --------
-    >>> ratings = Ratings.from_matrix([[1, 3], [2, 4]], scale=(1, 5))
-    >>> constant = {"always 2": pd.Series([2.0, 2.0], index=[0, 1])}
-    >>> annotator_performance(ratings, constant).values.tolist()
-    [[0.5, 1.5]]
-    """
-    require(annotations, (Labels, Ratings), "annotations")
-    require_one_each(annotations, "the performance per annotator")
-    name, function = _metric(annotations, metric)
-    rows = model_rows(annotations, predictions)
-    known = annotations.categories if isinstance(annotations, Labels) else None
-    order = np.argsort(annotations.annotator_index, kind="stable")
-    ends = np.searchsorted(annotations.annotator_index[order], np.arange(annotations.annotators.size + 1))
-    values = np.full((rows.models.size, annotations.annotators.size), np.nan)
-    for j in np.flatnonzero(np.diff(ends)):
-        given = order[ends[j] : ends[j + 1]]
-        for m in range(rows.models.size):
-            mine = given[rows.present[m, given]]
-            pair = rows.answer[mine], rows.predicted[m, mine]
-            if mine.size:
-                values[m, j] = function(*(pair if known is None else (known[codes] for codes in pair)))
-    coords = {"model": rows.models, "annotator": annotations.annotators}
-    return xr.DataArray(values, coords, ("model", "annotator"), attrs={"metric": name})
 
 
 def summarise(performance: xr.DataArray) -> xr.Dataset:
@@ -249,31 +199,41 @@ def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by
     return Groups.by_features(annotations, annotators, by)
 
 
-def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> ModelRows:
-    """Bring predictions per item or per (item, annotator) to one value per annotation and model."""
+def annotator_scores(
+    annotations: Labels | Ratings, predictions: ModelPredictions
+) -> tuple[NDArray[Any], Floats, NDArray[np.int64]]:
+    """Return models, sums of what each scores on the annotations of each annotator, and their number, as (model, who).
+
+    Of a label it is 1 where the model gives it, else 0; of a rating the distance from it.
+    """
+    require_one_each(annotations, "the performance per annotator")
     if isinstance(predictions, Predictions):
         if annotations.kind != "labels":
             raise InputError("ratings need predicted ratings: pass {model: series of numbers, indexed by item}")
         aligned = predictions.aligned(annotations.items, annotations.categories)
-        predicted = aligned.hard_labels()[:, annotations.item_index]
-        return ModelRows(aligned.models, annotations.label_index, predicted, predicted >= 0)
-    if not predictions:
-        raise InputError("there is no model: pass {name: series}")
-    models = names_array(list(predictions), "model")
-    by_row = [_one_per_row(annotations, series, model) for model, series in predictions.items()]
-    present = np.stack([v.notna().to_numpy() for v in by_row])
-    if annotations.kind != "labels":
-        predicted = np.stack([v.astype(np.float64).to_numpy() for v in by_row])
-        return ModelRows(models, annotations.rating, predicted, present)
-    known = pd.Index(annotations.categories)
-    predicted = np.stack([known.get_indexer(pd.Index(v)) for v in by_row])
-    if (present & (predicted < 0)).any():
-        m, row = np.argwhere(present & (predicted < 0))[0]
-        raise InputError(
-            f"model {as_python(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the annotations "
-            f"({shorten(annotations.categories)})"
-        )
-    return ModelRows(models, annotations.label_index, predicted, present)
+        models, predicted = aligned.models, aligned.hard_labels()[:, annotations.item_index]
+        present = predicted >= 0
+    else:
+        if not predictions:
+            raise InputError("there is no model: pass {name: series}")
+        models = names_array(list(predictions), "model")
+        by_row = [_one_per_row(annotations, series, model) for model, series in predictions.items()]
+        present = np.stack([v.notna().to_numpy() for v in by_row])
+        known = pd.Index(getattr(annotations, "categories", ()))
+        predicted = np.stack([
+            known.get_indexer(pd.Index(v)) if annotations.kind == "labels" else v.astype(float) for v in by_row
+        ])  # fmt: skip
+        if (present & (predicted < 0)).any() and annotations.kind == "labels":
+            m, row = np.argwhere(present & (predicted < 0))[0]
+            raise InputError(
+                f"model {as_python(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the "
+                f"annotations ({shorten(known)})"
+            )
+    hit = annotations.kind == "labels"
+    score = predicted == annotations.label_index if hit else np.abs(predicted - annotations.rating)
+    who, size = annotations.annotator_index, annotations.annotators.size
+    sums = [np.bincount(who, np.where(p, one, 0.0), size) for p, one in zip(present, score)]
+    return models, np.stack(sums), np.stack([np.bincount(who[p], minlength=size) for p in present])
 
 
 def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -> pd.Series:
@@ -294,31 +254,3 @@ def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -
         return series.reindex(pd.Index(items))
     rows = pd.MultiIndex.from_arrays([items, annotations.annotators[annotations.annotator_index]])
     return series.reindex(rows)
-
-
-def _metric(annotations: Labels | Ratings, metric: Metric | None) -> tuple[str, Function]:
-    """Return name and function of the metric, which must fit the annotations; the first is the default."""
-    fitting = _METRICS[annotations.kind]
-    if callable(metric):
-        return getattr(metric, "__name__", "function"), metric
-    name = metric or next(iter(fitting))
-    if name not in fitting:
-        kind = type(annotations).__name__
-        raise InputError(f"metric={metric!r} is not one of {shorten(fitting)} for {kind}, nor a function")
-    return name, fitting[name]
-
-
-def _correlation(answer: Floats, predicted: Floats) -> float:
-    """Return Pearson's r, NaN below three annotations or where one side is constant."""
-    if answer.size < 3 or np.ptp(answer) == 0 or np.ptp(predicted) == 0:
-        return np.nan
-    return float(np.corrcoef(answer, predicted)[0, 1])
-
-
-_METRICS: dict[str, dict[str, Function]] = {
-    "labels": {"accuracy": lambda answer, predicted: float(np.mean(answer == predicted))},
-    "ratings": {
-        "absolute_error": lambda answer, predicted: float(np.mean(np.abs(answer - predicted))),
-        "correlation": _correlation,
-    },
-}

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from bayesagree import Labels, Predictions, Ratings
-from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
+from bayesagree.annotations import Groups
+from bayesagree.subjective.performance import group_performance, left_out
 
 
 def test_group_table(four):
@@ -24,29 +25,18 @@ def test_group_table(four):
     assert float(without.sel(left_out="f")) == pytest.approx(1)
 
 
-def test_built_in_metrics_equal_functions():
+def test_performance_is_the_mean_over_each_annotators_own_answers():
+    """By loops; a prediction that lacks does not count, nor does a cell without an answer."""
     rng = np.random.default_rng(1)
-    labels = Labels.from_matrix(rng.integers(0, 3, (8, 4)), labels=[0, 1, 2])
-    models = Predictions.from_labels({"A": rng.integers(0, 3, 8)}, labels=[0, 1, 2])
-    ours = annotator_performance(labels, models)
-    function = annotator_performance(labels, models, metric=lambda said, predicted: np.mean(said == predicted))
-    np.testing.assert_allclose(ours, function, rtol=1e-15)
-    ratings = Ratings.from_matrix(rng.integers(1, 6, (8, 4)), scale=(1, 5), step=1)
-    predicted = {"A": pd.Series(rng.normal(3, 1, 8), index=range(8))}
-    error = annotator_performance(ratings, predicted)
-    by_hand = annotator_performance(ratings, predicted, metric=lambda x, y: np.abs(x - y).mean())
-    np.testing.assert_allclose(error, by_hand, rtol=1e-13)
-    r = annotator_performance(ratings, predicted, metric="correlation")
-    assert float(r[0, 1]) == pytest.approx(
-        np.corrcoef(ratings.rating[ratings.annotator_index == 1], predicted["A"])[0, 1]
-    )
-
-
-def test_correlations_start_at_three_annotations_that_differ():
-    rated = np.array([[1, 1, 5, 3], [2, np.nan, 5, 1], [4, 2, 5, 5]])  # three, two, three alike, three
+    answers, everybody = rng.integers(0, 3, (8, 4)), np.zeros(4, np.int32)
+    labels, said = Labels.from_matrix(answers, labels=[0, 1, 2]), rng.integers(0, 3, 8)
+    one = Groups(labels.annotators, np.array(["all"]), everybody, "nothing")
+    ours = group_performance(labels, Predictions.from_labels({"A": said}, labels=[0, 1, 2]), one)
+    hits = [np.mean([answers[i, j] == said[i] for i in range(8)]) for j in range(4)]
+    np.testing.assert_allclose(ours["annotator_performance"][0], hits, rtol=1e-15)
+    rated = np.where(rng.random((8, 4)) < 0.2, np.nan, rng.integers(1, 6, (8, 4)))
+    predicted = pd.Series(rng.normal(3, 1, 8), index=range(8)).where(lambda value: value.index != 3)
     ratings = Ratings.from_matrix(rated, scale=(1, 5), step=1)
-    predicted = {"A": pd.Series([1.0, 2.0, 2.5], index=range(3)), "B": pd.Series([3.0, 3.0, 3.0], index=range(3))}
-    r = annotator_performance(ratings, predicted, metric="correlation").sel(model="A").values
-    by_hand = [np.corrcoef(rated[:, k], predicted["A"])[0, 1] for k in (0, 3)]
-    np.testing.assert_allclose(r, [by_hand[0], np.nan, np.nan, by_hand[1]], rtol=1e-12)
-    assert np.isnan(annotator_performance(ratings, predicted, metric="correlation").sel(model="B")).all()
+    error = group_performance(ratings, {"A": predicted}, one)
+    by_hand = [np.nanmean([abs(rated[i, j] - predicted[i]) for i in range(8)]) for j in range(4)]
+    np.testing.assert_allclose(error["annotator_performance"][0], by_hand, rtol=1e-13)
