@@ -3,21 +3,15 @@
 import re
 from html.parser import HTMLParser
 
-from bayesagree.report.panel import answer, facts, findings, steps
+from bayesagree.report.page import sentences
 
 VOID = {"meta", "link", "img", "br", "input", "hr"}
 BLOCKS = {"p", "li", "dd", "figcaption", "caption", "summary"}
 
 
-def said(data):
-    """Return the sentences of the first screen as plain text."""
-    found = (f"{one['finding']} {one['what_to_do']}" for one in findings(data.findings))
-    return [part.striptags() for part in (*answer(data), *steps(data))] + [*map(str, facts(data)), *found]
-
-
 def sentence(data, part):
     """Return the one sentence that has a part."""
-    [found] = [text for text in said(data) if part in text]
+    [found] = [text for text in sentences(data) if part in text]
     return found
 
 

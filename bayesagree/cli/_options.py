@@ -200,12 +200,14 @@ class Source(Columns):
         found = load(self.data).extra.get("annotators")
         return None if found is None else Annotators.from_table(found)
 
-    def gold(self, path: Path | None, items: Any) -> dict[Any, Any] | None:
+    def gold(self, path: Path | None, annotations: Any, models: Any = None) -> dict[Any, Any] | None:
         """Read the true labels of some items from a table; those of other items are left out."""
         if path is None:
             return None
+        if annotations.kind != "labels":
+            raise InputError(f"--gold is for labels, not for {annotations.kind}")
         truth = by_item(path, self.item, self.label, "gold", "truth")
-        gold = truth[truth.index.isin(items)].to_dict()
+        gold = truth[truth.index.isin((models or annotations).items)].to_dict()
         if not gold:
             raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
         return gold

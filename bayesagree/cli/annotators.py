@@ -45,14 +45,12 @@ def annotators(
     from bayesagree.predictive.annotator_checks import annotator_table, confidence_on_gold, crowd_checks
 
     crowd, _ = source.read()
+    known = source.gold(gold, crowd)
     if crowd.kind == "ratings":
-        if gold is not None:
-            raise InputError("--gold is for labels, not for ratings")
         tables = _levels(crowd, vars(sampling))
         return Answer(tables, keep=tables[0].rows)
     if crowd.kind != "labels":
         raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
-    known = source.gold(gold, crowd.items)
     options: Any = {"variant": variant} | vars(sampling)
     tree = blind = dawid_skene(crowd, **options)
     if known:

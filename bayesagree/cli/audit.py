@@ -31,7 +31,7 @@ def audit(
     from bayesagree.io.tables import read_table
 
     truth, models = source.read(predictions, columns)
-    known = source.gold(gold, truth.items)
+    known = source.gold(gold, truth)
     beside: dict[str, Any] = {"time": None if time is None else read_table(time), "random_seed": random_seed}
     if contents is not None:
         shows = read_table(contents).set_index(source.item)

@@ -51,7 +51,7 @@ def evaluate(
     if source.annotations is not None and source.annotations.suffix == ".nc":
         return _answer(read_result(source.annotations), [])
     truth, models = source.read(predictions, columns, needed=True)
-    levels, known = tuple(reliability or (1.0,)), source.gold(gold, models.items)
+    levels, known = tuple(reliability or (1.0,)), source.gold(gold, truth, models)
     given = {"threshold": threshold, "gold": known}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     chosen = _options.name_or_trace(plausibility)

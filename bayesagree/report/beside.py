@@ -1,7 +1,6 @@
 """What stands beside the scores: annotators and their groups, further votes, how well chains mixed."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ import xarray as xr
 
 from bayesagree.agreement.annotator_effects import annotator_levels
 from bayesagree.agreement.coefficients import agreement_table
-from bayesagree.agreement.details import Detail
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
@@ -27,42 +25,25 @@ _NEXT = 15
 MOST_PEOPLE = 20
 
 
-@dataclass(frozen=True, eq=False)
-class FurtherVotes:
-    """What further votes do for the choice between the two best models.
+def further_votes(case: Case) -> pd.DataFrame | None:
+    """Compute what votes are worth for the choice between the two best models by the votes alone.
 
-    Attributes
-    ----------
-    models
-        The best and the next by the votes alone.
-    table
-        Columns votes and prob_right of `value_of_votes`, at none, a tenth, half and all of the items where they differ.
-    items
-        The items of the first votes, columns item and gain of `annotate_next`.
+    The result is that of `value_of_votes`; ``attrs["items"]`` names the items of the first votes. None unless labels
+    meet two models that differ somewhere.
     """
-
-    models: tuple[str, str]
-    table: pd.DataFrame
-    items: pd.DataFrame
-
-
-def further_votes(case: Case) -> FurtherVotes | None:
-    """Compute what votes are worth; None unless labels meet two models that differ somewhere."""
-    if case.models is None or case.models.models.size < 2 or not isinstance(case.annotations, Labels):
+    annotations, models, settings = case
+    if models is None or models.models.size < 2 or not isinstance(annotations, Labels):
         return None
-    chosen = case.settings
-    how: Any = {"missing": chosen.missing, "random_seed": chosen.random_seed}
+    how: Any = settings.options("plausibility", "missing", "random_seed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the evaluation has given them
-        outlook = Outlook.of(case.annotations, case.models, chosen.plausibility, **how)
-    decision = Decision.of(outlook, case.models.models)
-    differ = decision.differ.size
-    if differ == 0:
+        decision = Decision.of(Outlook.of(annotations, models, **how), models.models)
+    if decision.differ.size == 0:
         return None
-    steps = np.unique([0, -(-differ // 10), -(-differ // 2), differ])
-    best, other = map(str, decision.models)
-    table = decision.value_of_votes().loc[steps, ["votes", "prob_right"]]
-    return FurtherVotes((best, other), table, decision.next_items(min(_NEXT, differ), case.settings.random_seed))
+    table = decision.value_of_votes()
+    first = decision.next_items(min(_NEXT, decision.differ.size), settings.random_seed)
+    table.attrs["items"] = first["item"].tolist()
+    return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +57,7 @@ class GroupResults:
     composition
         Number of annotators, annotations and items of each group; index group.
     accuracy
-        Posterior ``mean``, ``lower``, ``upper`` (HDI 0.95) of the accuracy (model, group), None without models.
+        Result of `group_summary`; None without models.
     worst
         One row per model: group served worst, group served best, probability that it is so; None without models.
     """
@@ -87,40 +68,33 @@ class GroupResults:
     worst: pd.DataFrame | None = None
 
 
-def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
-    """Compute who is in each group and how well each model serves it; None without groups.
+def group_results(case: Case, groups: Groups) -> GroupResults:
+    """Compute who is in each group and how well each model serves it.
 
     Raises
     ------
     InputError
         Rankings, which have no groups.
     """
-    if groups is None:
-        return None
-    if isinstance(case.annotations, Rankings):
+    annotations, models, settings = case
+    if isinstance(annotations, Rankings):
         raise InputError(
             "groups of annotators are compared on labels or ratings, not on rankings; leave out the groups"
         )
-    labels, chosen = as_labels(case.annotations, case.settings.threshold), case.settings
+    labels = as_labels(annotations, settings.threshold)
     composition = groups.composition(labels)
-    if case.models is None:
+    if models is None:
         return GroupResults(groups.by, composition)
-    tree = group_posterior(
-        labels, case.models, groups, draws=chosen.draws, chains=chosen.chains, random_seed=chosen.random_seed
+    found = group_summary(
+        group_posterior(labels, models, groups, **settings.options("draws", "chains", "random_seed"))
     )
-    accuracy = group_summary(tree)
-    return GroupResults(groups.by, composition, accuracy, _worst(accuracy))
-
-
-def _worst(accuracy: xr.Dataset) -> pd.DataFrame:
-    """Name the two groups furthest apart for each model, with the probability of their order."""
-    rows = []
-    for model in accuracy["model"].values.tolist():
-        mean = accuracy["mean"].sel(model=model).values
-        low, high = (str(accuracy["group"].values[place]) for place in (np.argmin(mean), np.argmax(mean)))
-        order = float(accuracy["prob_worse"].sel(model=model, group=low, other_group=high))
-        rows.append({"model": model, "worst": low, "best": high, "probability": order})
-    return pd.DataFrame(rows)
+    low, high = (end("group").values for end in (found["mean"].idxmin, found["mean"].idxmax))
+    names, worse = found["model"].values, found["prob_worse"]
+    chance = [
+        float(worse.sel(model=m, group=a, other_group=b)) for m, a, b in zip(names, low, high, strict=True)
+    ]
+    worst = pd.DataFrame({"model": names, "worst": low, "best": high, "probability": chance})
+    return GroupResults(groups.by, composition, found, worst)
 
 
 def people_of(annotations: Annotations, random_seed: int) -> dict[str, pd.DataFrame]:
@@ -128,7 +102,7 @@ def people_of(annotations: Annotations, random_seed: int) -> dict[str, pd.DataFr
     few = 2 < annotations.annotators.size <= MOST_PEOPLE
     if not few or isinstance(annotations, Rankings) or annotations.has_repeats:
         return {}
-    details: dict[str, Detail] = {"annotators": "annotator", "annotator_pairs": "pair"}
+    details: Any = {"annotators": "annotator", "annotator_pairs": "pair"}
     found = {name: agreement_table(annotations, by=by, random_seed=random_seed) for name, by in details.items()}
     if isinstance(annotations, Ratings):
         tree = normal_inverse_gamma(annotations, annotator_effects="shift", random_seed=random_seed)
@@ -140,9 +114,6 @@ def diagnostics(tree: xr.DataTree) -> dict[str, float]:
     """Return how well Markov chains mixed; exact engines draw independently and have nothing to diagnose."""
     if "diagnostics" not in tree:
         return {}
-    stats = tree["diagnostics"].to_dataset()
-    worst: dict[str, Callable[[Any], Any]] = {"r_hat": np.nanmax, "ess": np.nanmin}
-    known = {
-        name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()
-    }
-    return {name: float(worst[name](values)) for name, values in known.items()}
+    stats, worst = tree["diagnostics"].to_dataset(), {"r_hat": np.nanmax, "ess": np.nanmin}
+    known = {name: stats[name].values for name in worst if name in stats}
+    return {name: float(worst[name](v)) for name, v in known.items() if np.isfinite(v).any()}

@@ -4,46 +4,40 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Comparisons, Rankings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.comparisons.posterior import davidson
+from bayesagree.comparisons.tables import effect_table, preference_table
 from bayesagree.errors import InputError
+from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import OPEN, given_notes, prior_notes
 from bayesagree.findings.table import audit
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import settings_of
+from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
-from bayesagree.report.beside import (
-    FurtherVotes,
-    GroupResults,
-    diagnostics,
-    further_votes,
-    group_results,
-    people_of,
-)
-from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model_scores
+from bayesagree.report.beside import GroupResults, diagnostics, further_votes, group_results, people_of
+from bayesagree.report.kinds import kind_of
+from bayesagree.report.scores import ModelScores, model_scores
 from bayesagree.report.settings import Case, ReportSettings, ReportSource
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 
-if TYPE_CHECKING:
-    from bayesagree.report.comparisons import ComparisonReport
-
 # Plausibilities of the draws that models are scored on are kept whole up to this size.
 MAX_BYTES = 2**30
-
-
-# Labels shown of each item.
-CANDIDATES = 4
+# Labels shown of each item, and pairs for the next comparison.
+CANDIDATES, NEXT = 4, 5
 
 
 class OpenItem(NamedTuple):
@@ -62,7 +56,7 @@ class OpenItem(NamedTuple):
     candidates
         Pairs (label, probability that it is the most plausible one), best first.
     predicted
-        Pairs (label, the models that predict it).
+        Label to the models that predict it.
     """
 
     item: str
@@ -70,68 +64,101 @@ class OpenItem(NamedTuple):
     n_annotations: int
     given: tuple[str, ...]
     candidates: tuple[tuple[str, float], ...]
-    predicted: tuple[tuple[str, tuple[str, ...]], ...]
+    predicted: dict[str, list[str]]
 
 
-@dataclass(frozen=True, eq=False)
-class ReportData:
-    """All numbers of a report.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnyReport:
+    """What reports of annotations and of comparisons share.
 
     Attributes
     ----------
-    source, settings, version
-        Where the annotations are from, how the numbers were made, and by which version of the package.
+    source, version
+        Where the annotations are from, and which version of the package made the numbers.
     annotations
-        The annotations themselves; where predictions inform the truth, on all predicted items.
-    agreement
-        Rows as `agreement_table` gives them.
-    certainty
-        Annotation certainty, dims (reliability, item).
-    open_items
-        The least certain items.
-    findings
-        Rows of `audit`.
-    scores
-        None without models.
-    groups, specification
-        None where they were not requested.
-    gold
-        Scores against gold; None without gold or models.
-    further_votes
-        What further votes do for the choice between the two best models; None without two models that differ.
+        The annotations themselves; where predictions inform the truth, on all predicted items; of comparisons what
+        annotators say of each pair.
+    agreement, findings
+        Rows as `agreement_table` and `audit` give them.
     people
         Tables of `people_of`.
     diagnostics
         Worst split r-hat and smallest effective sample size over the items; empty for independent draws.
-    choice, given
-        Why the posterior was chosen; what was done with missing predictions and the like.
     warnings
         Warnings of the computations.
     """
 
     source: ReportSource
-    settings: ReportSettings
     annotations: Annotations
     agreement: pd.DataFrame
     findings: pd.DataFrame
+    people: dict[str, pd.DataFrame]
+    diagnostics: dict[str, float]
+    warnings: tuple[str, ...] = ()
+    version: str = field(default_factory=lambda: version("bayesagree"))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReportData(AnyReport):
+    """All numbers of a report of annotations.
+
+    Attributes
+    ----------
+    settings
+        How the numbers were made.
+    certainty
+        Annotation certainty, dims (reliability, item).
+    open_items
+        The least certain items.
+    scores
+        None without models.
+    groups, specification
+        None where they were not requested.
+    gold
+        The evaluation against gold; None without gold or models.
+    further_votes
+        What further votes do for the choice between the two best models; None without two models that differ.
+    choice, given
+        Why the posterior was chosen; what was done with missing predictions and the like.
+    """
+
+    settings: ReportSettings
     certainty: xr.DataArray
     open_items: tuple[OpenItem, ...]
     scores: ModelScores | None
     groups: GroupResults | None
     specification: SpecificationReport | None
-    gold: GoldScores | None = None
-    further_votes: FurtherVotes | None = None
-    people: dict[str, pd.DataFrame] = field(default_factory=dict)
-    diagnostics: dict[str, float] = field(default_factory=dict)
-    choice: tuple[str, ...] = ()
-    given: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    version: str = field(default_factory=lambda: version("bayesagree"))
+    gold: xr.DataTree | None
+    further_votes: pd.DataFrame | None
+    choice: tuple[str, ...]
+    given: tuple[str, ...]
 
     @property
     def is_open(self) -> NDArray[np.bool_]:
         """Which items the annotations leave open, at the reference reliability."""
         return self.certainty.isel(reliability=0).values < OPEN
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ComparisonReport(AnyReport):
+    """All numbers of a report of comparisons.
+
+    Attributes
+    ----------
+    comparisons, result
+        Who won against whom, and the result of `davidson`.
+    models, effects
+        Rows as `preference_table`, as win rates, and `effect_table` give them.
+    pairs, worth
+        Pairs for the next comparison, and what more comparisons of the two best models show.
+    """
+
+    comparisons: Comparisons
+    result: xr.DataTree
+    models: pd.DataFrame
+    effects: pd.DataFrame
+    pairs: pd.DataFrame
+    worth: pd.DataFrame
 
 
 def report_data(
@@ -144,14 +171,15 @@ def report_data(
     gold: Gold | None = None,
     specification: EvaluationSpecification | None = None,
     progress: Callable[[int], None] = lambda items: None,
+    random_seed: int = 1,
     **settings: Any,
-) -> "ReportData | ComparisonReport":
+) -> ReportData | ComparisonReport:
     """Compute everything that a report shows.
 
     Parameters
     ----------
     annotations
-        `Labels`, `Rankings`, `Ratings` (which need a ``threshold``) or `Comparisons` of models.
+        `Labels`, `Rankings`, `Ratings` or `Comparisons` of models.
     predictions
         Models on the same items and labels; without them the report is about the annotations alone.
     source
@@ -164,63 +192,105 @@ def report_data(
         Features of the annotators and what was declared about the evaluation; both or neither.
     progress
         Called with the number of items done.
+    random_seed
+        Same seed, same numbers.
     settings
-        As in `evaluate`: plausibility, metrics, draws, chains, random_seed, items, missing, allow_unmixed; reliability,
-        several weights of an annotation, of which the first leads; threshold: is the mean rating below it or not;
-        least_certain, how many items to list. What is left out is chosen to fit. Of comparisons those of `davidson`.
+        As in `evaluate`: plausibility, metrics, draws, chains, items, missing, allow_unmixed; reliability, several
+        weights of an annotation, of which the first leads; threshold: is the mean rating below it (by default the
+        middle of the scale) or not; least_certain, how many items to list. What is left out is chosen to fit. Of
+        comparisons those of `davidson`.
 
     Raises
     ------
     InputError
-        As `evaluate`; ratings without a threshold; a specification without annotators.
+        As `evaluate`; a specification without annotators.
 
     Examples
     --------
     >>> from bayesagree.datasets.simulate import labelled_test_set
     >>> test_set = labelled_test_set(n_items=40, random_seed=1)
     >>> data = report_data(test_set.labels, test_set.predictions, draws=100)
-    >>> list(data.scores.comparison), len(data.open_items)
+    >>> list(data.scores.ranking), len(data.open_items)
     (['accuracy'], 40)
     """
-    if isinstance(annotations, Comparisons):
-        from bayesagree.report.comparisons import comparison_report
-
-        return comparison_report(annotations, source=source, **settings)
-    case = Case.of(annotations, predictions, ReportSettings(**settings))
+    kind: Any = ComparisonReport if isinstance(annotations, Comparisons) else ReportData
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        # The evaluation draws what is learnt from predictions, and says all that is shown of it.
-        tree: Any = None if case.learns_from_models else _posterior(case, case.settings.reference)
-        scores, seen = (None, None) if case.models is None else model_scores(case, tree, progress)
-        if tree is None:
-            tree = seen
-            by_label = tree["certainty"].to_dataset()["label_certainty"]
+        if isinstance(annotations, Comparisons):
+            parts = _compared(annotations, random_seed=random_seed, **settings)
         else:
-            by_label = _label_certainty(case, tree)
-        share = None if scores is None else scores.prior_share
-        runs = predictions is not None and predictions.runs is not None
-        pooled = ["Several runs of a model count as one prediction, their mean."] if runs else []
-        return ReportData(
-            source=source or ReportSource("annotations"),
-            settings=case.settings,
-            annotations=case.annotations,
-            agreement=case.kind.agreement(case.annotations, case.settings.random_seed),
-            findings=audit(
-                annotations, predictions, people=annotators, gold=gold, random_seed=case.settings.random_seed
-            ),
-            certainty=_certainty(case, by_label, seen),
-            open_items=open_items(case, by_label),
-            scores=scores,
-            groups=group_results(case, groups),
-            specification=_specification(case, annotators, specification),
-            gold=gold_scores(case, gold),
-            further_votes=further_votes(case),
-            people=people_of(case.annotations, case.settings.random_seed),
-            diagnostics=diagnostics(tree),
-            choice=tuple(choice_notes(settings_of(tree) | {"choice": case.settings.choice})),
-            given=(*given_notes(annotations, predictions, case.settings.missing), *prior_notes(share), *pooled),
-            warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
-        )
+            asked = ReportSettings(random_seed=random_seed, **settings)
+            parts = _evaluated(annotations, predictions, gold, groups, asked, progress)
+            parts["specification"] = _specification(annotations, annotators, specification)
+        given = parts["annotations"]
+        parts |= {
+            "source": source or ReportSource("annotations"),
+            "agreement": agreement_table(given, random_seed=random_seed),
+            "findings": audit(annotations, predictions, people=annotators, gold=gold, random_seed=random_seed),
+            "people": people_of(given, random_seed),
+        }
+    return kind(**parts, warnings=tuple(dict.fromkeys(str(w.message) for w in caught)))
+
+
+def _compared(comparisons: Comparisons, *, random_seed: int, **settings: Any) -> dict[str, Any]:
+    """Compute what is shown of comparisons alone."""
+    result = davidson(comparisons, random_seed=random_seed, **settings)
+    pairs = Pairs.of_result(comparisons, result)
+    return {
+        "comparisons": comparisons,
+        "result": result,
+        # An annotator who compared a pair twice, such as in both orders, counts once.
+        "annotations": comparisons.to_labels("first" if comparisons.annotators.size else "error"),
+        "models": preference_table(result, scale="win_rate"),
+        "effects": effect_table(result),
+        "pairs": pairs.next_pairs(NEXT, "decision", random_seed),
+        "worth": pairs.value_of_comparisons(),
+        "diagnostics": diagnostics(result),
+    }
+
+
+def _evaluated(
+    annotations: Annotations,
+    predictions: Predictions | None,
+    gold: Gold | None,
+    groups: Groups | None,
+    settings: ReportSettings,
+    progress: Callable[[int], None],
+) -> dict[str, Any]:
+    """Compute what is shown of annotations alone."""
+    case = Case.of(annotations, predictions, settings)
+    settings, record = case.settings, case.settings.record
+    # The evaluation draws the labels that predictions inform.
+    drawn = not record.takes_predictions or record.asks_threshold
+    tree: Any = _posterior(case, settings.reliability[0]) if drawn else None
+    scores = seen = against = None
+    if case.models is not None:
+        scores, seen = model_scores(case, tree, progress)
+        if gold is not None:
+            shared = settings.options("metrics", "draws", "chains", "random_seed", "items", "missing")
+            against = evaluate(case.annotations, case.models, gold=gold, **shared)
+    if tree is None:
+        tree = seen
+        by_label = tree["certainty"].to_dataset()["label_certainty"]
+    else:
+        by_label = _label_certainty(case, tree)
+    notes = given_notes(annotations, predictions, settings.missing)
+    notes += prior_notes(scores.made.get("prior_share") if scores is not None else None)
+    if predictions is not None and predictions.runs is not None:
+        notes.append("Several runs of a model count as one prediction, their mean.")
+    return {
+        "annotations": case.annotations,
+        "settings": settings,
+        "certainty": _certainty(case, by_label, seen),
+        "open_items": _open_items(case, by_label),
+        "scores": scores,
+        "gold": against,
+        "groups": None if groups is None else group_results(case, groups),
+        "further_votes": further_votes(case),
+        "choice": tuple(choice_notes(settings_of(tree) | {"choice": settings.choice})),
+        "given": tuple(notes),
+        "diagnostics": diagnostics(tree),
+    }
 
 
 def _posterior(case: Case, reliability: float) -> xr.DataTree:
@@ -228,18 +298,17 @@ def _posterior(case: Case, reliability: float) -> xr.DataTree:
 
     Of chains that join all items, plausibilities are kept where they fit into memory: models are scored on them.
     """
-    settings, chosen = case.settings, case.settings.record
-    size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
-    numbers = case.annotations.items.size * case.annotations.categories.size * settings.draws * settings.chains
-    whole = chosen.asks_threshold or (
-        chosen.checks_chains and case.models is not None and 8 * numbers <= MAX_BYTES
-    )
-    request = Request(*size, settings.random_seed, top_labels=None if whole else 1)
-    posterior: Any = chosen.specification.at(reliability)
-    if chosen.takes_predictions:
-        posterior = replace(posterior, predictions=case.models)
-    tree = posterior.draw(case.annotations, request)
-    if chosen.checks_chains and not settings.allow_unmixed:
+    annotations, models, settings = case
+    record, size = settings.record, (settings.draws, settings.chains)
+    numbers = annotations.items.size * annotations.categories.size * settings.draws * settings.chains
+    scored = record.checks_chains and models is not None and 8 * numbers <= MAX_BYTES
+    top = None if record.asks_threshold or scored else 1
+    request = Request(*((1, 1) if record.closed_form else size), settings.random_seed, top_labels=top)
+    posterior: Any = record.specification.at(reliability)
+    if record.takes_predictions:
+        posterior = replace(posterior, predictions=models)
+    tree = posterior.draw(annotations, request)
+    if record.checks_chains and not settings.allow_unmixed:
         require_mixed(tree)
     return tree
 
@@ -249,11 +318,7 @@ def _label_certainty(case: Case, tree: xr.DataTree) -> xr.DataArray:
 
 
 def _certainty(case: Case, reference: xr.DataArray, seen: xr.DataTree | None) -> xr.DataArray:
-    """Return the annotation certainty at every reliability.
-
-    That of the labels at the reference is known, and what was seen while scoring models is used for the others, but
-    closed forms are better than that.
-    """
+    """Return the annotation certainty at every reliability, as scoring saw it unless there is a closed form."""
     rows = [reference.max("category").values]
     for k, level in enumerate(case.settings.reliability[1:], 1):
         if seen is None or case.settings.record.closed_form:
@@ -265,48 +330,38 @@ def _certainty(case: Case, reference: xr.DataArray, seen: xr.DataTree | None) ->
 
 
 def _specification(
-    case: Case, annotators: Annotators | None, declared: EvaluationSpecification | None
+    annotations: Annotations, annotators: Annotators | None, declared: EvaluationSpecification | None
 ) -> SpecificationReport | None:
     if declared is None:
         return None
-    if annotators is None or isinstance(case.annotations, Rankings):
+    if annotators is None or isinstance(annotations, Rankings):
         raise InputError(
             "a specification is compared with labels or ratings and the features of their annotators"
         )
-    return declared.check(case.annotations, annotators)
+    return declared.check(annotations, annotators)
 
 
-def open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
-    """List the least certain items, least certain first.
-
-    Parameters
-    ----------
-    case
-        The annotations and models.
-    certainty
-        `label_certainty` of the posterior, dims (item, category).
-    """
-    annotations, predictions = case.annotations, case.models
+def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
+    """List the least certain items, least certain first, by the certainty of each label."""
+    annotations, models, settings = case
     probability = certainty.transpose("item", "category").values
-    at = np.argsort(probability.max(axis=1), kind="stable")[: case.settings.least_certain]
-    labels = np.asarray(certainty["category"])
-    rows = []
-    for i in at:
+    labels, rows = [str(label) for label in certainty["category"].values], []
+    for i in np.argsort(probability.max(axis=1), kind="stable")[: settings.least_certain].tolist():
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
-        candidates = tuple((str(labels[k]), float(probability[i, k])) for k in best if probability[i, k] > 0)
-        given, n = case.kind.lines(annotations, int(i))
-        predicted = () if predictions is None else _predicted(predictions, i)
+        candidates = tuple((labels[k], float(probability[i, k])) for k in best if probability[i, k] > 0)
+        given, n = kind_of(annotations).lines(annotations, i)
+        predicted: dict[str, list[str]] = {}
+        for model, said in zip([] if models is None else models.models.tolist(), _said(models, i)):
+            predicted.setdefault(said, []).append(str(model))
         rows.append(OpenItem(str(annotations.items[i]), candidates[0][1], n, given, candidates, predicted))
     return tuple(rows)
 
 
-def _predicted(predictions: Predictions, item: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if predictions.numbers is None:
-        hard = predictions.hard_labels()[:, item]
-        shown = ["no label" if k < 0 else str(predictions.categories[k]) for k in hard]
-    else:
-        shown = [f"{point:.3g}" for point in predictions.points()[:, item]]
-    models_of: dict[str, list[str]] = {}
-    for model, text in zip(predictions.models, shown):
-        models_of.setdefault(text, []).append(str(model))
-    return tuple((label, tuple(models)) for label, models in models_of.items())
+def _said(models: Predictions | None, item: int) -> list[str]:
+    """Return what each model predicts for an item, as text."""
+    if models is None:
+        return []
+    if models.numbers is not None:
+        return [f"{point:.3g}" for point in models.points()[:, item]]
+    hard = models.hard_labels()[:, item].tolist()
+    return ["no label" if k < 0 else str(models.categories[k]) for k in hard]

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import scipy as sp
 import xarray as xr
 
-from bayesagree.agreement.coefficients import agreement_table
-from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn.inverse_ranks import irn
 from bayesagree.plausibility.votes import shared_wins
-from bayesagree.report.wording import CHECCO, KRIPPENDORFF, RUBIN, interval, number, percent, percents
+from bayesagree.report.wording import CHECCO, KRIPPENDORFF, RUBIN
 
 # Annotations of an item as lines of text, and their number.
 Lines = tuple[tuple[str, ...], int]
@@ -32,10 +28,8 @@ class AnnotationKind:
         Name for readers.
     point_estimate, point_estimate_name
         Single truth that plug-in metrics are computed against, from the annotations and a threshold; its name.
-    agreement
-        Rows of `agreement_table`, from the annotations and a seed.
-    coefficient, coefficient_name, scale, written
-        The coefficient of the panel, its name, what its values mean, and how to write it and its interval.
+    coefficient, coefficient_name, scale
+        The coefficient of the first screen, its name, and what its values mean.
     method
         Sentence of the methods section about agreement.
     lines
@@ -50,8 +44,6 @@ class AnnotationKind:
     scale: str
     method: str
     lines: Callable[[Any, int], Lines]
-    agreement: Callable[[Any, int], pd.DataFrame] = lambda given, seed: agreement_table(given, random_seed=seed)
-    written: tuple[Callable[[float], str], Callable[[float, float], str]] = (number, interval)
 
 
 def kind_of(annotations: Annotations) -> AnnotationKind:
@@ -69,18 +61,6 @@ def _mean_rating(ratings: Ratings, threshold: Any) -> xr.DataArray:
     above = np.where(n > 0, total / np.maximum(n, 1) >= threshold, 0.5)
     coords = {"item": ratings.items, "category": THRESHOLD_LABELS}
     return xr.DataArray(np.stack([1 - above, above], axis=1), coords, ("item", "category"), "mean_rating")
-
-
-def _agreement_of_rankings(rankings: Rankings, random_seed: int) -> pd.DataFrame:
-    """Put the mean agreement of annotators with the others, with a normal interval over items, above the table."""
-    values, table = annotator_agreement(rankings).dropna("item").values, agreement_table(rankings)
-    if not values.size:
-        return table
-    half = 1.96 * sp.stats.sem(values) if values.size > 1 else np.nan
-    ends = {"lower": max(values.mean() - half, 0.0), "upper": min(values.mean() + half, 1.0)}
-    row: Any = {"coefficient": "leave_one_out", "estimate": values.mean(), "note": "", "ci_kind": "normal"}
-    row |= ends | {"ci_prob": 0.95}
-    return pd.concat([pd.DataFrame([row]), table], ignore_index=True)
 
 
 def _labels_of(labels: Labels, item: int) -> Lines:
@@ -137,13 +117,11 @@ _KINDS = {
         title="partial rankings",
         point_estimate=lambda rankings, threshold: irn(rankings),
         point_estimate_name="the averaged ranking",
-        agreement=_agreement_of_rankings,
-        coefficient="leave_one_out",
-        coefficient_name="Mean over items: so many name what the others rank first.",
-        scale="",
-        method="Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
-        "normal 95 % interval.",
+        coefficient="tau_b",
+        coefficient_name="Kendall's tau-b of two annotators.",
+        scale=f"{_SCALE}.",
+        method="Agreement: the mean tau-b of two annotators of an item, and the other coefficients, have the shortest "
+        f"95 % intervals of a Bayesian bootstrap over items ({RUBIN.key}) with two pseudo-items.",
         lines=_rankings_of,
-        written=(percent, percents),
     ),
 }

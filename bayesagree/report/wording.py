@@ -94,11 +94,27 @@ def named(name: Any) -> Markup:
     return Markup('<span class="name">{}</span>' if len(str(name)) <= UNBROKEN else "{}").format(name)
 
 
+def sentence(words: str) -> str:
+    """Write words with a capital letter and a full stop."""
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
+
+
+def compact(value: float) -> str:
+    """Write a number with as few digits as it has."""
+    return f"{value:g}"
+
+
 def listed(names: list[Any]) -> str:
     """Join names: 'A', 'A and B', 'A, B and C'."""
     words = [str(name) for name in names]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
+
+# What templates write numbers and names with.
+WRITERS = (
+    compact, count, interval, listed, metric_meaning, metric_name, named, number, percent, percents, probability,
+    sentence,
+)  # fmt: skip
 
 # Papers that reports cite, beside those of the posteriors.
 BALAYN = Reference(

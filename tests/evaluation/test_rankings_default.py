@@ -41,6 +41,6 @@ def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers
     assert "All 12 labels compete" in made["choice"]
     assert any("All 12 labels compete" in note for note in given_notes(rankings, models, "error"))
     for name, tree in found.items():
-        settings = ReportSettings("" if name == "auto" else name).fitting(rankings, models)
+        settings = ReportSettings(name).fitting(rankings, models)
         assert settings.record.name == settings_of(tree)["plausibility"]
-        assert settings.reference == settings_of(tree).get("reliability", 1.0)
+        assert settings.reliability[0] == settings_of(tree).get("reliability", 1.0)

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from bayesagree import Predictions
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.report.data import report_data
 
@@ -33,6 +34,17 @@ def test_set():
 @pytest.fixture(scope="session")
 def data(test_set):
     return report_data(test_set.labels, test_set.predictions, plausibility="dirichlet", draws=200)
+
+
+@pytest.fixture(scope="session")
+def informed(test_set):
+    """Votes on most items, models in an order that is not that of their scores, and their report."""
+    given = test_set.predictions
+    said = dict(zip(given.models.tolist(), given.categories[given.hard_labels()].tolist()))
+    names = {"items": given.items.tolist(), "labels": given.categories.tolist()}
+    models = Predictions.from_labels({model: said[model] for model in "BAC"}, **names)
+    votes = test_set.labels.select(test_set.labels.item_index < 50)
+    return votes, models, report_data(votes, models, draws=20, chains=2)
 
 
 @pytest.fixture(scope="session")

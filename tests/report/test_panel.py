@@ -7,56 +7,51 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _report import first_screen, said, sentence
+from _report import first_screen, sentence
 
-from bayesagree import Predictions, agreement_table, compare, evaluate, pairwise
+from bayesagree import agreement_table, annotation_certainty, compare, dirichlet, evaluate, pairwise
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.planning import value_of_votes
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
-from bayesagree.report.page import render
+from bayesagree.report.page import render, sentences
 
 METRIC = "accuracy"
 
 
 @pytest.fixture(scope="module")
-def data():
-    """Models in an order that is not that of their scores: the best one comes neither first nor last."""
-    test_set = labelled_test_set(n_items=60, random_seed=1)
-    given = test_set.predictions
-    said = dict(zip(given.models.tolist(), given.categories[given.hard_labels()].tolist()))
-    shuffled = Predictions.from_labels(
-        {model: said[model] for model in "BAC"}, items=given.items.tolist(), labels=given.categories.tolist()
-    )
-    found = report_data(test_set.labels, shuffled, draws=100)
-    assert found.scores.comparison[METRIC]["model"].values.tolist() == list("ABC")
-    assert found.scores.table["model"].values.tolist() == list("BAC")
+def data(informed):
+    """The best model comes neither first nor last."""
+    _, _, found = informed
+    assert found.scores.ranking[METRIC].index.tolist() == list("ABC")
+    assert found.scores.plug_in["model"].values.tolist() == list("BAC")
     return found
 
 
 def with_plug_in(data, **scores):
     """Return the data with other scores against the majority vote, by model."""
-    table = data.scores.table.copy(deep=True)
+    table = data.scores.plug_in.copy(deep=True)
     for model, score in scores.items():
-        table["plug_in"].loc[{"metric": METRIC, "model": model}] = score
-    return replace(data, scores=replace(data.scores, table=table))
+        table.loc[{"metric": METRIC, "model": model}] = score
+    return replace(data, scores=replace(data.scores, plug_in=table))
 
 
 def test_another_annotator_is_neither_a_model_nor_another_metric(data):
-    line = data.scores.ceiling[0].sel(metric=METRIC, reliability=data.settings.reference).isel(model=0)
+    table = data.scores.table
+    line = table.sel(metric=METRIC, model="another annotator").isel(reliability=0)
     assert f"Another annotator {float(line['score']):.3f} (" in " ".join(first_screen(render(data)).split())
-    assert "another annotator" not in data.scores.comparison[METRIC]["model"]
-    none = replace(data, scores=replace(data.scores, ceiling=None))
+    assert "another annotator" not in data.scores.ranking[METRIC].index
+    none = replace(data, scores=replace(data.scores, table=table.drop_sel(model="another annotator")))
     assert "nother annotator" not in re.sub(r"<script.*", "", render(none), flags=re.DOTALL)
 
 
 def test_the_model_that_the_plug_in_metric_puts_first_is_named(data):
-    names = data.scores.comparison[METRIC]["model"].values.tolist()
+    names = data.scores.ranking[METRIC].index.tolist()
     changed = with_plug_in(data, **dict(zip(names, (0.5, 0.9, 0.1))))
     assert f"Against the majority vote alone {names[1]} would come first." in sentence(changed, "would come first")
     same = with_plug_in(data, **dict(zip(names, (0.9, 0.5, 0.1))))
-    assert not any("would come first" in text for text in said(same))
+    assert not any("would come first" in text for text in sentences(same))
 
 
 QUESTIONS = json.loads((Path(__file__).parent / "questions.json").read_text(encoding="utf-8"))
@@ -66,20 +61,19 @@ QUESTIONS = json.loads((Path(__file__).parent / "questions.json").read_text(enco
 def asked():
     """Return the first screen of a report and the numbers that answer the questions, computed by other functions."""
     case = labelled_test_set(n_items=80, per_item=4, spread=0.5, random_seed=6)
-    labels, models, how = case.labels, case.predictions, {"draws": 100, "chains": 2, "random_seed": 1}
-    page = render(report_data(labels, models, draws=100, chains=2))
-    tree = evaluate(labels, models, another_annotator=True, **how)
-    scores = tree["posterior"][METRIC]
-    found = pairwise(tree.sel(model=models.models), METRIC)
+    how = {"draws": 50, "chains": 2, "random_seed": 1, "plausibility": "dirichlet"}
+    labels, models = case.labels, case.predictions
+    page = render(report_data(labels, models, reliability=(1.0,), **how))
+    tree = evaluate(labels, models, **how)
+    found = pairwise(tree, METRIC)
     chance = found["rank_probability"].sel(rank=1)
     best, second, third = (str(found["model"].values[k]) for k in np.argsort(-chance.values))
     pair = found.sel(model=best, other_model=second)
-    n_open = int((tree["certainty"]["annotation_certainty"] < OPEN).sum())
+    n_open = int((annotation_certainty(dirichlet(labels, random_seed=1), exact=True) < OPEN).sum())
     table = agreement_table(labels, random_seed=1).set_index("coefficient")
-    worth = value_of_votes(labels, models, random_seed=how["random_seed"])
-    ranked = compare(tree.sel(model=models.models), METRIC)
+    worth = value_of_votes(labels, models, plausibility="dirichlet", random_seed=1)
+    ranked = compare(tree, METRIC)
     numbers = ranked.loc[best, ["score", "lower", "upper"]].to_dict() | {"next_score": ranked["score"][second]}
-    numbers |= {"annotator": float(scores.sel(model="another annotator").mean())}
     numbers |= {f"agreement{ending}": table.loc["alpha_nominal", name] for ending, name in
                 {"": "estimate", "_lower": "lower", "_upper": "upper"}.items()}  # fmt: skip
     numbers |= {"percent_agreement": table.loc["percent_agreement", "estimate"]}

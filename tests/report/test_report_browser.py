@@ -95,7 +95,7 @@ def test_tables_and_numbers_are_saved_whatever_the_locale(opened, data, locale):
     name, content = saved(page, page.locator("#scores-accuracy .tool", has_text="CSV"))
     rows = list(csv.reader(content.decode().splitlines()))
     assert name == "scores-accuracy.csv"
-    assert [len(row) for row in rows] == [7] * 5
+    assert [len(row) for row in rows] == [9] * 4
     assert any(re.fullmatch(r"0\.\d{3} \(0\.\d{3} to 0\.\d{3}\)", cell) for cell in rows[1])
     _, content = saved(page, page.get_by_role("button", name="All numbers as JSON"))
     assert json.loads(content) == json.loads(page.locator("#numbers").text_content())

@@ -1,6 +1,6 @@
 """The numbers of a report are those of the package's own functions."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,24 +13,23 @@ from bayesagree import (
     Labels,
     Predictions,
     annotation_certainty,
+    compare,
     dirichlet,
     evaluate,
-    pairwise,
     plackett_luce,
 )
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import rankings
 from bayesagree.plausibility.certainty import label_certainty
-from bayesagree.report import panel
-from bayesagree.report.beside import group_results, people_of
+from bayesagree.report.beside import group_results
 from bayesagree.report.data import OPEN, report_data
-from bayesagree.report.methods import methods_paragraph
+from bayesagree.report.page import methods_paragraph, render, sentences
 from bayesagree.report.settings import Case, ReportSettings
-from bayesagree.report.views import _pairs
+from bayesagree.report.tables import tables
 from studies.systems import noisy_models
 from studies.top_k import expected_top_k_accuracy
 
-SHORT = ReportSettings(draws=200, chains=2, random_seed=1)
+SHORT = ReportSettings(draws=200, chains=2)
 
 
 def test_certainty_is_exact_at_every_reliability(data, test_set):
@@ -75,10 +74,7 @@ def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_
     exact = expected_top_k_accuracy(dirichlet(test_set.labels, draws=1, chains=1, random_seed=1), test_set.predictions)
     error = draws.sel(reliability=1.0).std(("chain", "draw")) / np.sqrt(800)
     assert (np.abs(score.sel(reliability=1.0) - exact) < 5 * error).all()
-    better = pairwise(tree, "accuracy", reliability=1.0)
-    found = data.scores.comparison["accuracy"]
-    assert data.scores.ranking["accuracy"]["score"].is_monotonic_decreasing
-    assert found["prob_better"].sel(model="A", other_model="C") == better["prob_better"].sel(model="A", other_model="C")
+    pd.testing.assert_frame_equal(data.scores.ranking["accuracy"], compare(tree, "accuracy", reliability=1.0))
 
 
 def test_the_least_certain_items_come_first_with_their_annotations(data, test_set):
@@ -91,25 +87,23 @@ def test_the_least_certain_items_come_first_with_their_annotations(data, test_se
     assert first.n_annotations == counts.sum()
     for label, n in zip(test_set.labels.categories, counts):
         assert (f"{label} ({n})" in first.given[0]) == (n > 0)
-    assert sum(len(models) for _, models in first.predicted) == 3
+    assert sum(len(models) for models in first.predicted.values()) == 3
 
 
 def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
     given = rankings(n_items=30, n_labels=6, random_seed=1).rankings
     models = noisy_models(given, n_models=2, random_seed=1)
-    settings = ReportSettings(plausibility="plackett_luce", reliability=(1.0,), draws=400, least_certain=25)
+    settings = ReportSettings(plausibility="plackett_luce", reliability=(1.0,), draws=100, least_certain=25)
     found = report_data(given, models, **vars(settings))
     assert found.settings.metrics == ("top_3_accuracy", "average_overlap_3")
     assert found.diagnostics["r_hat"] < 1.2
-    certainty = label_certainty(plackett_luce(given, draws=400, random_seed=1, top_labels=1)).max("category")
+    certainty = label_certainty(plackett_luce(given, draws=100, random_seed=1, top_labels=1)).max("category")
     np.testing.assert_allclose(found.certainty.isel(reliability=0), certainty)
     for item in found.open_items[:3]:
         at = given.items.astype(str).tolist().index(item.item)
         assert item.n_annotations == len(given.of_item(at)) == len(item.given)
-    first = found.agreement.iloc[0]
-    assert first["coefficient"] == "leave_one_out"
-    assert first["lower"] < first["estimate"] < first["upper"]
-    assert {"tau_b"} <= set(found.agreement["coefficient"])
+    row = found.agreement.set_index("coefficient").loc["tau_b"]
+    assert any(f"agree? {row['estimate']:.3f} ({row['lower']:.3f} to" in text for text in sentences(found))
     metric = data_of(found, "average_overlap_3")
     assert metric.shape == (1, 2)
 
@@ -138,18 +132,20 @@ def test_groups_name_whom_a_model_serves_worst(unequal):
     assert row["probability"] > 0.95
     assert found.composition["annotators"].to_dict() == {"f": 6, "m": 5, "unknown": 1}
     assert group_results(Case(votes, None, SHORT), groups).accuracy is None
-    (said,) = panel.answer(SimpleNamespace(gold=None, scores=None, groups=found))
-    assert "labels of m less often than those of f" in said.striptags()
+    shown = replace(report_data(votes, None, plausibility="dirichlet"), groups=found)
+    assert "labels of m less often than those of f" in sentences(shown)[0]
 
 
 def test_the_annotator_who_agrees_least_is_named_above_the_pairs():
     rng, truth = np.random.default_rng(1), np.arange(40) % 2
     said = {f"w{j}": np.where(rng.random(40) < 0.9, truth, 1 - truth) ^ (j == 3) for j in range(6)}
-    found = people_of(Labels.from_matrix(pd.DataFrame(said)), 1)
-    sentence, table = _pairs(found["annotators"], found["annotator_pairs"])
-    assert sentence.striptags().startswith("w3 agrees least with the others: Cohen's kappa -0.")
-    assert [row[0].striptags() for row in table.rows] == list(table.columns[3:])
-    shown = table.rows[0][3 + table.columns[3:].index("w5")].striptags()
+    data = report_data(Labels.from_matrix(pd.DataFrame(said)))
+    table = tables(data)["pairs-table"]
+    assert [row[0] for row in table.rows] == list(table.columns[3:])
+    first = table.rows[0]
+    assert (first[0], first[2].startswith("-0.")) == ("w3", True)
+    assert f"w3</span> agrees least with the others: Cohen's kappa {first[2]}." in render(data)
+    shown = first[3 + table.columns[3:].index("w5")].striptags()
     assert float(shown) == pytest.approx(cohen_kappa_score(said["w3"], said["w5"]), abs=5e-4)
 
 
@@ -157,7 +153,7 @@ def test_certainty_without_a_closed_form_is_what_scoring_saw_at_each_reliability
     given = rankings(n_items=12, n_labels=4, random_seed=2).rankings
     models = noisy_models(given, n_models=2, random_seed=1)
     levels = (1.0, 3.0)
-    found = report_data(given, models, plausibility="plackett_luce", reliability=levels, draws=1500, random_seed=1)
-    seen = evaluate(given, models, plausibility="plackett_luce", reliability=levels, draws=1500, random_seed=1)
+    found = report_data(given, models, plausibility="plackett_luce", reliability=levels, draws=300, random_seed=1)
+    seen = evaluate(given, models, plausibility="plackett_luce", reliability=levels, draws=300, random_seed=1)
     known = seen["certainty"].to_dataset()["annotation_certainty"].sel(reliability=3.0)
     np.testing.assert_array_equal(found.certainty.sel(reliability=3.0), known)

@@ -2,18 +2,17 @@
 
 import pandas as pd
 import pytest
-from _report import said
 
 from bayesagree import Labels, Predictions
 from bayesagree.report.data import report_data
-from bayesagree.report.page import render
+from bayesagree.report.page import render, sentences
 
 
 def first_sentences(annotations, models=None):
     found = report_data(annotations, models, draws=50)
     page = render(found)
     assert ">nan<" not in page
-    return found, said(found)
+    return found, sentences(found)
 
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "b"]])
