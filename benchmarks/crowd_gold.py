@@ -95,7 +95,7 @@ def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:
         order = np.random.default_rng(split).permutation(len(names))
         used, rest = ({n: gold[n] for n in names[o]} for o in (order[:n_used], order[n_used:]))
         gaps.append(
-            float(calibration_scores(label_probability(calibrate(small, used, random_seed=split)), rest)["gap"])
+            calibration_scores(label_probability(calibrate(small, used, random_seed=split)), rest)["gap"]
         )
     return gaps
 
@@ -112,7 +112,7 @@ def rows_of(name: str, folder: Path, done: set[str], kept: Path | None) -> Itera
     for method, result in methods(labels, done):
         probability = label_probability(result) if isinstance(result, xr.DataTree) else result
         scores = calibration_scores(probability, gold)
-        row = {"set": name, "method": method, "n_gold": len(gold)} | {s: float(scores[s]) for s in SCORES}
+        row = {"set": name, "method": method, "n_gold": len(gold)} | {s: scores[s] for s in SCORES}
         if method in ("hierarchical", "mixed_membership"):
             gaps = calibrated_gaps(result, gold)
             row |= {"calibrated_gap": float(np.mean(np.abs(gaps))), "calibrated_bias": float(np.mean(gaps))}

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from numpy.typing import NDArray
 
 import bayesagree as ba
@@ -80,18 +79,6 @@ def skill(n: int, variant: Any, prior: DawidSkenePrior | None, rng: np.random.Ge
     right = np.einsum("k,jkk->j", crowd.prevalence, crowd.confusion)
     true = dict(zip(range(10), right))
     return [(row.lower, true[int(row.annotator)], row.upper) for row in found.itertuples()]  # type: ignore[misc]
-
-
-def bins(n: int, rng: np.random.Generator) -> Held:
-    """`calibration_scores`: right as often as confident."""
-    confidence = rng.uniform(0.5, 1, n)
-    table = xr.DataArray(np.column_stack([confidence, 1 - confidence]), {"item": np.arange(n), "category": [0, 1]},
-                         ("item", "category"))  # fmt: skip
-    gold = dict(enumerate((rng.random(n) > confidence).astype(int).tolist()))
-    found = ba.plausibility.calibration.calibration_scores(table, gold)
-    filled = found["n_items"].values > 0
-    ends = (found[name].values[filled].tolist() for name in ("accuracy_lower", "confidence", "accuracy_upper"))
-    return list(zip(*ends))
 
 
 def votes(n: int, rng: np.random.Generator) -> ba.Labels:
@@ -198,7 +185,6 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
         yield "predictive.annotator_table", f"{n} items", partial(skill, n, "full", None)
         yield "predictive.reliability_curve", f"{n} items", lambda r, n=n: curve(n, log_score, r)
         yield "subjective.group_agreement", f"{n} items", lambda r, n=n: alphas(n, alpha, r)
-        yield "plausibility.calibration_scores", f"{n} items", lambda r, n=n: bins(n, r)
         yield "plausibility.calibrate", f"{n} gold items", lambda r, n=n: calibrated(n, r)
         yield "comparisons.davidson", f"{n} comparisons", lambda r, n=n: strengths(n, r)
     for n, same in ((10, True), (20, True), (50, True), (20, False), (50, False), (200, True)):

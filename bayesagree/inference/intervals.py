@@ -1,12 +1,8 @@
-"""Intervals of draws, and the shortest ones of Beta distributions.
-
-Written out because loading ArviZ takes longer than most evaluations.
-"""
+"""Intervals of draws, written out because loading ArviZ takes longer than most evaluations."""
 
 from typing import Any
 
 import numpy as np
-import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
@@ -41,20 +37,3 @@ def column_hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]
     best = width.argmin(axis=0)[None]
     lower, upper = (np.take_along_axis(ordered, place, axis=0)[0] for place in (best, best + inside))
     return lower, upper
-
-
-def beta_hdi(a: NDArray[Any], b: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the shortest interval that holds `prob` of each Beta(a, b), by search over its lower tail.
-
-    Examples
-    --------
-    >>> lower, upper = beta_hdi(np.array([1.0]), np.array([1.0]), 0.5)
-    >>> round(float(upper[0] - lower[0]), 6)
-    0.5
-    """
-    probability(prob, "ci_prob")
-    # 201 tails: the shortest of them is longer than the shortest of all by less than a part in ten thousand.
-    tail = np.linspace(0, 1 - prob, 201)[:, None]
-    low, high = sp.special.betaincinv(a, b, tail), sp.special.betaincinv(a, b, tail + prob)
-    best = np.argmin(high - low, axis=0), np.arange(a.size)
-    return low[best], high[best]

@@ -1,9 +1,7 @@
 """Results: every posterior leaves the package as an `xarray.DataTree` that ArviZ reads."""
 
-import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -71,25 +69,6 @@ def result_attrs(random_seed: Any, settings: Mapping[str, Any]) -> dict[str, str
 def plain(value: Any) -> Any:
     """Return numbers of NumPy as those of Python, and what else JSON does not know as text."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
-
-
-def fingerprint(data: Any) -> str:
-    """Return a hash of everything in annotations or predictions, of their names too."""
-    digest = hashlib.sha256()
-    _feed(digest, data)
-    return digest.hexdigest()[:32]
-
-
-def _feed(digest: Any, data: Any) -> None:
-    if is_dataclass(data):
-        for field in fields(data):
-            digest.update(field.name.encode())
-            _feed(digest, getattr(data, field.name))
-    elif isinstance(data, np.ndarray) and data.dtype.kind != "O":
-        digest.update(f"{data.dtype.str}{data.shape}".encode())
-        digest.update(np.ascontiguousarray(data).tobytes())
-    else:
-        digest.update(repr(data.tolist() if isinstance(data, np.ndarray) else data).encode())
 
 
 def settings_of(tree: xr.DataTree) -> dict[str, Any]:

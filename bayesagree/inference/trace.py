@@ -12,7 +12,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python
 from bayesagree.inference.blocks import LOCAL, Schedule, Stream
 from bayesagree.inference.convergence import worst_of_items
-from bayesagree.inference.group_scores import Population, group_truths, is_grouped
+from bayesagree.inference.group_scores import group_truths, is_grouped
 from bayesagree.inference.posterior import Posterior, Request, Truths
 from bayesagree.inference.top_labels import names_of, number_draws, stream_of, truth_draws
 
@@ -23,7 +23,6 @@ class Trace(Posterior):
 
     tree: xr.DataTree
     threshold: float | None = None
-    population: Population = None
     name = "trace"
     engine = "trace"
     exchangeable = False
@@ -87,13 +86,11 @@ class Trace(Posterior):
         draws, chains = (tree["posterior"].sizes[dim] for dim in ("draw", "chain"))
         found = super().truths(annotations, predictions, replace(request, draws=draws, chains=chains))
         if not is_grouped(tree):
-            if self.population is not None:
-                raise InputError("population= holds shares of groups, and this trace has no groups")
             return replace(found, posteriors=[replace(self, tree=tree)])
         known: Any = tree["constant_data"] if "constant_data" in tree.children else {}
         each = [replace(self, tree=tree.isel(group=g)) for g in range(tree["posterior"].sizes["group"])]
         n_votes = known["n_votes"].values if "n_votes" in known else None
-        return group_truths(found, each, np.asarray(tree["posterior"]["group"]), self.population, n_votes)
+        return group_truths(found, each, np.asarray(tree["posterior"]["group"]), n_votes)
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Return the trace, its items in the order of the annotations."""

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError
 from bayesagree.inference.blocks import label_dtype
-from bayesagree.inference.intervals import beta_hdi
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import check_size, result_tree, settings_of
 from bayesagree.inference.slices import draws_in_turn
@@ -144,8 +143,8 @@ def _redraw_truth(
     return out, mean, confidence
 
 
-def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10) -> xr.Dataset:
-    """Compare confidence with accuracy on items with gold labels: the data of a reliability diagram.
+def calibration_scores(probability: xr.DataArray, gold: Gold) -> dict[str, float]:
+    """Compare the confidence in each item's most probable label with gold labels.
 
     Parameters
     ----------
@@ -153,23 +152,19 @@ def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10)
         Probability of each label (item, category), as `label_probability` returns it.
     gold
         Item to true label; items used for calibration do not belong here.
-    bins
-        Number of equally wide bins of confidence between 0 and 1.
 
     Returns
     -------
-    Dataset
-        Per ``bin``: ``lower``, ``upper`` (edges), ``n_items``, ``confidence`` (mean), ``accuracy`` and its HDI
-        0.95 under Beta(1/2, 1/2), ``accuracy_lower`` and ``accuracy_upper``; NaN in empty bins. Over all items:
+    dict
         ``mean_confidence``, ``mean_accuracy``, ``gap`` (confidence minus accuracy), ``calibration_error`` (mean
-        absolute gap of the bins, weighted by items) and ``log_score`` (mean log probability of the gold label, floored
-        at 1e-12).
+        absolute gap of ten equally wide bins of confidence, weighted by items) and ``log_score`` (mean log probability
+        of the gold label, floored at 1e-12).
 
     Examples
     --------
     >>> names = {"item": [1, 2], "category": ["a", "b"]}
     >>> p = xr.DataArray([[0.9, 0.1], [0.6, 0.4]], names, ("item", "category"))
-    >>> round(float(calibration_scores(p, {1: "a", 2: "b"})["gap"]), 3)
+    >>> round(calibration_scores(p, {1: "a", 2: "b"})["gap"], 3)
     0.25
     """
     probability = probability.transpose("item", "category")
@@ -178,30 +173,14 @@ def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10)
     if truth.size == 0:
         raise InputError("gold is empty: pass {item: true label} to compare the confidence with")
     confidence, right = p.max(axis=1), p.argmax(axis=1) == truth
-    edges = np.linspace(0, 1, positive_int(bins, "bins") + 1)
-    place = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, bins - 1)
-    count, sure, hits = (np.bincount(place, weights, bins) for weights in (None, confidence, right))
-    used = count > 0
-    per_bin = np.where(used, np.stack([sure, hits]) / np.maximum(count, 1), np.nan)
-    lower, upper = beta_hdi(hits + 0.5, count - hits + 0.5)
-    gap = float(confidence.mean() - right.mean())
-    return xr.Dataset(
-        {
-            "lower": ("bin", edges[:-1]),
-            "upper": ("bin", edges[1:]),
-            "n_items": ("bin", count),
-            "confidence": ("bin", per_bin[0]),
-            "accuracy": ("bin", per_bin[1]),
-            "accuracy_lower": ("bin", np.where(used, lower, np.nan)),
-            "accuracy_upper": ("bin", np.where(used, upper, np.nan)),
-            "mean_confidence": float(confidence.mean()),
-            "mean_accuracy": float(right.mean()),
-            "gap": gap,
-            "calibration_error": float(np.nansum(np.abs(per_bin[0] - per_bin[1]) * count) / truth.size),
-            "log_score": float(np.log(np.maximum(p[np.arange(truth.size), truth], 1e-12)).mean()),
-        },
-        attrs={"ci_kind": "hdi", "ci_prob": 0.95},
-    )
+    of_bins = np.bincount(np.ceil(10 * confidence).astype(int), confidence - right)
+    return {
+        "mean_confidence": float(confidence.mean()),
+        "mean_accuracy": float(right.mean()),
+        "gap": float(confidence.mean() - right.mean()),
+        "calibration_error": float(np.abs(of_bins).sum() / truth.size),
+        "log_score": float(np.log(np.maximum(p[np.arange(truth.size), truth], FLOOR)).mean()),
+    }
 
 
 # Mean and standard deviation of log eta.

@@ -320,8 +320,8 @@ def confidence_on_gold(
     confidence = calibrated["posterior"].to_dataset()["mean_confidence"]
     return {
         "gold_items": len(gold),
-        "accuracy_on_gold": float(predicted["mean_accuracy"]),
-        "predicted_on_gold": float(predicted["mean_confidence"]),
+        "accuracy_on_gold": predicted["mean_accuracy"],
+        "predicted_on_gold": predicted["mean_confidence"],
         "calibrated_over_all_items": float(confidence.mean()),
         "calibrated_sd": float(confidence.std()),
     }

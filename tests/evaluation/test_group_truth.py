@@ -1,4 +1,4 @@
-"""Scores against the truth of each group: streams, kept draws and one group alone agree; populations."""
+"""Scores against the truth of each group: streams, kept draws and one group alone agree."""
 
 import numpy as np
 import pytest
@@ -30,20 +30,16 @@ def tree():
 
 
 def test_one_row_per_group(tree):
-    population = {"g": 1, "h": 1, "i": 2}
     metrics = ["accuracy", "total_variation"]
     with pytest.warns(UserWarning, match="4.0 votes per group and item: scores .* come out too low"):
-        found = evaluate(LABELS, MODELS, plausibility=tree, metrics=metrics, population=population)
-    sampled = GroupDirichlet(MEMBERS, population=population)
+        found = evaluate(LABELS, MODELS, plausibility=tree, metrics=metrics)
     with pytest.warns(UserWarning, match="4.0 votes per group and item"):
-        streamed = evaluate(LABELS, MODELS, plausibility=sampled, metrics=metrics, **HOW)
+        streamed = evaluate(LABELS, MODELS, plausibility=GroupDirichlet(MEMBERS), metrics=metrics, **HOW)
     for name in metrics:
         values = found["posterior"][name]
         assert values.dims == ("chain", "draw", "group", "model")
         np.testing.assert_allclose(streamed["posterior"][name].values, values.values, rtol=1e-12)
         np.testing.assert_allclose(score(tree, MODELS, name).values, values.values, rtol=1e-12)
-        mean = np.einsum("cdgm,g->cdm", values.values, [0.25, 0.25, 0.5])
-        np.testing.assert_allclose(found["population"][name].values, mean, rtol=1e-12)
         difference = found["differences"][name].sel(group="i", other_group="g").values
         np.testing.assert_allclose(difference, (values.sel(group="i") - values.sel(group="g")).values, atol=1e-12)
         np.testing.assert_allclose(found["worst_served"][name].sum("group"), 1)
@@ -58,10 +54,6 @@ def test_certainty_of_each_group(tree):
 
 @pytest.mark.filterwarnings("ignore:.* votes per group and item:UserWarning")
 def test_refusals(tree):
-    with pytest.raises(InputError, match=r"population= names 'g'.*name each"):
-        evaluate(LABELS, MODELS, plausibility=tree, population={"g": 1})
-    with pytest.raises(InputError, match="one is above 0"):
-        evaluate(LABELS, MODELS, plausibility=tree, population={"g": np.inf, "h": 1, "i": 1})
     with pytest.raises(InputError, match=r"truth\.sel"):
         conformalize(tree, MODELS)
     with pytest.raises(InputError, match=r"result\.sel"):

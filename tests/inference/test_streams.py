@@ -1,15 +1,12 @@
 """Random streams and blocks: what must differ does, and threads change neither results nor warnings."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from threading import get_ident
-from typing import Any
 
 import numpy as np
 import pytest
 
 from bayesagree.errors import warn
-from bayesagree.inference.results import fingerprint
 from bayesagree.inference.streams import PURPOSES, block_generator, map_blocks, seed_sequence, stream_apart
 
 
@@ -22,24 +19,6 @@ def test_no_two_streams_of_a_seed_coincide():
     assert len(set(first)) == len(first)
     again = np.random.Generator(np.random.SFC64(stream_apart(root, PURPOSES[0])))
     assert again.integers(2**63) == first[0]
-
-
-@dataclass
-class Data:
-    values: Any
-    names: Any = ("a",)
-
-
-def test_fingerprints_tell_data_apart():
-    six, ones = np.arange(6, dtype=np.int64), np.ones(2, np.float32)
-    data = [
-        Data(six), Data(six.reshape(2, 3)), Data(six.reshape(3, 2)), Data(six + 1), Data(six.astype(np.int32)),
-        Data(ones), Data(ones.view(np.int32)), Data(six, ("b",)), Data(np.array(["a", "b"])),
-        Data(np.array(["a", "c"], object)), Data(np.array(["a", "b"], object)), Data([0, 1, 2, 3, 4, 5]),
-        Data(np.empty((0, 3))), Data(np.empty((3, 0))),
-    ]  # fmt: skip
-    assert len({fingerprint(one) for one in data}) == len(data)
-    assert fingerprint(Data(six.reshape(2, 3).T)) == fingerprint(Data(np.ascontiguousarray(six.reshape(2, 3).T)))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 1000])

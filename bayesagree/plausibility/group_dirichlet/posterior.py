@@ -39,7 +39,7 @@ from bayesagree.inference.blocks import (
     label_dtype,
 )
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
-from bayesagree.inference.group_scores import Population, group_truths
+from bayesagree.inference.group_scores import group_truths
 from bayesagree.inference.posterior import Posterior, Request, Truths
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
@@ -59,13 +59,11 @@ TARGET = "score against the truth of each group, from these annotations alone"
 class GroupDirichlet(Posterior):
     """Specification of the posterior of `group_dirichlet`, whose arguments it holds.
 
-    With `population`, the share of each group, `evaluate` also scores for that population. `states` and `group` are for
-    `evaluate`, which passes over one group after the other.
+    `states` and `group` are for `evaluate`, which passes over one group after the other.
     """
 
     groups: MembersOfGroups | None = None
     prior: GroupDirichletPrior | None = None
-    population: Population = None
     states: Any = None
     group: int | None = None
     name = "group_dirichlet"
@@ -101,7 +99,7 @@ class GroupDirichlet(Posterior):
         warn_of_dependent(apart, given.predictions.take(item, apart.items))
         states = States.sample(found, self.prior, request)
         each = [replace(self, states=states, group=g) for g in range(found.names.size)]
-        return group_truths(given, each, found.names, self.population, found.votes.sum(axis=2))
+        return group_truths(given, each, found.names, found.votes.sum(axis=2))
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
@@ -224,7 +222,7 @@ def group_dirichlet(
     See Also
     --------
     bayesagree.evaluate : Scores for each group, with this result or ``GroupDirichlet(groups)`` as ``plausibility=``;
-        also ``differences`` of groups, ``worst_served``, and the score for a ``population={group: share}``.
+        also ``differences`` of groups, and ``worst_served``.
     bayesagree.group_posterior : How well a model predicts the members of each group, without a truth.
 
     References

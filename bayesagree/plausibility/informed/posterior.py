@@ -32,7 +32,7 @@ from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Posterior, Request, Truths
-from bayesagree.inference.results import check_size, fingerprint
+from bayesagree.inference.results import check_size
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
@@ -115,7 +115,6 @@ class InformedDirichlet(Guarded, ItemPosterior):
         return {
             "exclude": self.exclude,
             "prior": None if self.prior is None else asdict(self.prior),
-            "predictions": fingerprint(self.given),
             "target": self.target,
         } | ({"form": "ordered"} if self.form_of(annotations) == "ordered" else {})
 

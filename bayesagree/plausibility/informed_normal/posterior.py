@@ -29,7 +29,6 @@ from bayesagree.errors import InputError, warn
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
-from bayesagree.inference.results import fingerprint
 from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
@@ -79,7 +78,7 @@ class InformedNormal(Guarded, RatingPosterior):
         """Return the arguments of the model."""
         prior = None if self.prior is None else asdict(self.prior)
         effects = "shift" if isinstance(self.problem(annotations), Levels) else None
-        given = {"predictions": fingerprint(self.given), "target": self.target, "prior": prior}
+        given = {"target": self.target, "prior": prior}
         return given | {"exclude": self.exclude, "annotator_effects": effects}
 
     def model(self, annotations: Ratings) -> "pm.Model":

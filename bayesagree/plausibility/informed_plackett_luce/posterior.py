@@ -29,7 +29,6 @@ from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import positive_int
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
-from bayesagree.inference.results import fingerprint
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
@@ -71,7 +70,6 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
     def settings(self, annotations: Rankings) -> dict[str, Any]:
         """Return the arguments of the model."""
         return {
-            "predictions": fingerprint(self.given),
             "target": self.target,
             "exclude": self.exclude,
             "tune": self.tune,
