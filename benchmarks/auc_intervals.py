@@ -38,7 +38,7 @@ def cell(kind: str, share: float, n: int, votes: int, sets: int) -> np.ndarray:
     rng = np.random.default_rng([n, votes, int(100 * share)])
     large = probabilities(kind, share, 200_000, rng)
     noise = np.array(NOISE)[:, None]
-    true = ScoreOrder.of(large + noise * rng.normal(size=(3, large.size))).weighted(large, 1 - large)
+    true = ScoreOrder(large + noise * rng.normal(size=(3, large.size))).weighted(large, 1 - large)
     found = []
     while len(found) < sets:
         p = probabilities(kind, share, n, rng)

@@ -83,7 +83,7 @@ def gibbs(price: Prices, small: int) -> HotPath:
 def pairs(price: Prices, small: int) -> HotPath:
     rng, n_items = generator(), 100_000 // small
     scores, truth = rng.random((4, n_items)), rng.random(n_items)
-    spent = nanoseconds(lambda: ScoreOrder.of(scores).graded(truth), scores.size)
+    spent = nanoseconds(lambda: ScoreOrder(scores).graded(truth), scores.size)
     floor = prices.price(lambda: np.argsort(scores, axis=1), scores.size)
     name = f"AUC against a graded truth, {n_items:,} items"
     return HotPath(name, "item", spent, floor, "numpy's argsort of the scores")

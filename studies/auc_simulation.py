@@ -66,7 +66,7 @@ def label_level_auc(problem: CrowdsourcedBinary) -> Floats:
     n_labels = np.bincount(problem.item_index, minlength=n_items)
     n_positive = np.bincount(problem.item_index, weights=problem.positive, minlength=n_items)
     share = np.divide(n_positive, n_labels, out=np.zeros(n_items), where=n_labels > 0)
-    return ScoreOrder.of(problem.scores).weighted(share, (n_labels > 0) - share)
+    return ScoreOrder(problem.scores).weighted(share, (n_labels > 0) - share)
 
 
 ESTIMATORS: Mapping[str, Estimator] = {"label_level": label_level_auc}
@@ -199,7 +199,7 @@ def run_block(study: Study, key: Key, estimators: Mapping[str, Estimator] = Mapp
 def _run(
     problem: CrowdsourcedBinary, rng: np.random.Generator, study: Study, estimators: Mapping[str, Estimator]
 ) -> Floats:
-    order = ScoreOrder.of(problem.scores)
+    order = ScoreOrder(problem.scores)
     truth = order.graded(problem.plausibility)
     n_items = problem.plausibility.size
     n_labels = np.bincount(problem.item_index, minlength=n_items)
@@ -207,13 +207,13 @@ def _run(
     drawn = (rng.random(n_items) < problem.plausibility).astype(np.float64)
     estimates = np.stack([
         order.weighted(*_majority(n_positive, n_labels, rng)),
-        [ScoreOrder.of(row[None]).weighted(*_majority(n_positive, n_labels, rng))[0] for row in problem.scores],
+        [ScoreOrder(row[None]).weighted(*_majority(n_positive, n_labels, rng))[0] for row in problem.scores],
         order.by_annotator(problem.item_index, problem.annotator_index, problem.positive),
         order.graded((n_positive + 0.5) / (n_labels + 1)),
         order.weighted(drawn, 1 - drawn),
         *[np.asarray(estimators[name](problem), float) for name in study.estimators],
     ])  # fmt: skip
-    swap_errors = 1 - ScoreOrder.of(estimates).graded(truth)
+    swap_errors = 1 - ScoreOrder(estimates).graded(truth)
     kept = [truth, estimates.ravel()] if study.keep_evaluations else []
     return np.concatenate([swap_errors, [np.max(np.abs(np.diff(truth)) / truth[:-1])], *kept])
 

@@ -4,7 +4,9 @@ A model is sorted once and then compared with any number of truths, each given a
 every item: one walk along the scores counts the pairs.
 """
 
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numba
 import numpy as np
@@ -17,21 +19,18 @@ from bayesagree.errors import InputError
 from bayesagree.inference.streams import map_blocks
 
 
-class ScoreOrder(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ScoreOrder:
     """Scores of several models, shape (model, item), sorted once and compared with as many truths as needed."""
 
     scores: Floats
-    # Positions of the items in descending order of score, shape (model, item).
-    order: Places
-    # Whether the next item in this order has another score, shape (model, item).
-    ends: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, scores: Floats) -> Self:
-        """Sort the scores of every model."""
-        order = np.argsort(-scores, axis=1)
-        falls = np.diff(np.take_along_axis(scores, order, axis=1)) != 0
-        return cls(scores, order, np.pad(falls, ((0, 0), (0, 1)), constant_values=True))
+    @cached_property
+    def falling(self) -> tuple[Places, NDArray[np.bool_]]:
+        """Items by falling score, and whether the next item has another score, both of shape (model, item)."""
+        order = np.argsort(-self.scores, axis=1)
+        falls = np.diff(np.take_along_axis(self.scores, order, axis=1)) != 0
+        return order, np.pad(falls, ((0, 0), (0, 1)), constant_values=True)
 
     def walked(self, positive: NDArray[Any], negative: NDArray[Any], *, precision: bool = False) -> Floats:
         """Return the mass of pairs of a positive item above a negative one, equal scores counting one half.
@@ -40,12 +39,12 @@ class ScoreOrder(NamedTuple):
         every positive item.
         """
 
-        def walk(model: int) -> Floats:
+        def walk(model: tuple[Places, NDArray[np.bool_]]) -> Floats:
             out = np.zeros(positive.shape[1])
-            walk_down(self.order[model], self.ends[model], positive, negative, precision, out)
+            walk_down(*model, positive, negative, precision, out)
             return out
 
-        return np.stack([*map_blocks(walk, [*range(len(self.order))])])
+        return np.stack([*map_blocks(walk, [*zip(*self.falling)])])
 
     def weighted(self, positive: NDArray[Any], negative: NDArray[Any]) -> Floats:
         """Return the share of (positive, negative) mass on two items that each model orders right, NaN of none.
@@ -156,7 +155,7 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
                 f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number"
             )
     rows = np.atleast_2d(batch)
-    parts = map_blocks(lambda m: ScoreOrder.of(rows[m : m + 1]).graded(values), [*range(len(rows))])
+    parts = map_blocks(lambda m: ScoreOrder(rows[m : m + 1]).graded(values), [*range(len(rows))])
     found = np.concatenate([*parts]).reshape(batch.shape[:-1])
     return xr.DataArray(found, dims=("model",)[: found.ndim], name="concordance")
 

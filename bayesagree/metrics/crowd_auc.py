@@ -13,12 +13,11 @@ data, section 3. More than two labels: Hand and Till, A simple generalisation of
 """
 
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
@@ -26,19 +25,11 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, positive, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.metrics.concordant_pairs import ScoreOrder, annotator_pairs
+from bayesagree.metrics.concordant_pairs import ScoreOrder
 
 AucMethod = Literal["dgt", "sgt", "pgt"]
 Multiclass = Literal["one_vs_rest", "hand_till"]
 VoteTies = Literal["random", "exclude"]
-
-
-class Areas(NamedTuple):
-    """AUC of each model, shape (model,), and which items and annotators are uninformative."""
-
-    values: Floats
-    items: NDArray[np.bool_]
-    annotators: NDArray[np.bool_]
 
 
 def label_scores(predictions: Predictions) -> Floats:
@@ -94,15 +85,18 @@ def auc(
     Returns
     -------
     DataArray
-        AUC with dim (model,), with "one_vs_rest" (model, category), NaN where it does not exist. attrs count the
-        `uninformative_items`, which have no label or an excluded tie ("pgt" with a prior keeps them, at
-        1/2), and, for "sgt", the `uninformative_annotators`, who used one label only and have no part in the mean. A
-        warning names them.
+        AUC with dim (model,), with "one_vs_rest" (model, category), NaN where it does not exist.
 
     Raises
     ------
     InputError
         More than two labels without `multiclass`, repeated annotations, other items, unknown annotators for "sgt".
+
+    Warns
+    -----
+    UserWarning
+        Items without a label or with an excluded tie ("pgt" with a prior keeps them, at 1/2); for "sgt" annotators who
+        used one label only, and who have no part in the mean.
 
     Examples
     --------
@@ -145,29 +139,33 @@ def auc(
         crowd, prior = _majority(labels, ties, random_seed), 0.0
     scores = label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))
 
-    def against(k: int, some: pd.DataFrame = crowd) -> Areas:
+    _warn_of_uninformative(labels, crowd, method, kept=method == "pgt" and prior > 0)
+
+    def against(k: int, some: pd.DataFrame = crowd) -> Floats:
         if method == "sgt":
-            return _by_annotator(some, k, scores[k], labels.annotators.size, every=some is crowd)
+            who, given = some["annotator"].to_numpy(), some["label"].to_numpy() == k
+            return ScoreOrder(scores[k]).by_annotator(some["item"].to_numpy(), who, given)
         return _by_share(some, k, scores[k], prior, every=some is crowd)
 
     names = [as_python(name) for name in labels.categories]
     if multiclass == "hand_till":
         pairs = {pair: crowd.loc[crowd["label"].isin(pair)] for pair in combinations(range(n_labels), 2)}
-        found = {tuple(names[k] for k in pair): [against(k, some) for k in pair] for pair, some in pairs.items()}
+        areas = {
+            tuple(names[k] for k in pair): np.mean([against(k, some) for k in pair], axis=0)
+            for pair, some in pairs.items()
+        }
     elif multiclass == "one_vs_rest":
-        found = {name: [against(k)] for k, name in enumerate(names)}
+        areas = {name: against(k) for k, name in enumerate(names)}
     else:
-        found = {None: [against(n_labels - 1)]}
-    table = np.stack([np.mean([area.values for area in areas], axis=0) for areas in found.values()], axis=1)
-    _warn_of_no_area([key for key, values in zip(found, table.T) if np.isnan(values).any()])
-    lost = max((areas[0] for areas in found.values()), key=lambda area: area.items.sum() + area.annotators.sum())
-    attrs = {"method": method} | _uninformative(labels, lost, kept=method == "pgt" and prior > 0)
-    coords: dict[str, Any] = {"model": predictions.models}
+        areas = {None: against(n_labels - 1)}
+    if missing := [key for key, values in areas.items() if np.isnan(values).any()]:
+        where = "" if missing == [None] else f" for the labels {shorten(missing)}"
+        warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ")
+    table, coords = np.stack([*areas.values()], axis=1), {"model": predictions.models}
     if multiclass == "one_vs_rest":
-        return xr.DataArray(table, coords | {"category": labels.categories}, ("model", "category"), "auc", attrs)
-    exists = ~np.isnan(table)
-    mean = np.where(exists, table, 0).sum(axis=1) / np.where(exists.any(axis=1), exists.sum(axis=1), np.nan)
-    return xr.DataArray(mean, coords, ("model",), "auc", attrs)
+        coords |= {"category": labels.categories}
+        return xr.DataArray(table, coords, ("model", "category"), "auc", {"method": method})
+    return xr.DataArray(pd.DataFrame(table).mean(axis=1), coords, ("model",), "auc", {"method": method})
 
 
 def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> pd.DataFrame:
@@ -181,45 +179,29 @@ def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> pd.DataFrame
     return pd.DataFrame({"item": decided, "annotator": -1, "label": winner[decided], "times": 1})
 
 
-def _by_share(crowd: pd.DataFrame, label: int, scores: Floats, prior: float, *, every: bool) -> Areas:
+def _by_share(crowd: pd.DataFrame, label: int, scores: Floats, prior: float, *, every: bool) -> Floats:
     """Compare scores (model, item) with the share of a label among those of an item, smoothed by the prior.
 
     Items without labels have the share of the prior where `every` item counts.
     """
-    n_items = scores.shape[1]
-    item, times = crowd["item"], crowd["times"]
+    item, times, n_items = crowd["item"], crowd["times"], scores.shape[1]
     total = np.bincount(item, times, n_items)
     n_positive = np.bincount(item, times * (crowd["label"] == label), n_items)
+    if not 0 < n_positive.sum() < total.sum():  # the prior alone would rank items by their number of labels
+        return np.full(len(scores), np.nan)
     mass = total + 2 * prior
     used = np.flatnonzero((mass if every else total) > 0)
-    values = ScoreOrder.of(scores[:, used]).graded((n_positive[used] + prior) / mass[used])
-    if not 0 < n_positive.sum() < total.sum():  # the prior alone would rank items by their number of labels
-        values = np.full(len(scores), np.nan)
-    return Areas(values, (total == 0) & every, np.zeros(0, bool))
+    return ScoreOrder(scores[:, used]).graded((n_positive[used] + prior) / mass[used])
 
 
-def _by_annotator(crowd: pd.DataFrame, label: int, scores: Floats, n_annotators: int, *, every: bool) -> Areas:
-    """Compare scores (model, item) with each annotator's own labels."""
-    item, annotator, is_positive = *crowd[["item", "annotator"]].to_numpy().T, crowd["label"].to_numpy() == label
-    ignored = annotator_pairs(annotator, is_positive, n_annotators) == 0
-    n_labels = np.bincount(item, minlength=scores.shape[1])
-    informative = np.bincount(item, ~ignored[annotator], scores.shape[1])
-    values = ScoreOrder.of(scores).by_annotator(item, annotator, is_positive)
-    return Areas(values, (informative == 0) & (every | (n_labels > 0)), ignored)
-
-
-def _warn_of_no_area(missing: list[Any]) -> None:
-    if missing:
-        where = "" if missing == [None] else f" for the labels {shorten(missing)}"
-        warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ")
-
-
-def _uninformative(labels: Labels, lost: Areas, *, kept: bool) -> dict[str, int]:
-    """Count uninformative items and annotators, and warn of them."""
-    if (n_items := int(lost.items.sum())) > 0:
+def _warn_of_uninformative(labels: Labels, crowd: pd.DataFrame, method: str, *, kept: bool) -> None:
+    """Warn of items and annotators that say nothing, or stay at one half."""
+    if method == "sgt":
+        kinds: Any = crowd.groupby("annotator")["label"].nunique()
+        crowd = crowd.loc[crowd["annotator"].isin(kinds.index[kinds > 1])]
+        if (idle := np.setdiff1d(np.arange(labels.annotators.size), crowd["annotator"])).size:
+            names = shorten(labels.annotators[idle])
+            warn(f"{idle.size} annotators used one label only and have no part in the AUC: {names}")
+    if (idle := np.setdiff1d(np.arange(labels.items.size), crowd["item"])).size:
         fate = "stay at one half" if kept else "have no part in the AUC"
-        warn(f"{n_items} items without informative labels {fate}: {shorten(labels.items[lost.items])}")
-    if (n_annotators := int(lost.annotators.sum())) > 0:
-        names = shorten(labels.annotators[lost.annotators])
-        warn(f"{n_annotators} annotators used one label only and have no part in the AUC: {names}")
-    return {"uninformative_items": n_items, "uninformative_annotators": n_annotators}
+        warn(f"{idle.size} items without informative labels {fate}: {shorten(labels.items[idle])}")

@@ -25,7 +25,7 @@ def by_label(
     """
     labels, rows = range(given.scores.shape[2]), True if weights is None else weights.all_rows()[items]
     for k in labels[-1:] if len(labels) == 2 else labels:
-        yield ScoreOrder.of(given.scores[:, items, k]), truth[items] == k, rows
+        yield ScoreOrder(given.scores[:, items, k]), truth[items] == k, rows
 
 
 def one_against_rest(*at: Any) -> Floats:

@@ -1,8 +1,7 @@
 """Uncertainty of the AUC of labels, when only crowd labels exist."""
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy as sp
@@ -16,10 +15,8 @@ from bayesagree.errors import InputError, positive_int, shorten, warn
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.metrics.concordant_pairs import ScoreOrder
+from bayesagree.metrics.concordant_pairs import ScoreOrder, ratio
 from bayesagree.metrics.crowd_auc import label_scores
-
-Axis = Literal["item", "annotator"]
 
 DRAWS_PER_BLOCK = 64
 # A block holds at most so many (draw, item) cells.
@@ -28,8 +25,6 @@ CELLS_PER_BLOCK = 2**22
 # Less of either leaves intervals of 15 items short where positives are rare or the AUC is near 1; more widens them.
 # Mass of pseudo-items whose label is independent of the scores, and of those that every model ranks right.
 CHANCE, PERFECT = 2.0, 1.0
-# So many annotators, or fewer, tell too little of how annotators differ.
-FEW_ANNOTATORS = 5
 # Pseudo-items that share the mass of chance; more of them change nothing that can be seen.
 ATOMS = 40
 
@@ -38,7 +33,6 @@ def auc_posterior(
     labels: Labels,
     predictions: Predictions,
     *,
-    resample: Sequence[Axis] = ("item",),
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
@@ -55,16 +49,13 @@ def auc_posterior(
     right. An interval of the draws is an interval for the population value, from about 15 items on; without
     pseudo-items it would be too short below a hundred, where two or three positive items happen to stand on top. It
     cannot reach 1 while annotators disagree: `ceiling` is the value of a model that ranks items by their probability of
-    a positive label.
+    a positive label. It speaks of these annotators: of five who label everything it holds the value for all annotators
+    half the time in simulation.
 
     Parameters
     ----------
     labels, predictions
         As in `auc`.
-    resample
-        What a new study would draw anew: ``("item",)``; or ``("item", "annotator")`` where few annotators of differing
-        quality gave the labels: the interval then speaks of other annotators too. Of five who label everything a 95 %
-        interval of items alone holds the value for all annotators half the time in simulation, of both .89.
     draws, chains
         Number of draws; all are independent.
     random_seed
@@ -80,12 +71,12 @@ def auc_posterior(
     Raises
     ------
     InputError
-        More than two labels, repeated annotations, other items, or annotators to resample who are not known.
+        More than two labels, repeated annotations, other items.
 
     Warns
     -----
     UserWarning
-        Five annotators or fewer to resample; items without labels; quantities that the labels do not determine.
+        Items without labels; quantities that the labels do not determine.
 
     Examples
     --------
@@ -110,11 +101,11 @@ def auc_posterior(
         raise InputError(
             "some annotators labelled an item twice; build the labels with duplicates='first' or 'last'"
         )
-    order = ScoreOrder.of(
+    order = ScoreOrder(
         label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))[-1]
     )
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    work = partial(_against_labels, order, labels, _with_annotators(resample, labels))
+    work = partial(_against_labels, order, labels.counts())
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
     blocks = item_blocks(draws * chains, size)
     streams = block_generators(random_seed, len(blocks))
@@ -126,32 +117,29 @@ def auc_posterior(
     posterior: dict[str, Any] = {"auc": (("chain", "draw", "model"), table[..., :-1])}
     posterior["ceiling"] = (("chain", "draw"), table[..., -1])
     how: Any = {"model": "auc", "engine": "exact", "random_seed": random_seed}
-    settings = {"resample": list(resample)}
-    return result_tree({"posterior": posterior}, {"model": predictions.models}, settings=settings, **how)
+    return result_tree({"posterior": posterior}, {"model": predictions.models}, settings={}, **how)
 
 
 def _against_labels(
-    order: ScoreOrder, labels: Labels, annotators: bool, block: tuple[int, np.random.Generator]
+    order: ScoreOrder, votes: NDArray[np.int64], block: tuple[int, np.random.Generator]
 ) -> Floats:
-    """Draw the label-level AUC of each model, and in the last column the ceiling; shape (draw, model + 1)."""
+    """Draw the label-level AUC of each model, and in the last column the ceiling; shape (draw, model + 1).
+
+    The share of pairs of labels of an item that are both positive estimates the square of its probability without bias.
+    """
     n_draws, rng = block
-    if annotators:
-        shares = [_shares(labels, weight) for weight in _annotator_weights(labels.annotators.size, n_draws, rng)]
-        labelled, share, both = (np.stack(part) for part in zip(*shares))
-    else:
-        labelled, share, both = _shares(labels, np.ones(max(labels.annotators.size, 1)))
-    shape = (n_draws, labels.items.size)
-    weight = labelled * rng.standard_exponential(shape)
+    n, n_positive = votes.sum(axis=1), votes[:, 1]
+    share, both = n_positive / np.maximum(n, 1), ratio(n_positive * (n_positive - 1.0), n * (n - 1))
+    weight = (n > 0) * rng.standard_exponential((n_draws, n.size))
     positive = weight * share
     top = ceiling(weight, share, both)
-    if not 0 < labels.label_index.mean() < 1:
-        return np.full((n_draws, len(order.order) + 1), np.nan)
+    if not 0 < n_positive.sum() < n.sum():
+        return np.full((n_draws, len(order.scores) + 1), np.nan)
     negative = weight - positive
     # Half of the pseudo-items have the labels of the items, and half each label alike.
-    n_labels = labels.counts().sum(axis=0)
-    chance = 0.25 + 0.5 * (n_labels[1] + 1) / (n_labels.sum() + 2)
+    chance = 0.25 + 0.5 * (n_positive.sum() + 1) / (n.sum() + 2)
     rows, atoms = np.arange(n_draws)[:, None], rng.gamma(CHANCE / ATOMS, size=(n_draws, ATOMS))
-    place = rng.choice(np.unique(labels.item_index), atoms.shape)
+    place = rng.choice(np.flatnonzero(n), atoms.shape)
     is_positive = rng.random(atoms.shape) < chance
     np.add.at(positive, (rows, place), atoms * is_positive)
     np.add.at(negative, (rows, place), atoms * ~is_positive)
@@ -163,32 +151,6 @@ def _against_labels(
     won = order.walked(np.ascontiguousarray(positive.T), np.ascontiguousarray(negative.T)) - own / 2
     area = (won + right) / (pairs + right)
     return np.column_stack([area.T, top])
-
-
-def _annotator_weights(n: int, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Draw weights of n - 2 in all: the variance of a mean over few annotators is then the unbiased one."""
-    return rng.standard_gamma(max(n - 2, 1) / n, (n_draws, n))
-
-
-def _shares(labels: Labels, annotator_weight: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Return which items have labels, their share of positive labels, and of pairs of labels both positive.
-
-    The share of pairs, over two different annotators of an item, is NaN where there is one label only. It estimates
-    the square of the item's probability without bias.
-    """
-    weight = annotator_weight[labels.annotator_index]
-    is_positive = labels.label_index == 1
-
-    def total(values: Floats) -> Floats:
-        return np.bincount(labels.item_index, weights=labels.count * values, minlength=labels.items.size)
-
-    n, n_positive = total(weight), total(weight * is_positive)
-    pairs, pairs_positive = n**2 - total(weight**2), n_positive**2 - total(weight**2 * is_positive)
-    several = total(np.ones(weight.size)) > 1
-    labelled = n > 0
-    share = np.divide(n_positive, n, out=np.zeros_like(n), where=labelled)
-    both = np.divide(pairs_positive, pairs, out=np.full_like(n, np.nan), where=several)
-    return labelled, share, both
 
 
 def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
@@ -227,22 +189,6 @@ def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
             4 / size * np.exp(sp.special.betaln(size, size) - sp.special.betaln(a, a) - sp.special.betaln(b, b))
         )
         return 0.5 + distance / (4 * mean * (1 - mean))
-
-
-def _with_annotators(resample: Sequence[Axis], labels: Labels) -> bool:
-    """Return whether annotators are resampled too."""
-    if tuple(resample) == ("item",):
-        return False
-    if set(resample) != {"item", "annotator"}:
-        raise InputError(f"resample={tuple(resample)!r} must be ('item',) or ('item', 'annotator')")
-    if not labels.annotators_known:
-        raise InputError("resampling annotators needs to know who gave each label; these labels are counts")
-    if (n := labels.annotators.size) <= FEW_ANNOTATORS:
-        warn(
-            f"{n} annotators are too few to show how annotators differ: in simulations, 95 % intervals that resample "
-            "three or five contained the AUC in .88 to .90"
-        )
-    return True
 
 
 def _warn_where_undetermined(table: Floats, labels: Labels) -> None:

@@ -25,7 +25,7 @@ def gold_labels(dataset):
 def swap_error(areas, gold):
     """Mean over labels of the share of pairs of models ranked wrongly."""
     return 1 - np.mean([
-        ScoreOrder.of(areas.sel(category=k).values[None]).graded(gold.sel(category=k).values)[0]
+        ScoreOrder(areas.sel(category=k).values[None]).graded(gold.sel(category=k).values)[0]
         for k in gold.category.values
     ])  # fmt: skip
 

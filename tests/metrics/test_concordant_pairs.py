@@ -66,7 +66,7 @@ def test_weighted_equals_counting_pairs(problem):
     scores, truth, rng = problem
     positive, negative = rng.random(truth.size) * (rng.random(truth.size) < 0.7), rng.random(truth.size)
     expected = [brute_weighted(row, positive, negative) for row in scores]
-    order = ScoreOrder.of(scores)
+    order = ScoreOrder(scores)
     np.testing.assert_allclose(order.weighted(positive, negative), expected, rtol=1e-10)
     draws = np.stack([positive, negative], axis=1)
     twice = np.transpose([expected, [brute_weighted(row, negative, positive) for row in scores]])
@@ -79,7 +79,7 @@ def test_by_annotator_equals_mean_of_sklearn(problem):
     scores, truth, rng = problem
     item, annotator = np.nonzero(rng.random((truth.size, 5)) < 0.5)
     positive = rng.random(item.size) < 0.5
-    found = ScoreOrder.of(scores).by_annotator(item, annotator, positive)
+    found = ScoreOrder(scores).by_annotator(item, annotator, positive)
     total, expected = 0.0, np.zeros(len(scores))
     for j in range(5):
         own = annotator == j

@@ -7,7 +7,7 @@ from scipy.stats import beta
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.metrics.posterior_auc import _annotator_weights, _shares, auc_posterior, ceiling
+from bayesagree.metrics.posterior_auc import auc_posterior, ceiling
 from studies.binary_crowds import crowdsourced_binary
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")
@@ -87,26 +87,6 @@ def test_ceiling_is_found_in_data():
     assert abs(posterior["ceiling"].mean() - expected) < 3 * posterior["ceiling"].std()
     # The first model scores items by their true probability: it stands at the ceiling.
     assert abs(posterior["auc"].mean() - posterior["ceiling"].mean()) < 3 * posterior["ceiling"].std()
-
-
-def test_five_annotators_to_resample_are_warned_of_and_six_are_not():
-    matrix = np.random.default_rng(5).integers(2, size=(6, 6))
-    few, enough = Labels.from_matrix(matrix[:, :5]), Labels.from_matrix(matrix)
-    how = {"resample": ("item", "annotator"), "draws": 5, "random_seed": 1}
-    with pytest.warns(UserWarning, match=r"^5 annotators are too few .*\.88 to \.90"):
-        auc_posterior(few, containers()[1], **how)
-    auc_posterior(enough, containers()[1], **how)
-    auc_posterior(few, containers()[1], **(how | {"resample": ("item",)}))
-
-
-@pytest.mark.parametrize(("n", "share"), [(3, 1 / 2), (6, 1 / 5)])
-def test_few_annotators_weigh_so_that_the_variance_of_a_mean_is_unbiased(n, share):
-    """Everyone labels one item in another way; weights of n - 2 in all give their mean the variance S^2 / n."""
-    first = (np.arange(n) == 0).astype(int)
-    labels = Labels.from_matrix(np.stack([first, 1 - first]))
-    drawn = [_shares(labels, weight)[1][0] for weight in _annotator_weights(n, 40_000, np.random.default_rng(6))]
-    assert np.mean(drawn) == pytest.approx(1 / n, abs=4.5 * np.std(drawn) / 200)
-    assert np.var(drawn) == pytest.approx((1 - 1 / n) / n * share, rel=0.1)
 
 
 def test_what_labels_do_not_determine_is_nan_with_its_cause():
