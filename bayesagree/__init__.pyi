@@ -33,7 +33,8 @@ from .evaluation.gates import assert_better
 from .evaluation.scoring import evaluate
 from .findings.table import audit
 from .io.exports import read_annotations
-from .io.files import read_predictions, read_result, write_result
+from .io.files import read_result, write_result
+from .io.predictions import read_predictions
 from .judges.annotator_test import alternative_annotator_test
 from .judges.rate import corrected_rate
 from .metrics.crowd_auc import auc

@@ -13,7 +13,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets import load
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, seed_sequence
-from bayesagree.io.files import read_predictions, read_table
+from bayesagree.io.predictions import read_predictions
+from bayesagree.io.tables import read_table
 
 CASES = ("trec2011-teams", "cifar10h", "chaosnli-snli", "human-objects/edge", "human-objects/sketch")
 # Shares of items on which the simulated weaker models of cifar10h guess.

@@ -27,7 +27,8 @@ from bayesagree.errors import InputError, one_of
 from bayesagree.inference.results import result_tree, settings_of
 from bayesagree.inference.streams import Seed, map_blocks
 from bayesagree.inference.top_labels import share_of_most_frequent_set, truth_draws
-from bayesagree.io.files import read_table, write_result
+from bayesagree.io.files import write_result
+from bayesagree.io.tables import read_table
 from bayesagree.metrics._scorer import ItemSums, Scorer
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric

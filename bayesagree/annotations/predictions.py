@@ -232,12 +232,18 @@ class Predictions(Categorical, Displayed):
         """
         table = eager_frame(frame)
         model, item, label = guessed_columns(table.columns, model=model, item=item, label=label)
-        if repeated := _repeated(table, run, {"model": model, "item": item}, (label, score)):
-            model_codes, models = encode(repeated[0], "model")
-            require_present(model_codes, "model")
-        else:
-            model_codes, models = coded(table, model, "model")
-        runs = Runs.of(models, repeated[1]) if repeated else None
+        split, of_runs = None, [run] if run else may_be_runs(table.columns, (model, item, label, score))
+        if of_runs:
+            roles = [
+                ("model", model, "model"),
+                ("item", item, "item"),
+                *((name, name, "run") for name in of_runs),
+            ]
+            keys = {key: values_of(column(table, name, role)) for key, name, role in roles}
+            split = with_runs(pd.DataFrame(keys), run)
+        model_codes, models = coded(table, model, "model") if split is None else encode(split[0], "model")
+        require_present(model_codes, "model")
+        runs = None if split is None else Runs.of(models, split[1])
         item_codes, items = coded(table, item, "item")
         label_codes, known, _ = label_column(table, label, labels)
         cell = model_codes.astype(np.int64) * items.size + item_codes
@@ -358,17 +364,6 @@ class Predictions(Categorical, Displayed):
             return self.hard_labels()[:, :, None].astype(dtype)
         order = self.scores.argmax(-1, keepdims=True) if depth == 1 else np.argsort(-self.scores, kind="stable")
         return np.where(np.isnan(self.scores[:, :, :1]), -1, order[:, :, :depth]).astype(dtype)
-
-
-def _repeated(table: Any, run: str | None, keys: Mapping[str, str], known: Sequence[str | None]) -> Any:
-    """Return the name of the model and run of each row, and what they are; None of a table without runs."""
-    some = may_be_runs(table.columns, (*keys.values(), *known)) if run is None else [run]
-    if not some:
-        return None
-    columns = {role: values_of(column(table, name, role)) for role, name in keys.items()}
-    return with_runs(
-        pd.DataFrame(columns | {one: values_of(column(table, one, "run")) for one in some}), run, some
-    )
 
 
 def _by_model(given: Any, name: str) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 Predictions have one row for each run of a model, as if it were a model of its own; `Runs` says whose run each row is.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -83,21 +83,22 @@ def may_be_runs(columns: Iterable[str], known: Collection[str | None]) -> list[s
 
 
 def with_runs(
-    keys: pd.DataFrame, run: str | None, columns: Sequence[str]
-) -> tuple[NDArray[Any], dict[str, tuple[Any, Any]]] | None:
-    """Return a name of each row's model and run, and the model and run of each name; None of a table without runs.
+    table: pd.DataFrame, run: str | None, known: Collection[str | None] = ()
+) -> tuple[NDArray[Any], dict[str, tuple[Any, Any]], list[str]] | None:
+    """Return a name of each row's model and run, what each name stands for, and the columns of runs; None without runs.
 
     Parameters
     ----------
-    keys
-        Columns model and item, and `run` or those of `columns`.
+    table
+        Columns model and item, and others.
     run
-        The column of runs; None takes the only one of `columns` that differs within a model's rows of an item.
-    columns
-        Names of the columns that may name runs, as `may_be_runs` finds them.
+        The column of runs; None takes the only one of a name in `NAMES` that differs within a model's rows of an item.
+    known
+        Columns that hold something else.
     """
+    columns = may_be_runs(table.columns, known)
     if run is None:
-        pairs = keys.groupby(["model", "item"], sort=False)
+        pairs = table.groupby(["model", "item"], sort=False)
         found = [name for name in columns if pairs[name].nunique().to_numpy().max() > 1]
         if not found:
             return None
@@ -107,10 +108,10 @@ def with_runs(
             )
         run = found[0]
         warn(f"column {run!r} is taken for the run")
-    missing = keys[run].isna().to_numpy()
+    missing = table[run].isna().to_numpy()
     if missing.any():
         raise InputError(f"row {int(missing.argmax())}: the run is missing; every row needs one")
-    pair = list(zip(keys["model"].tolist(), keys[run].tolist()))
+    pair = list(zip(table["model"].tolist(), table[run].tolist()))
     names = {one: f"{one[0]} ({run} {one[1]})" for one in dict.fromkeys(pair)}
     rows = np.array([None if pd.isna(one[0]) else names[one] for one in pair], object)
-    return rows, {name: one for one, name in names.items()}
+    return rows, {name: one for one, name in names.items()}, [*{run, *columns}]

@@ -162,7 +162,7 @@ class Source(Columns):
                 )
         known = found.predictions
         if predictions is not None:
-            from bayesagree.io.files import read_outputs
+            from bayesagree.io.predictions import read_outputs
 
             own, kind = columns or PredictionColumns(), annotations.kind
             named: Any = {
@@ -190,7 +190,7 @@ class Source(Columns):
         from bayesagree.annotations.annotators import Annotators
 
         if path is not None:
-            from bayesagree.io.files import read_table
+            from bayesagree.io.tables import read_table
 
             return Annotators.from_table(read_table(path), annotator=self.annotator)
         if self.data is None:
@@ -245,7 +245,7 @@ class ItemsFile:
 def by_item(path: Path, item: str, *columns: str) -> Any:
     """Read a column of a table, the first of these that is there, as a series by item."""
     from bayesagree.annotations._words import named_columns
-    from bayesagree.io.files import read_table
+    from bayesagree.io.tables import read_table
 
     table = read_table(path)
     (key,) = named_columns(table.columns, item=item)

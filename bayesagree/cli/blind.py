@@ -30,7 +30,7 @@ def blind(
     from bayesagree.blind.scores import blind_posterior, blind_scores
     from bayesagree.evaluation.tables import score_table
     from bayesagree.io.exports import read_annotations
-    from bayesagree.io.files import read_predictions
+    from bayesagree.io.predictions import read_predictions
     from bayesagree.metrics import hard_label_scores
 
     given = read_predictions(systems, model=model, item=columns.item, label=columns.label)

@@ -37,7 +37,7 @@ def preferences(
     from bayesagree.comparisons import effect_table, preference_table
     from bayesagree.comparisons.posterior import davidson
     from bayesagree.io.exports import read_export
-    from bayesagree.io.files import read_table
+    from bayesagree.io.tables import read_table
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}

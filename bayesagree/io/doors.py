@@ -77,7 +77,7 @@ def as_predictions(
     ['A', 'B']
     """
     if is_data(given):
-        from bayesagree.io.files import read_outputs
+        from bayesagree.io.predictions import read_outputs
 
         names = annotations.categories.tolist() if isinstance(annotations, Labels) else None
         given = read_outputs(given, numbers=isinstance(annotations, Ratings), two=names)

@@ -12,129 +12,16 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import xarray as xr
 
-from bayesagree.annotations.predictions import Predictions
-from bayesagree.annotations.runs import Runs
 from bayesagree.errors import InputError, SizeError, opening, require_file
-from bayesagree.io import _prediction_tables
 from bayesagree.io._json import MOST_UNPACKED
-from bayesagree.io.exports import export_of
-from bayesagree.io.formats._file import File
-from bayesagree.io.formats._found import Wanted, naming
-from bayesagree.io.formats._guess import Columns
-from bayesagree.io.formats.registry import format_of
-from bayesagree.io.tables import read_table
-
-
-def read_predictions(
-    path: Any,
-    *,
-    format: str | None = None,
-    question: str | None = None,
-    model: str = "model",
-    item: str = "item",
-    label: str = "label",
-    score: str = "score",
-    run: str | None = None,
-    labels: Sequence[Any] | None = None,
-    probabilities: bool = False,
-    numbers: bool = False,
-) -> Predictions:
-    r"""Read predictions from a table, whose columns tell its layout, or from an export of a tool.
-
-    ==========================  ================================================
-    columns                     one row is
-    ==========================  ================================================
-    model, item, label, score   one score
-    model, item, label          one hard label
-    model, item, score          the probability of the last, positive of two labels
-    model, item, and others     all scores of an item: one column for each label
-    item, and others            all hard labels of an item: one column for each model
-    item, and probabilities     those of the labels, if they sum to one (of the model "model"), else one probability of
-                                the last, positive of two labels for each model
-    ==========================  ================================================
-
-    Without a column of items the rows are the items 0, 1, ... A list in the cell of a label or score holds the answers
-    of several runs. In .json such rows are objects, or the labels are ``{model: {item: label}}``. The log of Inspect
-    has the answers that its first scorer kept, with epochs as runs.
-
-    Parameters
-    ----------
-    path
-        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
-    format, question
-        As in `read_annotations`, for exports that hold outputs of models.
-    model, item, label, score
-        Names of the columns.
-    run
-        Column of the runs of models that answered an item several times; None finds it, as `Predictions.from_long`.
-    labels
-        All possible labels in their order. In the wide layout: the columns to read, by default all others.
-    probabilities
-        Declare the scores to be probabilities: they must then sum to one.
-    numbers
-        Read numbers in the units of ratings, unless the table has labels: one column of them, or several, which are
-        samples of a predictive distribution, or its quantiles where their names are levels such as 0.05. Without a
-        column of models each column is a model.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read or breaks a rule of `Predictions`; the message names the file and the layout.
-    FileNotFoundError
-        There is no such file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "predictions.csv"
-    >>> _ = path.write_text("model,item,cat,dog\nA,1,0.7,0.3\nA,2,0.1,0.9\n")
-    >>> read_predictions(path).hard_labels().tolist()
-    [[0, 1]]
-    """
-    return read_outputs(**locals())
-
-
-def read_outputs(
-    path: Any,
-    *,
-    format: str | None = None,
-    question: str | None = None,
-    run: str | None = None,
-    labels: Sequence[Any] | None = None,
-    two: Sequence[Any] | None = None,
-    probabilities: bool = False,
-    numbers: bool = False,
-    **names: str,
-) -> Predictions:
-    """Read predictions as `read_predictions`; `two` names the labels of one probability per item."""
-    file = File(path)
-    known = format_of(file, format)
-    if format is not None or known is not None:
-        wanted = Wanted(question, labels=labels, duplicates="keep", outputs=True)
-        found = export_of(file, Columns(), wanted, format, known).predictions
-        if found is None:
-            raise InputError(f"{file.name} holds no outputs of models")
-        return found
-    table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
-    table = table.set_axis([str(name) for name in table.columns], axis=1)
-    table = _prediction_tables.named_by_role(table, **names)
-    with naming(file.name, "predictions"):
-        table, run = _prediction_tables.one_answer_a_row(table, run)
-        table, runs = _prediction_tables.one_row_a_run(table, run)
-    layout = _prediction_tables.layout(table, labels, numbers)
-    with naming(file.name, layout):
-        of_two = two if layout in _prediction_tables.OF_TWO else None
-        found = _prediction_tables.READERS[layout](table, labels or of_two, probabilities)
-    return found if runs is None else replace(found, runs=Runs.of(found.models, runs))
 
 
 def write_result(tree: xr.DataTree, path: str | Path) -> None:

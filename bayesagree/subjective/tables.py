@@ -12,7 +12,8 @@ from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed
-from bayesagree.io.files import read_predictions, read_table
+from bayesagree.io.predictions import read_predictions
+from bayesagree.io.tables import read_table
 from bayesagree.subjective.disagreement import recode
 from bayesagree.subjective.group_model import group_posterior
 from bayesagree.subjective.performance import ModelPredictions, dispersion_draws

@@ -1,0 +1,284 @@
+"""Predictions in: tables, whose columns and cells tell the layout, and exports of tools."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesagree.annotations._words import named_columns
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
+from bayesagree.annotations.runs import Runs, may_be_runs, with_runs
+from bayesagree.errors import InputError, say, shorten
+from bayesagree.io.exports import export_of
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Wanted, naming
+from bayesagree.io.formats._guess import Columns, is_number, nested, only_key
+from bayesagree.io.formats.registry import format_of
+from bayesagree.io.tables import read_table
+
+ROLES = ("model", "item", "label", "score")
+# What a table holds.
+LONG, LABELS, NUMBERS, SCORES = "scores, one a row", "hard labels", "numbers", "scores"
+POSITIVE = "probabilities of the positive label"
+
+
+def read_predictions(
+    path: Any,
+    *,
+    format: str | None = None,
+    question: str | None = None,
+    model: str = "model",
+    item: str = "item",
+    label: str = "label",
+    score: str = "score",
+    run: str | None = None,
+    labels: Sequence[Any] | None = None,
+    probabilities: bool = False,
+    numbers: bool = False,
+) -> Predictions:
+    r"""Read predictions from a table, whose columns tell its layout, or from an export of a tool.
+
+    ==========================  ================================================
+    columns                     one row is
+    ==========================  ================================================
+    model, item, label, score   one score
+    model, item, label          one hard label
+    model, item, score          the probability of the last, positive of two labels
+    model, item, and others     all scores of an item: one column for each label
+    item, and others            all hard labels of an item: one column for each model
+    item, and probabilities     those of the labels, if they sum to one (of the model "model"), else one probability of
+                                the last, positive of two labels for each model
+    ==========================  ================================================
+
+    Without a column of items the rows are the items 0, 1, ... A list in the cell of a label or score holds the answers
+    of several runs. In .json such rows are objects, or the labels are ``{model: {item: label}}``. The log of Inspect
+    has the answers that its first scorer kept, with epochs as runs.
+
+    Parameters
+    ----------
+    path
+        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
+    format, question
+        As in `read_annotations`, for exports that hold outputs of models.
+    model, item, label, score
+        Names of the columns.
+    run
+        Column of the runs of models that answered an item several times; None finds it, as `Predictions.from_long`.
+    labels
+        All possible labels in their order. In the wide layout: the columns to read, by default all others.
+    probabilities
+        Declare the scores to be probabilities: they must then sum to one.
+    numbers
+        Read numbers in the units of ratings, unless the table has labels: one column of them, or several, which are
+        samples of a predictive distribution, or its quantiles where their names are levels such as 0.05. Without a
+        column of models each column is a model.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or breaks a rule of `Predictions`; the message names the file and the layout.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "predictions.csv"
+    >>> _ = path.write_text("model,item,cat,dog\nA,1,0.7,0.3\nA,2,0.1,0.9\n")
+    >>> read_predictions(path).hard_labels().tolist()
+    [[0, 1]]
+    """
+    return read_outputs(**locals())
+
+
+def read_outputs(
+    path: Any,
+    *,
+    format: str | None = None,
+    question: str | None = None,
+    run: str | None = None,
+    labels: Sequence[Any] | None = None,
+    two: Sequence[Any] | None = None,
+    probabilities: bool = False,
+    numbers: bool = False,
+    **names: str,
+) -> Predictions:
+    """Read predictions as `read_predictions`; `two` names the labels of one probability per item."""
+    file = File(path)
+    known = format_of(file, format)
+    if format is not None or known is not None:
+        wanted = Wanted(question, labels=labels, duplicates="keep", outputs=True)
+        found = export_of(file, Columns(), wanted, format, known).predictions
+        if found is None:
+            raise InputError(f"{file.name} holds no outputs of models")
+        return found
+    table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
+    table = _named_by_role(table.set_axis([str(name) for name in table.columns], axis=1), **names)
+    with naming(file.name, "predictions"):
+        table, runs = _one_row_a_run(*_one_answer_a_row(table, run))
+    table, what, by_model = _layout(table, labels, numbers)
+    apart = ", one column a model" if by_model else ", one column a label" if what == SCORES else ""
+    with naming(file.name, what + apart):
+        if what == LONG:
+            found = Predictions.from_long(table, score="score", labels=labels, probabilities=probabilities)
+        elif what == LABELS and not by_model:
+            found = _read_labels(table, labels)
+        else:
+            found = _read_wide(table, what, by_model, labels, labels or two, probabilities)
+    return found if runs is None else replace(found, runs=Runs.of(found.models, runs))
+
+
+def _named_by_role(table: pd.DataFrame, **names: str) -> pd.DataFrame:
+    """Return a table whose columns of model, item, label and score have these names.
+
+    A name that the table lacks is that of the only column that fits, by its name or by its cells; without a column for
+    any of the first three the rows are the items.
+    """
+    model, item, label, score = (names.get(role, role) for role in ROLES)
+    model, item = named_columns(table.columns, model=model, item=item)
+    if not {model, label, item} & {*table.columns}:
+        item = only_key(table) or item
+    others = [name for name in table.columns if name not in (model, item, score)]
+    if len(others) == 1 and {model, item} <= {*table.columns} and not is_number(table[others]):
+        label = others[0]
+    found = dict(zip((model, item, label, score), ROLES))
+    others = [role for name, role in found.items() if name != role and name in table.columns]
+    table = table.drop(columns=others, errors="ignore").rename(columns=found)
+    return table if {*ROLES[:3]} & {*table.columns} else table.assign(item=range(len(table)))
+
+
+def _one_answer_a_row(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFrame, str | None]:
+    """Return a table without lists of answers, whose places in the list are the runs, and the column of runs."""
+    listed = [name for name in ("label", "score") if name in table.columns and nested(table[name])]
+    if not listed or run is not None or "run" in table.columns:
+        return table, run
+    table = table.reset_index(drop=True).explode(listed)
+    return table.assign(run=table.groupby(level=0).cumcount()).infer_objects(), "run"
+
+
+def _one_row_a_run(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFrame, Any]:
+    """Return a table whose models are runs, without its column of runs, and the model and run of each; or as it is."""
+    if run is not None and run not in table.columns:
+        raise InputError(f"no column {run!r} for the run; the table has {shorten(table.columns, 20)}")
+    if run is None and ("item" not in table.columns or not may_be_runs(table.columns, ROLES)):
+        return table, None
+    if "model" not in table.columns and "label" in table.columns:
+        table = table.assign(model="model")
+    if not {"model", "item"} <= {*table.columns}:
+        raise InputError(
+            "runs are read with one row for each model, item and run; name the columns model= and item="
+        )
+    found = with_runs(table, run, ROLES)
+    return (table, None) if found is None else (table.drop(columns=found[2]).assign(model=found[0]), found[1])
+
+
+def _layout(table: pd.DataFrame, labels: Sequence[Any] | None, numbers: bool) -> tuple[pd.DataFrame, str, bool]:
+    """Return a table, what its cells hold, and whether its columns are models."""
+    if "label" in table.columns:
+        return table, LONG if "score" in table.columns else LABELS, False
+    others = [name for name in table.columns if name not in ("model", "item")]
+    cells, by_model = table[others], "model" not in table.columns and bool(others)
+    if numbers and not {*others} & {*THRESHOLD_LABELS}:
+        return table, NUMBERS, by_model
+    if by_model and labels is None and _hold_labels(cells):
+        return table, LABELS, True
+    values = cells.dropna().to_numpy(float) if by_model and is_number(cells) else np.empty((0, 0))
+    if (values % 1 != 0).any():
+        in_all = len(others) > 1 and np.allclose(values.sum(axis=1), 1, atol=1e-3)
+        if in_all or {*map(str, labels or ())} >= {*others}:
+            return table.assign(model="model"), SCORES, False
+        if ((values >= 0) & (values <= 1)).all():
+            return table, POSITIVE, True
+    positive = others == ["score"] and (labels is None or list(labels) != others)
+    return table, POSITIVE if positive else SCORES, False
+
+
+def _hold_labels(cells: Any) -> bool:
+    """Return whether cells are labels, words or whole numbers, and not the scores of one model."""
+    if not is_number(cells):
+        return True
+    values = cells.to_numpy(float)
+    return bool((np.nan_to_num(values) % 1 == 0).all() and (np.nansum(values, axis=1) != 1).any())
+
+
+def _read_labels(table: Any, labels: Sequence[Any] | None) -> Predictions:
+    """Hard labels; where only some models have them, the others have columns of scores and would count as wrong."""
+    if "model" in table.columns:
+        labelled = table["label"].notna().groupby(table["model"], sort=False).any()
+        if not labelled.all():
+            raise InputError(
+                f"model {labelled.idxmin()!r} has no label; hard labels and columns of scores are two tables: "
+                "read each alone"
+            )
+    return Predictions.from_long(table, labels=labels)
+
+
+def _read_wide(
+    table: pd.DataFrame, what: str, by_model: bool, labels: Any, two: Any, probabilities: bool
+) -> Predictions:
+    """Read a table whose columns are models, or the labels of a model in a row; `two` are those of a probability."""
+    if by_model:
+        _require_names(table, "item")
+        given: dict[Any, Any] = dict(table.set_index("item").items())
+    else:
+        _require_names(table, "model", "item")
+        given = _by_model(table, None if what == NUMBERS else ["score"] if what == POSITIVE else labels)
+    if what == LABELS:
+        _require_shared(given)
+        return Predictions.from_labels(given, labels=labels)
+    if what == NUMBERS:
+        levels: Any = [] if by_model else pd.to_numeric(next(iter(given.values())).columns, errors="coerce")
+        if len(levels) and ((levels > 0) & (levels < 1)).all():  # names of quantiles
+            given = {model: rows.set_axis(levels, axis=1) for model, rows in given.items()}
+        return Predictions.from_numbers(given)
+    if what == POSITIVE:
+        given = given if by_model else {name: rows["score"] for name, rows in given.items()}
+        return Predictions.from_scores(given, labels=two, probabilities=probabilities)
+    if all(rows.index.is_unique for rows in given.values()):
+        known = list(dict.fromkeys(item for rows in given.values() for item in rows.index))
+        given = {model: rows.reindex(known) for model, rows in given.items()}
+    return Predictions.from_scores(given, probabilities=probabilities)
+
+
+def _require_shared(models: dict[Any, Any]) -> None:
+    """Refuse a column that has no value in common with the others: it is no model."""
+    values = {name: set(cells.dropna()) for name, cells in models.items()}
+    for name, own in values.items():
+        others = [other for other in values if other != name]
+        if others and all(own.isdisjoint(values[other]) for other in others):
+            raise InputError(
+                f"column {name!r} shares no value with {shorten(others)}: drop it if it is no model, or name the "
+                f"column of the models with {say('model')}"
+            )
+
+
+def _by_model(table: pd.DataFrame, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:
+    """Return the columns of some labels, by default all, of each model by its items."""
+    read = [c for c in table.columns if c not in ("model", "item")] if labels is None else [*map(str, labels)]
+    absent = [c for c in read if c not in table.columns]
+    if absent or not read:
+        raise InputError(
+            f"no column for the labels {shorten(absent) if absent else '(there are none)'}; "
+            f"the table has {shorten(table.columns, 20)}"
+        )
+    names: list[Any] = read if labels is None else list(labels)
+    if labels is None and all(c.isdecimal() for c in read):
+        names = [int(c) for c in read]
+    by_model = table.set_index("item").groupby("model")
+    return {str(m): pd.DataFrame(rows[read]).set_axis(names, axis=1) for m, rows in by_model}
+
+
+def _require_names(table: pd.DataFrame, *roles: str) -> None:
+    """Refuse a table without these columns, or with a row that one does not name."""
+    for role in roles:
+        if role not in table.columns:
+            raise InputError(
+                f"no column {role!r} for the {role}; the table has {shorten(table.columns, 20)}: name the right one "
+                f"with {role}=..."
+            )
+        missing = pd.isna(table[role].to_numpy())
+        if missing.any():
+            raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")
