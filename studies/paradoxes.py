@@ -1,8 +1,9 @@
 """Limitations of agreement coefficients (Checco et al. 2017, section 3): the paper's values beside ours."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import LINES, Panels, new_panels
 from studies._command import Figures, run, save_figures
+from studies.maximum import posterior_mode
 
 type Rows = tuple[tuple[tuple[int, ...], int], ...]
 """Pairs of an item's ratings and the number of such items."""
@@ -69,11 +71,7 @@ PARADOXES = (
     Paradox("8c", ((YES, 2), (NO, 1), (SPLIT, 1)), 0.75, 0.53, ".96 [.14, .99]", "fewer items, wider interval"),
 )  # fmt: skip
 
-COLUMNS: dict[str, dict[str, Any]] = {
-    "squeezed flat": {"likelihood": "squeezed", "item_mean": "flat"},
-    "binned flat": {"likelihood": "binned", "item_mean": "flat"},
-    "binned hierarchical": {"likelihood": "binned", "item_mean": "hierarchical"},
-}
+COLUMNS = ("squeezed flat", "binned flat", "binned hierarchical")
 
 
 ARGUMENTS = {
@@ -235,8 +233,8 @@ def paradox_claims(
         given["1"] = random_guessing(n_levels)
     arguments = pd.Series(ARGUMENTS, name="argument").loc[chosen]
     table = arguments.rename_axis("limitation").to_frame()
-    for name, options in COLUMNS.items():
-        found = {c: joint_posterior(prepare(r, **options)).phi.summary() for c, r in given.items()}
+    for name in COLUMNS:
+        found = {c: phi_of_column(r, name) for c, r in given.items()}
         table[name] = [HOLDS[limitation](found) for limitation in chosen]
     return table
 
@@ -251,10 +249,39 @@ def _row(case: str, ratings: Ratings, percent: float, alpha: float, phi: str, re
         "case": case, "percent": percent_agreement(ratings), "percent_paper": percent,
         "alpha": krippendorff_alpha(ratings), "alpha_paper": alpha,
     }  # fmt: skip
-    for name, options in COLUMNS.items():
-        found = joint_posterior(prepare(ratings, **options)).phi.summary()
+    for name in COLUMNS:
+        found = phi_of_column(ratings, name)
         row[f"phi_{name.replace(' ', '_')}"] = f"{found.mean:.2f} [{found.lower:.2f}, {found.upper:.2f}]"
     return row | {"phi_paper": phi, "remark": remark}
+
+
+def squeezed(ratings: Ratings) -> Ratings:
+    """Return the ratings as the published code reads them: continuous, squeezed into the open scale (0, 1).
+
+    Of n, the length of a row of its table, whatever is missing in it.
+
+    Examples
+    --------
+    >>> squeezed(Ratings.from_matrix([[0, 1], [1, 1]], scale=(0, 1), step=1)).rating.tolist()
+    [0.25, 0.75, 0.75, 0.75]
+    """
+    n = np.bincount(ratings.item_index).max()
+    return replace(ratings, rating=(ratings.unit() * (n - 1) + 0.5) / n, scale=(0.0, 1.0), step=None)
+
+
+def phi_of_column(ratings: Ratings, name: str) -> Any:
+    """Return mean, sd, lower, upper and, of flat means, the mode (map) of Phi in a column of the tables.
+
+    Examples
+    --------
+    >>> round(phi_of_column(PARADOXES[0].ratings(), "squeezed flat").lower, 2)
+    1.0
+    """
+    reading, means = name.split()
+    options: Any = {"likelihood": "density" if reading == "squeezed" else reading, "item_mean": means}
+    problem = prepare(squeezed(ratings) if reading == "squeezed" else ratings, **options)
+    summary = joint_posterior(problem).phi.summary()._asdict()
+    return SimpleNamespace(**summary, map=posterior_mode(problem) if means == "flat" else summary["mean"])
 
 
 def percent_agreement(ratings: Ratings) -> float:

@@ -19,7 +19,7 @@ from bayesagree.errors import InputError, one_of, positive_int
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plots._panels import Panels, new_panels, style
 from studies._command import Figures, Repeats, run, save_figures
-from studies.paradoxes import percent_agreement
+from studies.paradoxes import percent_agreement, squeezed
 
 
 def agreement_by_size(
@@ -29,7 +29,7 @@ def agreement_by_size(
     repeats: int = 20,
     level: Level = "interval",
     item_mean: Literal["hierarchical", "flat"] = "hierarchical",
-    likelihood: Kind = "averaged",
+    likelihood: Kind | Literal["squeezed"] = "averaged",
     ci_prob: float = 0.95,
     random_seed: Seed = None,
     progress: Callable[[int], None] = lambda done: None,
@@ -85,7 +85,8 @@ def agreement_by_size(
     if wrong:
         raise InputError(f"share {wrong[0]!r} of the items is not in (0, 1]")
     rng = np.random.default_rng(seed_sequence(random_seed))
-    options: dict[str, Any] = {"item_mean": item_mean, "likelihood": likelihood, "ci_prob": ci_prob}
+    kind = "density" if likelihood == "squeezed" else likelihood
+    options: dict[str, Any] = {"item_mean": item_mean, "likelihood": kind, "ci_prob": ci_prob}
     rows = np.empty((len(shares), positive_int(repeats, "repeats"), 5))
     for s, share in enumerate(shares):
         n = max(1, round(share * ratings.items.size))
@@ -93,7 +94,8 @@ def agreement_by_size(
             part = _items(ratings, np.sort(rng.permutation(ratings.items.size)[:n]))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # of parts: the whole is the user's
-                tree = common_agreement(part, draws=1, chains=1, random_seed=rng, **options)
+                read = squeezed(part) if likelihood == "squeezed" else part
+                tree = common_agreement(read, draws=1, chains=1, random_seed=rng, **options)
             found = tree["agreement"].to_dataset()
             values = [float(found[name]) for name in ("mean", "lower", "upper")]
             rows[s, r] = [*values, krippendorff_alpha(part, level=level), percent_agreement(part)]

@@ -66,7 +66,7 @@ def build_model(
             for name, value in (("mean", mean), ("precision", precision))
         )
         shares = _end_shares() if kind == "inflated" else []
-        _observe(ratings, item_index, mean * precision, (1 - mean) * precision, kind, shares, binned)
+        _observe(ratings, mean * precision, (1 - mean) * precision, kind, shares, binned)
     return model
 
 
@@ -121,7 +121,7 @@ def _known_means(means: MeanPrior, rated: Any) -> Any:
     return truncated_normal_variable("unit_item_mean", centre, sd, dims="item")
 
 
-def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: Any, binned: bool) -> None:
+def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, binned: bool) -> None:
     import pymc as pm
 
     from bayesagree.agreement._pymc_likelihoods import rating_variable
@@ -134,10 +134,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
         rating_variable("rating", alpha, beta, edges, shares, **levels, observed=data(values), dims="annotation")
 
     unit = ratings.unit()
-    if kind == "squeezed":
-        n = np.bincount(item).max()
-        beta_variable("rating", alpha, beta, observed=data((unit * (n - 1) + 0.5) / n), dims="annotation")
-    elif ratings.step is not None:
+    if ratings.step is not None:
         n = ratings.n_levels or 1
         bins(np.linspace(0, 1, n + 1), ratings.rating.astype(float), low=ratings.scale[0], step=ratings.step)
     elif shares and not binned:

@@ -17,7 +17,7 @@ import xarray as xr
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
 from bayesagree.agreement._phi.likelihood import Kind
-from bayesagree.agreement._phi.posterior import draw_item_means, joint_posterior, phi_maximum_likelihood, phi_of
+from bayesagree.agreement._phi.posterior import draw_item_means, joint_posterior, phi_of
 from bayesagree.agreement._phi.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects, check_effects, warn_of_levels
 from bayesagree.agreement.prior import AgreementPrior
@@ -65,7 +65,7 @@ def common_agreement(
     likelihood
         How an answer is read: ``"binned"``, a level is an interval; ``"inflated"``, an answer at an end of the scale
         may also be no judgment; ``"averaged"``, both of these weighted by their evidence; ``"density"``, continuous
-        ratings inside the scale; ``"squeezed"``, the published code's, biased.
+        ratings inside the scale.
     annotator_effects
         ``"none"``, ``"shift"`` (strict and lenient annotators) or ``"shift_and_spread"``. Phi is then the agreement
         that is left once the annotators' levels are removed, with the likelihood ``"binned"``. PyMC draws it by NUTS,
@@ -88,11 +88,9 @@ def common_agreement(
     -------
     DataTree
         ``posterior``: `phi` (chain, draw) and the other parameters of the model. ``agreement``: `mean`, `sd`, `lower`
-        and `upper` (HDI), `prob_positive` and, from the exact engine, `map`, `ml`, `joint_map`, `share_at_ends`,
-        `prob_inflated`, `log_evidence` and its error, and, of importance sampling, `effective_draws` and Pareto's
-        `k_hat` (reliable below .7); its attribute `decision` is agreement, disagreement or
-        undecided. ``density``: the posterior density of Phi, from the exact engine. The page "Agreement" of the
-        concepts explains each.
+        and `upper` (HDI), `prob_positive` and, from the exact engine, `share_at_ends`, `prob_inflated`, `log_evidence`
+        and its error, `effective_draws` and Pareto's `k_hat` (reliable below .7); its attribute `decision` is
+        agreement, disagreement or undecided. The page "Agreement" of the concepts explains each.
 
     Raises
     ------
@@ -244,7 +242,7 @@ def _exact_tree(
     limits.warn_of_readings(joint)
     posterior, drawn = joint.phi, joint.phi.draw(shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
-    coords: dict[str, Any] = {"grid": posterior.phi}
+    coords: dict[str, Any] = {}
     if likelihood in parts.OUTRIGHT:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(parts.END_SHARES, drawn.shares.T)}
     if drawn.hyper is not None:
@@ -256,19 +254,13 @@ def _exact_tree(
         means = low + (high - low) * draw_item_means(problem, drawn, rng)
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
     summary = posterior.summary(ci_prob)._asdict()
-    summary |= {name: getattr(posterior, name) for name in ("log_evidence", "log_evidence_error")}
-    if np.isfinite(posterior.effective):
-        summary |= {"effective_draws": posterior.effective, "k_hat": posterior.k_hat}
+    summary |= {name: getattr(posterior, name) for name in ("log_evidence", "log_evidence_error", "k_hat")}
+    summary["effective_draws"] = posterior.effective
     summary |= {"share_at_ends": limits.share_at_ends(problem), "bin_width": problem.like.bin_width}
     if likelihood == "averaged":
         summary["prob_inflated"] = joint.prob_inflated
-    if joint.binned is not None:
-        summary["ml"] = phi_maximum_likelihood(problem)
-        if problem.means.truth.size:
-            summary["joint_map"] = phi_maximum_likelihood(problem, known=True)
     groups = {
         "posterior": variables,
         "agreement": {name: ((), value) for name, value in summary.items()},
-        "density": {"density": (("grid",), posterior.phi_density())},
     }
     return result_tree(groups, coords, **options)

@@ -1,11 +1,30 @@
 """Summary of draws of Phi, the decision that it supports, and the difference between two groups."""
 
+from typing import NamedTuple
+
 import xarray as xr
 
+from bayesagree._types import Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import hdi
 
 SAMPLE = ("chain", "draw")
+
+
+class Summary(NamedTuple):
+    """Mean, sd and HDI of Phi, and Pr(Phi > 0)."""
+
+    mean: float
+    sd: float
+    lower: float
+    upper: float
+    prob_positive: float
+
+
+def summarise(drawn: Floats, ci_prob: float) -> Summary:
+    """Return the summary of draws of Phi."""
+    lower, upper = hdi(drawn, ci_prob)
+    return Summary(float(drawn.mean()), float(drawn.std(ddof=1)), lower, upper, float((drawn > 0).mean()))
 
 
 def decision(lower: float, upper: float) -> str:
@@ -59,11 +78,8 @@ def phi_summary(tree: xr.DataTree, other: xr.DataTree | None = None, *, ci_prob:
             f"posteriors of {phi.shape} and {subtracted[0].shape} (chain, draw); use the same draws= and chains="
         )
     drawn = phi - sum(subtracted)
-    lower, upper = hdi(drawn, ci_prob)
-    summary = {"mean": drawn.mean(), "sd": drawn.std(ddof=1), "lower": lower, "upper": upper}
-    found = xr.Dataset(
-        summary | {"prob_positive": (drawn > 0).mean()}, attrs={"ci_kind": "hdi", "ci_prob": ci_prob}
-    )
+    summary = summarise(drawn, ci_prob)
+    found = xr.Dataset(summary._asdict(), attrs={"ci_kind": "hdi", "ci_prob": ci_prob})
     if subtracted:
         return found.assign(difference=(SAMPLE, drawn))
-    return found.assign_attrs(decision=decision(lower, upper))
+    return found.assign_attrs(decision=decision(summary.lower, summary.upper))

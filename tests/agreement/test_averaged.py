@@ -61,7 +61,8 @@ def test_without_answers_between_the_ends_both_readings_keep_half_the_weight(row
     """Number and decision agree: unanimous ends with one split say little, two camps on every item disagree."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = common_agreement(Ratings.from_matrix(rows, scale=(1, 5), step=1), **FEW)["agreement"]
+        ratings = Ratings.from_matrix(rows, scale=(1, 5), step=1)
+        found = common_agreement(ratings, item_mean="flat", **FEW)["agreement"]
     assert float(found["prob_inflated"]) == 0.5
     assert found.attrs["decision"] == decision
     assert (float(found["upper"]) < 0) == (decision == "disagreement")

@@ -99,25 +99,3 @@ def test_items_at_the_ends_leave_what_the_others_say():
 def test_continuous_ratings_are_no_grid():
     x = np.random.default_rng(1).uniform(0.01, 0.99, (30, 5)).round(2)
     assert "grid" not in fitted(Ratings.from_matrix(x, scale=(0, 1)), item_mean="flat", likelihood="density")[1]
-
-
-def test_joint_maximum_with_known_truths_is_the_papers_estimate():
-    """argmax of the joint posterior of Phi and the item means, on a grid: .34; the marginal mode .32."""
-    ratings = Ratings.from_matrix([[0.3, 0.35, 0.5], [0.8, 0.9, 0.95]], scale=(0, 1))
-    found, _ = fitted(ratings, item_mean={0: 0.6, 1: 0.6}, truth_sd=0.05)
-    assert float(found["joint_map"]) == pytest.approx(0.34, abs=0.005)
-    assert float(found["map"]) == pytest.approx(0.32, abs=0.005)
-
-
-def test_maximum_likelihood_of_two_camps_is_their_end():
-    assert float(fitted(levels([[1, 5] * 5] * 100), likelihood="binned")[0]["ml"]) == -1.0
-
-
-def test_squeezed_ratings_of_ragged_data_are_squeezed_as_the_longest_row():
-    """The published code takes n from the width of its table, whatever is missing in it."""
-    ragged = [[2, 3, None, None, None], [1, 2, 2, 3, 1], [4, 5, None, None, None], [3, 3, 4, 2, 3]]
-    unit = (np.array(ragged, float) - 1) / 4
-    inside = Ratings.from_matrix((unit * 4 + 0.5) / 5, scale=(0, 1))
-    squeezed, _ = fitted(levels(ragged), likelihood="squeezed", item_mean="flat")
-    density, _ = fitted(inside, likelihood="density", item_mean="flat")
-    assert float(squeezed["mean"]) == pytest.approx(float(density["mean"]), abs=1e-6)

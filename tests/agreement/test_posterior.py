@@ -1,21 +1,13 @@
-"""Posterior of Phi: brute force, accuracy over the whole range, symmetry; maximum likelihood."""
+"""Posterior of Phi: brute force, accuracy over the whole range, symmetry."""
 
 import numpy as np
 import pytest
 from _phi import brute_force, levels, posterior_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
-from scipy.special import betainc
 
 from bayesagree import simulate
-from bayesagree.agreement._phi.posterior import (
-    PhiPosterior,
-    pattern_evidence,
-    phi_maximum_likelihood,
-    phi_of,
-    precision_of,
-)
+from bayesagree.agreement._phi.posterior import pattern_evidence, phi_of, precision_of
 from bayesagree.agreement._phi.problem import prepare
 
 
@@ -28,11 +20,11 @@ def test_phi_of_precision(precision, phi):
 def test_posterior_of_a_small_problem_is_its_integral():
     """Three items on five levels, flat means: the mean of Phi from scipy alone."""
     rows = [[0, 1, 1], [2, 4, 4], [3, 3, 2]]
-    precision = np.exp(np.linspace(np.log(1e-5), np.log(200), 40))
+    precision = np.exp(np.linspace(np.log(1e-3), np.log(100), 24))
     phi, mass = 1 - 2 ** (1 - precision / 2), precision * 2 ** (-precision / 2)
     mass = mass * [np.prod([brute_force(row, 5, p) for row in rows]) for p in precision]
     found = posterior_of(levels(rows, 5), item_mean="flat").summary()
-    assert found.mean == pytest.approx(mass @ phi / mass.sum(), abs=1e-5)
+    assert found.mean == pytest.approx(mass @ phi / mass.sum(), abs=0.01 * found.sd)
 
 
 EXTREMES = [
@@ -77,37 +69,8 @@ def test_reversing_items_changes_nothing(random_seed):
         problem = prepare(levels(x, 5), **options)
         return problem.like.weight @ pattern_evidence(problem, y, hyper)
 
-    for likelihood in ("binned", "squeezed"):
-        a, b = (evidence(v, item_mean="flat", likelihood=likelihood) for v in (x, flipped))
-        assert a == pytest.approx(b, abs=1e-9)
+    a, b = (evidence(v, item_mean="flat") for v in (x, flipped))
+    assert a == pytest.approx(b, abs=1e-9)
     m, s = np.array([0.2, 0.5, 0.9]), np.array([0.01, 0.3, 0.9])
     a, b = (evidence(v, np.stack([share, s], axis=1)) for v, share in ((x, m), (4 - x, 1 - m)))
     assert a == pytest.approx(b, abs=1e-6)
-
-
-def test_maximum_likelihood_of_unanimous_items_is_one():
-    assert phi_maximum_likelihood(prepare(levels([[1] * 5] * 10, 2), likelihood="squeezed")) == 1.0
-
-
-def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
-    rows = [[0, 1, 1, 2], [2, 4, 4, 3], [3, 3, 1, 2]]
-
-    def loss(x):
-        precision, mu = np.exp(x[0]), 1 / (1 + np.exp(-x[1:]))
-        below = betainc(mu[:, None] * precision, (1 - mu[:, None]) * precision, np.arange(1, 5) / 5)
-        cells = np.diff(below, prepend=0, append=1)
-        return -sum(np.log(cell[row]).sum() for cell, row in zip(cells, rows))
-
-    options = {"xatol": 1e-8, "fatol": 1e-12, "maxiter": 4000}
-    best = minimize(loss, [1.0, -1.0, 1.0, 0.0], method="Nelder-Mead", options=options)
-    found = phi_maximum_likelihood(prepare(levels(rows, 5)))
-    # Each mean is the top of a parabola through three nodes, which moves Phi by 3e-4 here.
-    assert found == pytest.approx(float(phi_of(np.exp(best.x[0]))), abs=1e-3)
-
-
-def test_the_density_of_phi_exists_where_the_precision_is_huge():
-    """A Jacobian of 2 to the half of a precision of 3,000 is beyond doubles, at no density of log p."""
-    grid = np.array([0.0, 8.0])
-    found = PhiPosterior(grid, np.array([1.0, 0.0]), None, np.zeros((2, 2)), grid, np.array([1.0, 0.0]), 0.0)
-    assert found.phi_density()[0] == pytest.approx(2**0.5 / np.log(2))
-    assert found.phi_density()[1] == 0

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from bayesagree import simulate
-from bayesagree.agreement._phi.posterior import joint_posterior
+from bayesagree.agreement._phi.posterior import joint_posterior, precision_of
 from bayesagree.agreement._phi.problem import prepare
 
 
@@ -37,8 +37,8 @@ def estimate(cell, random_seed):
         random_seed=random_seed,
     )  # fmt: skip
     posterior = joint_posterior(prepare(problem.ratings, item_mean=cell.item_mean, likelihood="binned")).phi
-    lower, upper = posterior.hdi()
-    return posterior.summary().mean, lower, upper
+    found = posterior.summary()
+    return found.mean, found.lower, found.upper
 
 
 def run(cell, repetitions, first_seed=0):
@@ -82,7 +82,7 @@ def test_ranks_of_phi(item_mean, n, calibration):
             n_items=8, ratings_per_item=4, phi=rng.uniform(-1, 1), item_mean=means, random_seed=rng
         )
         posterior = joint_posterior(prepare(problem.ratings, item_mean=item_mean, likelihood="binned")).phi
-        ranks[k] = min(999, int(1000 * (1 - posterior.prob_above(problem.phi))))
+        ranks[k] = min(999, int(1000 * (posterior.weight @ (posterior.y <= np.log(precision_of(problem.phi))))))
     calibration.uniform(f"common_agreement, {item_mean}", "phi", ranks, 1000)
 
 

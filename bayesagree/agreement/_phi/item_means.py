@@ -25,6 +25,7 @@ FARTHEST = 40.0
 PER_WIDTH = 1.6
 # Places inside a narrow prior, in its standard deviations, and the points of the polynomial through the likelihood.
 INSIDE, POINTS = np.linspace(-7.5, 7.5, 21), 12
+BINOMIAL = sp.special.binom(POINTS - 1, np.arange(POINTS)) * (-1.0) ** np.arange(POINTS)
 
 
 class Lattice(NamedTuple):
@@ -203,10 +204,10 @@ def beta_masses(at: Lattice, m: Floats, s: Floats) -> Floats:
         inside /= inside.sum(axis=1, keepdims=True)
         node = np.arcsinh(place / 2) / at.step + at.logit.size // 2
         first = np.clip(np.floor(node).astype(int) - POINTS // 2 + 1, 0, at.logit.size - POINTS)
-        row, total = np.arange(narrow.size)[:, None] * at.logit.size, np.zeros(narrow.size * at.logit.size)
-        others = [[i for i in range(POINTS) if i != j] for j in range(POINTS)]
-        for j, rest in enumerate(others):
-            lagrange = np.prod([(node - first - i) / (j - i) for i in rest], axis=0)
-            total += np.bincount((row + first + j).ravel(), (inside * lagrange).ravel(), minlength=total.size)
-        mass[narrow] = total.reshape(narrow.size, -1)
+        # Barycentric weights of the polynomial through equally spaced points.
+        basis = BINOMIAL / (node[..., None] - first[..., None] - np.arange(POINTS) + 1e-13)
+        basis *= inside[..., None] / basis.sum(axis=-1, keepdims=True)
+        place = np.arange(narrow.size)[:, None, None], first[..., None] + np.arange(POINTS)
+        mass[narrow] = 0.0
+        np.add.at(mass, (narrow[place[0]], place[1]), basis)
     return mass / mass.sum(axis=1, keepdims=True)

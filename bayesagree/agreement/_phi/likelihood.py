@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.agreement._patterns import RatingCounts
 
-Kind = Literal["averaged", "binned", "inflated", "density", "squeezed"]
+Kind = Literal["averaged", "binned", "inflated", "density"]
 
 # Shapes and probabilities are clipped here, above the smallest normal double, so that logs and ratios stay finite.
 SMALLEST = 1e-300
@@ -28,7 +28,10 @@ FINE, OWN_BINS, SHORT = 1 / 200, 10, 1e-5
 LEGENDRE, SMOOTH = np.polynomial.legendre.leggauss(12), 12.0
 # Chebyshev nodes that stand for the continuous items of equal size, and the range of half their sum of logits that one
 # set covers: a rating of 1e-100 must not spread them over empty space. The log evidence of 7000 items moves by 1e-9.
-NODES, WINDOW = 40, 24.0
+# Items whose polynomials are computed at once.
+NODES, WINDOW, BLOCK = 40, 24.0, 20_000
+# Attributes of a likelihood that have one entry for each pattern.
+BY_PATTERN = ("statistics", "weight", "size", "group")
 
 
 @dataclass(eq=False)
@@ -78,8 +81,7 @@ class Likelihood:
 
     def of(self, some: Any) -> "Likelihood":
         """Return the likelihood of some patterns."""
-        columns = {name: getattr(self, name)[some] for name in ("statistics", "weight", "size", "group")}
-        return replace(self, **columns)
+        return replace(self, **{name: getattr(self, name)[some] for name in BY_PATTERN})
 
     def terms(self, precision: float, at: Floats) -> Floats:
         """Return what each column is multiplied by, shape (column, node), at one precision and nodes logit(mu)."""
@@ -146,24 +148,13 @@ def bin_probability(low: Floats, high: Floats, precision: float, a: Floats, b: F
 
 def likelihood(counts: RatingCounts, kind: Kind, *, discrete: bool) -> Likelihood:
     """Return the sufficient statistics for one kind of likelihood (see `common_agreement`)."""
-    if kind == "squeezed":
-        n = (
-            counts.size.max()
-        )  # the published code takes the length of a row of its table, where some ratings may miss
-        return _from_density(counts, (counts.values * (n - 1) + 0.5) / n)
     if discrete:
         n = counts.values.size
         return replace(_from_intervals(counts, (np.arange(n) + 0.5) / n, np.arange(n), 1 / n), bin_width=np.nan)
     if kind == "density" or (kind == "binned" and ((counts.values > 0) & (counts.values < 1)).all()):
-        return _from_density(counts, counts.values)
+        columns, none = counts.counts @ _density_columns(counts.values), np.empty(0)
+        return Likelihood(columns, none, none, True, counts.weight, counts.size, counts.group)
     return _from_intervals(counts, *intervals(counts.values))
-
-
-def _from_density(counts: RatingCounts, values: Floats) -> Likelihood:
-    none = np.empty(0)
-    return Likelihood(
-        counts.counts @ _density_columns(values), none, none, True, counts.weight, counts.size, counts.group
-    )
 
 
 def intervals(values: Floats) -> tuple[Floats, NDArray[np.int64], float]:
@@ -211,30 +202,22 @@ def compressed(like: Likelihood) -> Likelihood:
     """
     if not like.densities or like.weight.size <= NODES:
         return like
-    bins, (n, log_x, log_y) = like.statistics[:, :-3], like.statistics[:, -3:].T
-    d = (log_x - log_y) / 2
-    alike = np.column_stack([bins, n, like.size, like.group, np.floor(d / WINDOW)])
+    c, d = (like.statistics[:, -2:] @ np.array([[1, 1], [1, -1]]) / 2).T
+    alike = np.column_stack([like.statistics[:, :-2], like.size, like.group, np.floor(d / WINDOW)])
     key = alike @ np.random.default_rng(0).random(alike.shape[1])  # distinct rows have distinct sums
     _, number, size = np.unique(key, return_inverse=True, return_counts=True)
-    order, start = np.argsort(number, kind="stable"), np.concatenate([[0], np.cumsum(size)])
+    cells = np.split(np.argsort(number, kind="stable"), np.cumsum(size)[:-1])
     node = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
     basis = np.polynomial.chebyshev.chebvander(node, NODES - 1) * np.where(np.arange(NODES), 2, 1) / NODES
-    kept = like.of(np.flatnonzero(size[number] <= NODES))
-    parts = [[kept.statistics], [kept.weight], [kept.size], [kept.group]]
-    for k in np.flatnonzero(size > NODES):
-        rows = order[start[k] : start[k + 1]]
+    parts = [like.of(np.flatnonzero(size[number] <= NODES))]
+    for rows in (cells[k] for k in np.flatnonzero(size > NODES)):
         weight, low, high = like.weight[rows], d[rows].min(), d[rows].max() + 1e-9
         t = (2 * d[rows] - low - high) / (high - low)
-        moments, before, now = [weight.sum()], np.ones_like(t), t
-        for _ in range(NODES - 1):
-            moments.append(weight @ now)
-            before, now = now, 2 * t * now - before
-        c = weight @ (log_x[rows] + log_y[rows]) / 2 / moments[0]
-        at = (low + high + (high - low) * node) / 2
-        same = np.tile(like.statistics[rows[0]], (NODES, 1))
-        same[:, -2], same[:, -1] = c + at, c - at
-        made = same, basis @ moments, np.full(NODES, like.size[rows[0]]), np.full(NODES, like.group[rows[0]])
-        for part, new in zip(parts, made):
-            part.append(new)
-    statistics, weight, size, group = (np.concatenate(part) for part in parts)
-    return replace(like, statistics=statistics, weight=weight, size=size, group=group)
+        blocks = (slice(k, k + BLOCK) for k in range(0, rows.size, BLOCK))
+        moments = sum(weight[some] @ np.polynomial.chebyshev.chebvander(t[some], NODES - 1) for some in blocks)
+        few, at = like.of(np.full(NODES, rows[0])), (low + high + (high - low) * node) / 2
+        few.statistics[:, -2:] = np.average(c[rows], weights=weight) + at[:, None] * np.array([1, -1])
+        parts.append(replace(few, weight=basis @ moments))
+    return replace(
+        like, **{name: np.concatenate([getattr(part, name) for part in parts]) for name in BY_PATTERN}
+    )

@@ -2,11 +2,10 @@
 
 Places are (log p, logit m, logit s, two angles), as many of them as there are: the roots of the shares of outright
 ends, uniform on (0, 1), are the sines of the angles, on whose scale a share is known equally well near 0 and near 1.
-log p alone (flat or known item means) is a trapezoidal rule. Otherwise the mode is climbed to, the first draws are of a
-Student t around it, and further rounds are mixtures around the best draws until enough of them are effective; all draws
-together are weighted by the mixture of all rounds, and the Pareto k-hat of the weights says whether they can be
-trusted. log p of a place is rounded to a fraction of its standard deviation, so that places share tables of the
-likelihood.
+The mode is climbed to, the first draws are of a Student t around it, and further rounds are mixtures around the best
+draws until enough of them are effective; all draws together are weighted by the mixture of all rounds, and the Pareto
+k-hat of the weights says whether they can be trusted. log p of a place is rounded to a fraction of its standard
+deviation, so that places share tables of the likelihood.
 
 An answer at an end is an interval of a judgment, as on any level, or an outright end, with odds that the item mean
 moves (see `Likelihood.ends`). Readings with and without outright ends are
@@ -15,7 +14,6 @@ lies between the ends (Hoeting, Madigan, Raftery, Volinsky, "Bayesian model aver
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +22,7 @@ import scipy as sp
 from bayesagree._types import Floats
 from bayesagree.agreement._phi.likelihood import compressed
 from bayesagree.agreement._phi.problem import Problem
+from bayesagree.agreement.summary import Summary, summarise
 from bayesagree.errors import ConvergenceError, warn
 from bayesagree.inference.convergence import K_HAT_LIMIT, pareto_k, warn_of_weights
 from bayesagree.inference.streams import one_blas_thread
@@ -41,7 +40,7 @@ SPACING, FARTHEST = 1e-3, 3.0
 FLATTEST, DEGREES, WIDER = 0.05, 3, 1.15
 # Draws in the first round, a quarter for each of two modes, in others, further rounds at most; effective draws that end
 # them.
-FIRST, NEXT, MOST_ROUNDS, ENOUGH = 4096, 2048, 6, 2500
+FIRST, NEXT, MOST_ROUNDS, ENOUGH = 4096, 2048, 8, 2500
 # log p between the starts from which two modes are looked for.
 APART = 0.9
 # Centres of a further round, their width in the covariance of the draws, and the largest weight that counts there.
@@ -53,9 +52,8 @@ FEWEST = 50
 NEGLIGIBLE, LEAST_SHARE = 10.0, 0.2
 # Weight of a reading above which its effective draws and k-hat count.
 COUNTED = 0.01
-# Rounding of log p in standard deviations; fall of its density that ends a trapezoidal rule, its places, and points of
-# the result between two of them.
-ROUNDED, DROP, PLACES, FINE = 0.25, 18.0, 41, 20
+# Rounding of log p in standard deviations, and equally likely places that a summary is made of.
+ROUNDED, PLACES = 0.25, 10_000
 
 
 def phi_of(precision: Floats | float) -> Floats:
@@ -76,17 +74,6 @@ def log_prior(y: Floats | float, shapes: tuple[float, float]) -> Floats:
     return density + (a - 1) * np.log(-np.expm1(-below))
 
 
-class Summary(NamedTuple):
-    """Mean, sd, HDI and mode of Phi and Pr(Phi > 0)."""
-
-    mean: float
-    sd: float
-    lower: float
-    upper: float
-    map: float
-    prob_positive: float
-
-
 class Draws(NamedTuple):
     """Draws of log p, of (m, s), shape (draw, 2), None without, and of the shares of outright ends, shape (draw, 2)."""
 
@@ -95,65 +82,29 @@ class Draws(NamedTuple):
     shares: Floats
 
 
-@dataclass(frozen=True)
-class PhiPosterior:
-    """Weighted places of the posterior.
-
-    Attributes
-    ----------
-    y, weight
-        log p and the weight of each place, adding up to 1, shape (place,), by log p.
-    hyper, shares
-        (m, s) and shares of outright ends, shape (place, 2); None, and 0, without.
-    grid, density
-        log p and its posterior density, shape (grid,).
-    log_evidence, log_evidence_error
-        Log marginal likelihood of the ratings and its Monte-Carlo standard error.
-    effective, k_hat
-        Effective draws of the importance sampling and Pareto k-hat of its weights; infinity and 0 of a quadrature.
-    """
+class PhiPosterior(NamedTuple):
+    """Weighted places of the posterior, in the order of log p."""
 
     y: Floats
+    """log p, shape (place,)."""
     weight: Floats
+    """Weight of each place, adding up to 1."""
     hyper: Floats | None
+    """(m, s), shape (place, 2), None without."""
     shares: Floats
-    grid: Floats
-    density: Floats
+    """Shares of outright ends, shape (place, 2), 0 without."""
     log_evidence: float
-    log_evidence_error: float = 0.0
-    effective: float = np.inf
-    k_hat: float = 0.0
-
-    @property
-    def phi(self) -> Floats:
-        """Phi at the grid, shape (grid,)."""
-        return phi_of(np.exp(self.grid))
-
-    def phi_density(self) -> Floats:
-        """Density of Phi at the grid, shape (grid,)."""
-        with np.errstate(divide="ignore"):
-            log_density = np.log(self.density)
-        return np.exp(log_density + HALF_LOG_2 * np.exp(self.grid) - self.grid) / np.log(2)
-
-    def prob_above(self, phi: float) -> float:
-        """Return Pr(Phi > phi)."""
-        return float(self.weight @ (self.y > np.log(precision_of(phi))))
-
-    def hdi(self, prob: float = 0.95) -> tuple[float, float]:
-        """Return the highest density interval of Phi, the shortest that holds `prob`."""
-        cdf = np.cumsum(self.weight) - self.weight / 2
-        start = np.linspace(0, 1 - prob, 1001)
-        low, high = (phi_of(np.exp(np.interp(start + above, cdf, self.y))) for above in (0.0, prob))
-        best = np.argmin(high - low)
-        return float(low[best]), float(high[best])
+    """Log marginal likelihood of the ratings."""
+    log_evidence_error: float
+    """Its Monte-Carlo standard error."""
+    effective: float
+    """Effective draws of the importance sampling."""
+    k_hat: float
+    """Pareto k-hat of its weights."""
 
     def summary(self, ci_prob: float = 0.95) -> Summary:
-        """Return mean, sd, HDI and mode of Phi, and Pr(Phi > 0)."""
-        phi = phi_of(np.exp(self.y))
-        mean = float(self.weight @ phi)
-        sd = float(np.sqrt(self.weight @ (phi - mean) ** 2))
-        mode = float(self.phi[np.argmax(self.phi_density())])
-        return Summary(mean, sd, *self.hdi(ci_prob), mode, self.prob_above(0.0))
+        """Return mean, sd and HDI of Phi, and Pr(Phi > 0)."""
+        return summarise(phi_of(np.exp(self.draw(PLACES, np.random.default_rng(0)).y)), ci_prob)
 
     def draw(self, n: int, rng: np.random.Generator) -> Draws:
         """Draw places by their weights, systematically and in random order."""
@@ -212,10 +163,7 @@ def _checked(found: PhiPosterior) -> PhiPosterior:
 
 def _posterior(problem: Problem, outright: bool, rival: float = -np.inf) -> PhiPosterior:
     """Return the posterior of one reading; where it is averaged, with one whose log evidence is `rival`."""
-    density = log_density(problem, outright)
-    if not outright and not problem.means.hierarchical:
-        return _by_quadrature(density)
-    starts, ranges = _starts(problem, outright)
+    density, (starts, ranges) = log_density(problem, outright), _starts(problem, outright)
     # With outright ends there may be two modes, and a ridge between them: agreement with many, and without.
     sides = [starts[:, 0] < APART, starts[:, 0] >= APART] if outright else [slice(None)]
     rounds = [_mode(density, starts[side], ranges) for side in sides]
@@ -223,17 +171,11 @@ def _posterior(problem: Problem, outright: bool, rival: float = -np.inf) -> PhiP
     total = float(sp.special.logsumexp(log_weight))
     order = np.argsort(places[:, 0])
     places, weight = places[order], np.exp(log_weight[order] - total)
-    y = places[:, 0]
     hyper = sp.special.expit(places[:, 1:3]) if problem.means.hierarchical else None
-    shares = np.sin(places[:, -2:]) ** 2 if outright else np.zeros((y.size, 2))
-    low, high = y[np.searchsorted(np.cumsum(weight), [0.0005, 0.9995]).clip(0, y.size - 1)]
-    sd = np.sqrt(weight @ (y - weight @ y) ** 2)
-    edges, step = np.linspace(low - 0.5 * sd, high + 0.5 * sd, 401, retstep=True)
-    mass, _ = np.histogram(y, edges, weights=weight)
-    bandwidth = 0.8 * min(sd, (high - low) / 6) * effective**-0.2
-    smooth = sp.ndimage.gaussian_filter1d(mass, bandwidth / step, mode="constant") / step
-    of_weights = total - np.log(y.size), error, effective, k_hat
-    return PhiPosterior(y, weight, hyper, shares, (edges[1:] + edges[:-1]) / 2, smooth, *of_weights)
+    shares = np.sin(places[:, -2:]) ** 2 if outright else np.zeros((len(places), 2))
+    return PhiPosterior(
+        places[:, 0], weight, hyper, shares, total - float(np.log(weight.size)), error, effective, k_hat
+    )
 
 
 def log_density(problem: Problem, outright: bool) -> Density:
@@ -321,27 +263,6 @@ def _mode(density: Density, starts: Floats, ranges: list[tuple[float, float]]) -
     return _Round(at[None], vectors * (WIDER / np.sqrt(np.maximum(values, FLATTEST))))
 
 
-def _by_quadrature(density: Density) -> PhiPosterior:
-    """Return the posterior of log p alone from a trapezoidal rule over the range that holds it, which is zoomed to."""
-    low, high = SEARCH
-    while True:
-        y, step = np.linspace(low, high, PLACES, retstep=True)
-        found = density(y[:, None])
-        near = np.flatnonzero(found > found.max() - DROP)
-        if near.size > PLACES / 2:
-            break
-        low, high = np.clip([y[near[0]] - step, y[near[-1]] + step], *SEARCH)
-    live = np.isfinite(found)
-    y, found = y[live], found[live]
-    fine = np.linspace(y[0], y[-1], FINE * (y.size - 1) + 1)
-    log_density = sp.interpolate.make_interp_spline(y, found, k=5)(fine)
-    log_evidence = float(sp.special.logsumexp(found) + np.log(step))
-    weight = np.exp(log_density - log_density.max())
-    weight /= weight.sum()
-    none = np.zeros((fine.size, 2))
-    return PhiPosterior(fine, weight, None, none, fine, weight / (fine[1] - fine[0]), log_evidence)
-
-
 class _Round(NamedTuple):
     """Student t kernels of one shape around several centres."""
 
@@ -402,48 +323,16 @@ def _by_importance(
 
 def _mixture(first: PhiPosterior, second: PhiPosterior, share: float) -> PhiPosterior:
     """Return the mixture of two posteriors, `share` of it the second."""
-    both = ((first, 1 - share), (second, share))
-    y, weight, shares = (
-        np.concatenate(parts) for parts in zip(*((one.y, part * one.weight, one.shares) for one, part in both))
-    )
-    hyper = None if first.hyper is None or second.hyper is None else np.concatenate([first.hyper, second.hyper])
-    order, grid = np.argsort(y), np.union1d(first.grid, second.grid)
-    density = sum(part * np.interp(grid, one.grid, one.density, left=0.0, right=0.0) for one, part in both)
-    counted = [one for one, part in both if part > COUNTED]
+    order = np.argsort(np.concatenate([first.y, second.y]))
+
+    def both(name: str) -> Floats:
+        return np.concatenate([getattr(first, name), getattr(second, name)])[order]
+
+    weight = np.concatenate([(1 - share) * first.weight, share * second.weight])[order]
+    counted = [one for one, part in ((first, 1 - share), (second, share)) if part > COUNTED]
     return PhiPosterior(
-        y[order], weight[order], None if hyper is None else hyper[order], shares[order], grid, np.asarray(density),
+        both("y"), weight, None if first.hyper is None else both("hyper"), both("shares"),
         float(np.logaddexp(first.log_evidence, second.log_evidence) - np.log(2)),
-        sum(part * one.log_evidence_error for one, part in both),
+        (1 - share) * first.log_evidence_error + share * second.log_evidence_error,
         min(one.effective for one in counted), max(one.k_hat for one in counted),
     )  # fmt: skip
-
-
-def phi_maximum_likelihood(problem: Problem, *, known: bool = False) -> float:
-    """Return the maximum-likelihood estimate of Phi, every item mean at its own maximum (Checco et al., section 4.4).
-
-    With `known` truths, the maximum of the joint posterior density of Phi and the item means (the paper's estimate).
-    1 where unanimous items make the likelihood grow without bound, -1 where it grows towards two camps.
-    """
-    means, like = problem.means, problem.like if known else compressed(problem.like)
-
-    def loss(y: float) -> float:
-        precision = float(np.exp(y))
-        at = means.lattice(like, precision)
-        table = like.statistics @ like.terms(precision, at.logit)
-        if known:
-            away = (sp.special.expit(at.logit) - np.append(np.nan, means.truth)[:, None]) / means.sd
-            table -= 0.5 * np.nan_to_num(away[like.group]) ** 2
-        best = np.clip(np.argmax(table, axis=1), 1, at.logit.size - 2)
-        before, top, after = (table[np.arange(best.size), best + k] for k in (-1, 0, 1))
-        bend = np.maximum(2 * top - before - after, 1e-300)
-        parabola = np.where(top >= np.maximum(before, after), (after - before) ** 2 / (8 * bend), 0.0)
-        return -float(like.weight @ (np.maximum(top, np.maximum(before, after)) + np.minimum(parabola, bend)))
-
-    y = np.linspace(np.log(0.01), np.log(400), 15)
-    best = int(np.argmin([loss(v) for v in y]))
-    if best in (0, y.size - 1):
-        return 1.0 if best else -1.0
-    found: Any = sp.optimize.minimize_scalar(
-        loss, bounds=(y[best - 1], y[best + 1]), method="bounded", options={"xatol": 1e-4}
-    )
-    return float(phi_of(np.exp(found.x)))
