@@ -271,13 +271,13 @@ def evaluate(
     coords |= {"category": given.categories} | dict(truths.coords)
     coords |= {} if runs is None else {"run": runs.names_once}
     coords |= {} if slices is None else {slices.name: slices.names}
-    groups = truths.join(found.groups(request.chains))
+    groups: Any = truths.join({name: xr.Dataset(of) for name, of in found.groups(request.chains).items()})
     if mixed:
         groups["diagnostics"] = mixed
     if results.by_label:
         groups["certainty"]["label_certainty"] = ("item", "category"), np.concatenate(results.by_label)
     if posterior.engine != "exact":
-        drawn = {name: of[1] for name, of in groups["posterior"].items()}
+        drawn = {name: of.values for name, of in groups["posterior"].items()}
         warn_of_numbers(drawn, f"raise draws={request.draws}")
     settings |= learnt | {"choice": choice.reason} | dict(truths.settings)
     made: Any = {"model": posterior.name, "engine": posterior.engine, "random_seed": request.random_seed}

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.errors import InputError, warn
-from bayesagree.inference.posterior import Groups, Posterior, Truths, of_truth, over_truths
+from bayesagree.inference.posterior import Posterior, Scores, Truths
 
 # Group of scores under a truth that does not learn from models of which the annotations cannot tell their independence.
 WITHOUT_UNSURE = "without_unsure"
@@ -20,15 +20,15 @@ WITHOUT_UNSURE = "without_unsure"
 ENOUGH_VOTES = 10
 
 
-def beside_annotations_only(groups: Groups) -> Groups:
+def beside_annotations_only(groups: Scores) -> Scores:
     """Return the groups of an evaluation under two truths or three: those of the first, beside scores under the others.
 
     The third is one that models of doubtful independence do not inform.
     """
-    dims, values, *_ = next(iter(groups["posterior"].values()))
-    beside = ("annotations_only", WITHOUT_UNSURE)[: values.shape[dims.index("truth")] - 1]
-    found = {name: of_truth(group, 0) for name, group in groups.items()}
-    return found | {name: of_truth(groups["posterior"], at) for at, name in enumerate(beside, start=1)}
+    scores = groups["posterior"]
+    beside = zip(range(1, scores.sizes["truth"]), ("annotations_only", WITHOUT_UNSURE))
+    found = {name: group.isel(truth=0) for name, group in groups.items()}
+    return found | {name: scores.isel(truth=at) for at, name in beside}
 
 
 def group_truths(found: Truths, posteriors: Sequence[Posterior], names: NDArray[Any], n_votes: Any) -> Truths:
@@ -37,7 +37,7 @@ def group_truths(found: Truths, posteriors: Sequence[Posterior], names: NDArray[
     return replace(found, posteriors=posteriors, join=join, coords={"group": names, "other_group": names})
 
 
-def scores_by_group(found: Groups, n_votes: Any) -> Groups:
+def scores_by_group(found: Scores, n_votes: Any) -> Scores:
     """Make one axis over groups of annotators of the truths of an evaluation.
 
     Beside the scores stand ``differences`` of two groups and ``worst_served``, the probability that a group has the
@@ -49,17 +49,21 @@ def scores_by_group(found: Groups, n_votes: Any) -> Groups:
             "group whose votes scatter most, and worst_served may name it for that alone; group_posterior says whom a "
             "model serves badly"
         )
-    groups = over_truths(found, "group")
+    groups = {name: group.rename(truth="group") for name, group in found.items()}
     scores = groups["posterior"]
-    groups["differences"], groups["worst_served"] = {}, {}
-    for name, (dims, values, *attrs) in scores.items():
-        difference = values[:, :, :, None] - values[:, :, None]
-        groups["differences"][name] = (*dims[:3], "other_group", "model"), difference, *attrs
-        bad = -values if attrs[0]["higher_is_better"] else values
-        worst = bad == bad.max(axis=2, keepdims=True)
-        chance = (worst / worst.sum(axis=2, keepdims=True)).mean(axis=(0, 1))
-        groups["worst_served"][name] = dims[2:], chance
-    return groups
+    with xr.set_options(keep_attrs=True):
+        apart = scores - scores.rename(group="other_group")
+    return groups | {
+        "differences": apart.transpose("chain", "draw", "group", "other_group", "model"),
+        "worst_served": scores.map(_chance_of_worst, keep_attrs=False),
+    }
+
+
+def _chance_of_worst(values: xr.DataArray) -> xr.DataArray:
+    """Return how often each group has the worst score; groups that tie share a draw."""
+    bad = -values if values.attrs["higher_is_better"] else values
+    worst = bad == bad.max("group")
+    return (worst / worst.sum("group")).mean(("chain", "draw"))
 
 
 def is_grouped(truth: Any) -> bool:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 # Groups of a result: variables with their dims and values.
 Groups = dict[str, dict[str, Any]]
+# Groups of an evaluation.
+Scores = dict[str, xr.Dataset]
 Values = Mapping[str, NDArray[Any]]
 # Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each.
 Kinds = Mapping[str, tuple[dict[str, int], Any]]
@@ -107,31 +109,16 @@ class Truths:
     predictions: Predictions
     posteriors: "Sequence[Posterior]"
     request: Request
-    join: Callable[[Groups], Groups]
+    join: Callable[[Scores], Scores]
     coords: Mapping[str, Any]
     settings: Mapping[str, Any]
 
 
-def by_reliability(groups: Groups) -> Groups:
+def by_reliability(groups: Scores) -> Scores:
     """Name the dim ``truth`` of an evaluation reliability; of one reliability there is none."""
-    dims, values, *_ = next(iter(groups["posterior"].values()))
-    if values.shape[dims.index("truth")] == 1:
-        return {name: of_truth(group, 0) for name, group in groups.items()}
-    return over_truths(groups, "reliability")
-
-
-def of_truth(group: Mapping[str, Any], at: int) -> dict[str, Any]:
-    """Return the variables of a group under one truth, without its dim."""
-    return _variables(xr.Dataset(group).isel(truth=at))
-
-
-def over_truths(groups: Groups, dim: str) -> Groups:
-    """Return the groups with another name of the dim ``truth``."""
-    return {name: _variables(xr.Dataset(group).rename(truth=dim)) for name, group in groups.items()}
-
-
-def _variables(group: xr.Dataset) -> dict[str, Any]:
-    return {str(name): (one.dims, one.values, one.attrs) for name, one in group.items()}
+    if groups["posterior"].sizes["truth"] == 1:
+        return {name: group.isel(truth=0) for name, group in groups.items()}
+    return {name: group.rename(truth="reliability") for name, group in groups.items()}
 
 
 @dataclass(frozen=True)
@@ -314,19 +301,13 @@ class ItemPosterior(Posterior):
         variables = self.variables(annotations, request)
         _check_size(annotations.items.size, variables, request)
         problem = self.problem(annotations)
-        groups = self.groups(problem, request)
-        how = {
-            "model": self.name,
-            "engine": engine,
-            "random_seed": request.random_seed,
-            "settings": self.settings(annotations),
-        }
+        groups, sampler = self.groups(problem, request), ""
         if engine == "nuts":
             shape = {"draws": request.draws, "chains": request.chains, "random_seed": request.random_seed}
             recorded = None if self.recorded is None else [*self.recorded]
             sampled = sample_nuts(self.model(annotations), **shape, sampler=request.sampler, recorded=recorded)
             values = self.from_nuts(sampled, problem, request)
-            groups["sample_stats"], how["sampler"] = sampler_stats(sampled), sampled.attrs["sampler"]
+            groups["sample_stats"], sampler = sampler_stats(sampled), sampled.attrs["sampler"]
         else:
             values = self._fast_draws(annotations.items.size, problem, variables, request)
         kept = {name: (("chain", "draw", "item", *last), values[name]) for name, (last, _) in variables.items()}
@@ -335,11 +316,21 @@ class ItemPosterior(Posterior):
             warn_not_converged(annotations.items, values["r_hat"], self.advice(request))
             worst = {name: (("item",), values[name]) for name in ("r_hat", "ess")}
             groups["diagnostics"] = groups.get("diagnostics", {}) | worst
-        ranks = next((last["rank"] for last, _ in variables.values() if "rank" in last), 0)
         labels = self.categories(annotations) if request.top_labels is None else annotations.categories
-        coords = {"item": annotations.items, "rank": np.arange(1, ranks + 1)}
-        coords["category"] = category_axis(labels, getattr(annotations, "has_order", False))
-        return result_tree(groups, coords | self.coords(problem), **how)
+        coords = {
+            "item": annotations.items,
+            "rank": np.arange(1, (request.top_labels or 0) + 1),
+            "category": category_axis(labels, getattr(annotations, "has_order", False)),
+        }
+        return result_tree(
+            groups,
+            coords | self.coords(problem),
+            model=self.name,
+            engine=engine,
+            sampler=sampler,
+            random_seed=request.random_seed,
+            settings=self.settings(annotations),
+        )
 
     def _fast_draws(
         self, n_items: int, problem: Any, variables: Kinds, request: Request
@@ -351,12 +342,12 @@ class ItemPosterior(Posterior):
         }
         drawer = self.drawer(problem, replace(request, client=None, progress=None))  # a worker gets neither
         for block in Schedule(request.client).draw(drawer, n_items, request.random_seed):
-            drawn = block.values
             if request.progress is not None:
                 request.progress(block.items.stop - block.items.start)
-            if request.top_labels is not None and "plausibility" in drawn:
-                drawn = {"top_label": best_labels(drawn["plausibility"], request.top_labels)}
-            for name, values in drawn.items():
+            for name in variables:
+                values = block.values.get(name)
+                if values is None:  # plausibilities will always do
+                    values = best_labels(block.values["plausibility"], request.top_labels or 1)
                 kept[name][:, :, block.items] = by_chain(values, request.chains)
             if block.diagnostics is not None:
                 for name, values in zip(("r_hat", "ess"), block.diagnostics.T):
@@ -369,9 +360,6 @@ def _check_size(n_items: int, variables: Kinds, request: Request) -> None:
     last = next(iter(variables.values()))[0]
     sizes = {"chain": request.chains, "draw": request.draws, "item": n_items, **last}
     itemsize = sum(np.dtype(dtype).itemsize for _, dtype in variables.values())
-    fewer = (
-        "pass top_labels=L to keep only the L best labels of each draw"
-        if "category" in last
-        else "use fewer draws"
-    )
+    some = "pass top_labels=L to keep only the L best labels of each draw"
+    fewer = some if "category" in last else "use fewer draws"
     check_size(sizes, itemsize, f"{fewer}, or evaluate(), which streams")

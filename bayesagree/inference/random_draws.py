@@ -6,6 +6,7 @@ mean is 0 to the last digit. The compiled draws of `pymc.Beta` then divide by ze
 `pymc.BetaBinomial` are not compiled. Log probabilities are PyMC's.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,34 +23,49 @@ SMALLEST = 1e-300
 
 def beta_variable(name: str, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:
     """Add a Beta variable to the model in whose context this runs."""
-    parts: Any = {"dist": draw_beta, "logp": _beta_logp, "support_point": _beta_mean, "class_name": "Beta"}
-    return pm.CustomDist(name, alpha, beta, default_transform=logodds, **parts, **kwargs)
+    how: Any = {"centre": lambda a, b: a / (a + b), "default_transform": logodds}
+    return _variable(name, pm.Beta.dist, draw_beta, alpha, beta, **how, **kwargs)
 
 
 def dirichlet_variable(name: str, alpha: Any, **kwargs: Any) -> TensorVariable:
     """Add Dirichlet vectors along the last axis, of any positive shapes."""
-    parts: Any = {"dist": _draw_dirichlet, "logp": _dirichlet_logp, "support_point": _dirichlet_mean}
-    how: Any = {"signature": "(k)->(k)", "class_name": "Dirichlet", "default_transform": simplex}
-    return pm.CustomDist(name, alpha, **parts, **how, **kwargs)
+    how: Any = {"centre": lambda a: a / a.sum(axis=-1, keepdims=True), "default_transform": simplex}
+    return _variable(name, pm.Dirichlet.dist, _draw_dirichlet, alpha, signature="(k)->(k)", **how, **kwargs)
 
 
 def beta_binomial_variable(name: str, n: Any, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:
     """Add a beta-binomial variable, n tries of a probability that is Beta distributed."""
 
-    def tries(n: Any, alpha: Any, beta: Any, size: Any) -> Any:
+    def tries(alpha: Any, beta: Any, n: Any, size: Any) -> Any:
         return pm.Binomial.dist(n, draw_beta(alpha, beta, size), size=size)
 
-    def logp(value: Any, n: Any, alpha: Any, beta: Any) -> Any:
-        return pm.logp(pm.BetaBinomial.dist(n=n, alpha=alpha, beta=beta), value)
-
-    return pm.CustomDist(name, n, alpha, beta, dist=tries, logp=logp, class_name="BetaBinomial", **kwargs)
+    return _variable(name, pm.BetaBinomial.dist, tries, alpha, beta, n, **kwargs)
 
 
 def truncated_normal_variable(name: str, mean: Any, sd: Any, **kwargs: Any) -> TensorVariable:
     """Add a normal variable truncated to (0, 1), its mean inside."""
-    parts: Any = {"dist": _inside, "logp": _truncated_logp, "support_point": _truncated_centre}
+
+    def density(mean: Any, sd: Any) -> Any:
+        return pm.TruncatedNormal.dist(mean, sd, lower=0, upper=1)
+
+    # It starts inside also where the mean sits on an end.
+    how: Any = {"centre": lambda mean, sd: 0.5 + 0.98 * (mean - 0.5), "default_transform": logodds}
+    return _variable(name, density, _inside, mean, sd, **how, **kwargs)
+
+
+def _variable(
+    name: str,
+    density: Callable[..., Any],
+    draw: Callable[..., Any],
+    *parameters: Any,
+    centre: Callable[..., Any] | None = None,
+    **kwargs: Any,
+) -> TensorVariable:
+    """Add a variable of this density, with draws of our own, that starts at its centre."""
+    if centre is not None:
+        kwargs["support_point"] = lambda rv, size, *given: centre(*given) + pt.zeros(rv.shape)
     return pm.CustomDist(
-        name, mean, sd, class_name="TruncatedNormal", default_transform=logodds, **parts, **kwargs
+        name, *parameters, dist=draw, logp=lambda value, *given: pm.logp(density(*given), value), **kwargs
     )
 
 
@@ -71,23 +87,6 @@ def _draw_dirichlet(shape: Any, size: Any) -> Any:
     return softmax(_log_gamma(shape, whole), axis=-1)
 
 
-def _dirichlet_logp(value: Any, shape: Any) -> Any:
-    return pm.logp(pm.Dirichlet.dist(shape), value)
-
-
-def _dirichlet_mean(rv: Any, size: Any, shape: Any) -> Any:
-    mean = shape / shape.sum(axis=-1, keepdims=True)
-    return mean if rv_size_is_none(size) else pt.full((*size, shape.shape[-1]), mean)
-
-
-def _beta_logp(value: Any, alpha: Any, beta: Any) -> Any:
-    return pm.logp(pm.Beta.dist(alpha, beta), value)
-
-
-def _beta_mean(rv: Any, size: Any, alpha: Any, beta: Any) -> Any:
-    return _filled(alpha / (alpha + beta), size)
-
-
 def _inside(mean: Any, sd: Any, size: Any) -> Any:
     """Draw by the inverse of the distribution function."""
     unit = sd * np.sqrt(2)
@@ -96,17 +95,3 @@ def _inside(mean: Any, sd: Any, size: Any) -> Any:
     shape = pt.broadcast_arrays(mean, sd)[0].shape if rv_size_is_none(size) else size
     drawn = mean + unit * pt.erfinv(low + (high - low) * pm.Uniform.dist(size=shape))
     return pt.clip(drawn, 0, 1)
-
-
-def _truncated_logp(value: Any, mean: Any, sd: Any) -> Any:
-    normal: Any = pm.TruncatedNormal.dist(mean, sd, lower=0, upper=1)
-    return pm.logp(normal, value)
-
-
-def _truncated_centre(rv: Any, size: Any, mean: Any, sd: Any) -> Any:
-    """Return a point inside also where the mean sits on an end."""
-    return _filled(0.5 + 0.98 * (mean - 0.5), size)
-
-
-def _filled(value: Any, size: Any) -> Any:
-    return value if rv_size_is_none(size) else pt.full(size, value)

@@ -49,12 +49,10 @@ def result_tree(
     } | result_attrs(random_seed, settings)
     datasets = {}
     for group, variables in groups.items():
-        used = {dim for dims, *_ in variables.values() for dim in dims}
-        data = xr.Dataset(dict(variables), coords={d: coords[d] for d in coords if d in used})
-        for dim in ("chain", "draw"):
-            if dim in used and dim not in data.coords:
-                data = data.assign_coords({dim: np.arange(data.sizes[dim])})
-        datasets[f"/{group}"] = data.assign_attrs(library if "draw" in used else {})
+        data = xr.Dataset(dict(variables))
+        names = {dim: np.arange(data.sizes[dim]) for dim in ("chain", "draw") if dim in data.sizes} | {**coords}
+        data = data.assign_coords({dim: names[dim] for dim in names if dim in data.sizes})
+        datasets[f"/{group}"] = data.assign_attrs(library if "draw" in data.sizes else {})
     tree = xr.DataTree.from_dict(datasets)
     tree.attrs.update(attrs)
     return tree

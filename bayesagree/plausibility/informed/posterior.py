@@ -31,7 +31,7 @@ from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
-from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Posterior, Request, Truths
+from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Posterior, Request, Scores, Truths
 from bayesagree.inference.results import check_size
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
@@ -166,9 +166,9 @@ class InformedDirichlet(Guarded, ItemPosterior):
         return names | ({"annotator": problem.labels.annotators} if problem.weights.size else {})
 
 
-def _of_few_votes(groups: Groups) -> Groups:
+def _of_few_votes(groups: Scores) -> Scores:
     """Return the groups of an evaluation; warn of scores by class."""
-    if by_class := [name for name in groups["posterior"] if name.startswith(BY_CLASS)]:
+    if by_class := [name for name in groups["posterior"] if str(name).startswith(BY_CLASS)]:
         warn(
             f"{shorten(by_class)} depends on the share of items of each class, which {FEW} votes an item or fewer "
             "do not settle: it may be off by .03 where accuracy is right; ask for more votes, or for accuracy"
