@@ -7,12 +7,10 @@ from bayesagree.io.formats.registry import Format, formats
 from bayesagree.io.formats.spreadsheet import LAYOUTS
 
 EXPORTED = {
-    "label_studio": "In the project: *Export*, *JSON*; *JSON-MIN* has the annotations alone.",
+    "label_studio": "In the project: *Export*, *JSON*.",
     "argilla": "`dataset.records.to_json(path)`, or `dataset.records.to_list(flatten=True)` as JSON or JSON Lines.",
     "prodigy": "`prodigy db-out NAME > file.jsonl`.",
     "doccano": "*Dataset*, *Export*, *JSONL*, without shared annotations: a ZIP with a file per annotator.",
-    "cvat": "*Export job dataset*, *CVAT for images 1.1* for each annotator; the files annotations.xml in one ZIP.",
-    "conll": "One file per annotator, as Label Studio's *CONLL2003*, packed in one ZIP; file names are annotators.",
     "inspect": "The file in `logs/`; `.eval` of recent versions needs the extra `logs` (Zstandard).",
     "lm_eval": "`lm_eval --log_samples --output_path ...`: the files `samples_*.jsonl`.",
     "promptfoo": "`promptfoo eval -o results.json`.",
@@ -21,7 +19,6 @@ EXPORTED = {
     "of `client.list_feedback(...)` as CSV or JSON Lines.",
     "braintrust": "*Export* of logs or of an experiment, as JSON or CSV; or the events that the server returns.",
     "deepeval": "The file `test_run_*.json` in the folder that `DEEPEVAL_RESULTS_FOLDER` names.",
-    "snorkel": '`np.save("votes.npy", LFApplier(functions).apply(rows))`.',
     "comparisons": "A row per comparison: arena battles (JSON, JSON Lines, Parquet, CSV), MT-Bench, AlpacaEval.",
     "preflib": "Files of votes from preflib.org: `.soc`, `.soi`, `.toc`, `.toi`, `.cat`.",
     "long": "A row per annotation: columns item, annotator, label (or rating, or label and rank).",
@@ -89,21 +86,6 @@ EXAMPLES = {
         "    for who, rows in content.items():\n"
         '        archive.writestr(f"{who}.jsonl", "\\n".join(map(json.dumps, rows)))',
     ),
-    "cvat": (
-        "jobs.zip",
-        'content = {who: f\'<annotations><image id="0" name="a.png"><tag label="{tag}"/></image></annotations>\'\n'
-        '           for who, tag in (("ann", "cat"), ("bob", "dog"))}',
-        'with zipfile.ZipFile(path, "w") as archive:\n'
-        "    for who, text in content.items():\n"
-        '        archive.writestr(f"{who}.xml", text)',
-    ),
-    "conll": (
-        "annotators.zip",
-        'content = {"ann": "Ada B-PER\\nLovelace I-PER\\nsmiled O\\n", "bob": "Ada B-PER\\nLovelace O\\nsmiled O\\n"}',
-        'with zipfile.ZipFile(path, "w") as archive:\n'
-        "    for who, text in content.items():\n"
-        '        archive.writestr(f"{who}.conll", text)',
-    ),
     "inspect": (
         "log.json",
         "content = {\n"
@@ -155,11 +137,6 @@ EXAMPLES = {
         '                                       {"name": "Faithfulness", "success": False, "score": 0.2}]}\n'
         "]}",
         _JSON,
-    ),
-    "snorkel": (
-        "votes.npy",
-        "import numpy as np\n\ncontent = np.array([[0, 1, 0], [1, 1, -1]])",
-        "np.save(path, content)",
     ),
     "long": ("votes.csv", 'content = "task,worker,answer\\n1,ann,cat\\n1,bob,dog\\n2,ann,cat\\n"', _TEXT),
     "wide": ("votes.csv", 'content = "image,Ann,Bob,Eve\\np1,cat,dog,cat\\np2,dog,dog,\\n"', _TEXT),

@@ -217,9 +217,7 @@ class Source(Columns):
 class ItemsFile:
     """Where a list of items goes, and for which tool."""
 
-    tool: Annotated[str | None, Option(help="Write for this tool: label_studio, argilla, prodigy, doccano.")] = (
-        None
-    )
+    tool: Annotated[str | None, Option(help="Write for this tool: label_studio.")] = None
     contents: ContentsFile = None
     output: Annotated[Path | None, Option("--output", "-o", help="Keep the items (.csv, ...).")] = None
 

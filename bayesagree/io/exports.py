@@ -82,9 +82,9 @@ def read_annotations(
     path
         The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
     format
-        ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"cvat"``, ``"conll"``, ``"inspect"``,
+        ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"inspect"``,
         ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, ``"langsmith"``, ``"braintrust"``, ``"deepeval"``, ``"preflib"``,
-        ``"snorkel"``, ``"comparisons"`` (battles of an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of
+        ``"comparisons"`` (battles of an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of
         left, right and winner), or the layout of a table: ``"long"`` (a row per annotation), ``"wide"`` (a column per
         annotator), ``"counts"`` (a column per label), ``"lists"`` (a list of annotations in a cell), ``"places"``
         (rankings in a row: columns that end in 1, 2, ...). By default the file decides.

@@ -16,10 +16,10 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
 
-Tool = Literal["label_studio", "argilla", "prodigy", "doccano", "table"]
+Tool = Literal["label_studio", "table"]
 
 # Endings of tables that can be written.
-TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
+TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
 def write_table(
@@ -30,15 +30,14 @@ def write_table(
     ci_prob: float = 0.95,
     formulas: Literal["escape", "keep"] = "escape",
 ) -> None:
-    r"""Write a table or a result as CSV, TSV, Parquet, JSON Lines, or JSON with a schema; whole or not at all.
+    r"""Write a table or a result as CSV, TSV, Parquet or JSON Lines; whole or not at all.
 
     Parameters
     ----------
     result
         A data frame, a Dataset or DataArray (a row per cell), or a DataTree, of which `summary_table` is written.
     path
-        Ends in .csv, .tsv, .parquet, .jsonl or .json. JSON is an object of ``schema`` (Table Schema: name and type of
-        every column) and ``data`` (a list of records); a number that does not exist is null.
+        Ends in .csv, .tsv, .parquet or .jsonl, where a number that does not exist is null.
     group
         Of a DataTree: which of its groups.
     ci_prob
@@ -177,10 +176,8 @@ def write_items(
     n
         Write the first n only.
     tool
-        ``"label_studio"``: tasks as JSON, what is seen in ``data`` and the rest in ``meta``. ``"prodigy"``: JSON Lines,
-        the rest in ``meta``. ``"argilla"``: JSON Lines with ``id``, as ``dataset.records.log`` takes rows (also
-        Hugging Face ``load_dataset("json")``). ``"doccano"``: JSON Lines with ``text``, the first column of
-        `contents`. ``"table"``: as `write_table`. By default .json is Label Studio and all else a table.
+        ``"label_studio"``: tasks as JSON, what is seen in ``data`` and the rest in ``meta``. ``"table"``: as
+        `write_table`, such as JSON Lines for other tools. By default .json is Label Studio and all else a table.
 
     Raises
     ------
@@ -205,13 +202,12 @@ def write_items(
     if chosen == "table":
         write_table(seen.merge(known, on="item", sort=False) if contents is not None else known, path)
         return
-    ending, row = _TOOLS[chosen]
-    if path.suffix != ending:
-        raise InputError(f"{str(path)!r}: {chosen} imports {ending}, not {path.suffix!r}")
-    rows = [row(a, b) for a, b in zip(_records(seen), _records(known.drop(columns="item")))]
-    text = json.dumps(rows, indent=1, allow_nan=False) if ending == ".json" else _lines(rows)
+    if path.suffix != ".json":
+        raise InputError(f"{str(path)!r}: Label Studio imports .json, not {path.suffix!r}")
+    more = _records(known.drop(columns="item"))
+    rows = [{"data": data, "meta": meta} for data, meta in zip(_records(seen), more)]
     with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(json.dumps(rows, indent=1, allow_nan=False), encoding="utf-8")
 
 
 def _items(items: Any) -> pd.DataFrame:
@@ -245,29 +241,8 @@ def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
     return rows.loc[wanted.tolist()].reset_index()
 
 
-def _prodigy(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    named = {"item": seen["item"]} | more
-    return {"text": str(seen["item"])} | {k: v for k, v in seen.items() if k != "item"} | {"meta": named}
-
-
-def _argilla(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    fields = {k: v for k, v in seen.items() if k != "item"} or {"text": str(seen["item"])}
-    return {"id": str(seen["item"])} | fields | more
-
-
-def _doccano(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    first = next((v for k, v in seen.items() if k != "item"), seen["item"])
-    return {"text": str(first)} | seen | more | ({"text": str(seen["text"])} if "text" in seen else {})
-
-
-_TOOLS: dict[str, tuple[str, Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]]] = {
-    "label_studio": (".json", lambda seen, more: {"data": seen, "meta": more}),
-    "argilla": (".jsonl", _argilla),
-    "prodigy": (".jsonl", _prodigy),
-    "doccano": (".jsonl", _doccano),
-}
 # Tools that `write_items` writes for.
-TOOLS = (*_TOOLS, "table")
+TOOLS = ("label_studio", "table")
 
 
 def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:
@@ -329,17 +304,9 @@ def _lines(rows: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _json(table: pd.DataFrame, path: Path) -> None:
-    kinds = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
-    fields = [{"name": str(name), "type": kinds.get(kind.kind, "string")} for name, kind in table.dtypes.items()]
-    document = {"schema": {"fields": fields}, "data": list(_records(table))}
-    path.write_text(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False), encoding="utf-8")
-
-
 _WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
     ".csv": lambda table, path: table.to_csv(path, index=False),
     ".tsv": lambda table, path: table.to_csv(path, index=False, sep="\t"),
     ".parquet": lambda table, path: table.to_parquet(path, index=False),
-    ".json": _json,
     ".jsonl": lambda table, path: path.write_text(_lines(list(_records(table))), encoding="utf-8"),
 }

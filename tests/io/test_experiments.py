@@ -1,13 +1,12 @@
-"""LangSmith, Braintrust, DeepEval, Snorkel and lm-evaluation-harness: files written by the tools themselves.
+"""LangSmith, Braintrust, DeepEval and lm-evaluation-harness: files written by the tools themselves.
 
 Those of LangSmith 0.15.1 are `evaluate(...).to_pandas().to_csv(...)` and feedback as its client returns it, DeepEval's
-is a test run of 4.3.1, Snorkel's the matrix of `LFApplier` 0.10.0, and that of the harness a log of version 0.4.13 of a
+is a test run of 4.3.1, and that of the harness a log of version 0.4.13 of a
 local task with its model "dummy". Braintrust's events have the fields of `ExperimentEvent` of its package 0.48.1.
 """
 
 import json
 
-import numpy as np
 import pytest
 
 from bayesagree import InputError, read_annotations
@@ -119,20 +118,6 @@ def test_deepeval(tmp_path):
         "test_case_1": {"Contains 2": "pass", "Contains four": None},
     }
     assert export.contents.query("left_out")[["what", "number"]].values.tolist() == [["metrics with an error", 1]]
-
-
-def test_snorkel(tmp_path):
-    np.save(tmp_path / "L.npy", [[0, 1], [-1, 1], [-1, -1]])
-    export = read_export(tmp_path / "L.npy")
-    assert export.format == "snorkel"
-    assert matrix(export) == {0: {0: 0, 1: 1}, 1: {0: None, 1: 1}}
-    assert export.contents.query("left_out")[["what", "number"]].values.tolist() == [["abstentions", 3]]
-    np.save(tmp_path / "L.npy", [0.5])
-    with pytest.raises(InputError, match=r"array of shape \(1,\) and kind float64; a matrix of votes has whole"):
-        read_export(tmp_path / "L.npy")
-    (tmp_path / "L.npy").write_bytes(b"\x93NUMPY")
-    with pytest.raises(InputError, match="not a whole array of numpy"):
-        read_export(tmp_path / "L.npy")
 
 
 def test_lm_eval_names_choices_as_its_targets(tmp_path):

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from bayesagree import InputError, Rankings, read_annotations
-from bayesagree.io import read_export
 
 # Written by label-studio-sdk 2.1.2 (Converter, JSON_MIN) from two tasks with two annotators each.
 JSON_MIN = [
@@ -30,22 +29,12 @@ def minimal(tmp_path):
     return path
 
 
-def test_json_min_has_a_question_for_each_control(minimal):
-    with pytest.raises(InputError, match="asks 3 questions, 'mood', 'stars', 'topics'; choose one"):
-        read_export(minimal)
-    mood = read_export(minimal, question="mood")
-    assert mood.format == "label_studio"
-    assert mood.annotations.to_matrix().to_dict("index") == {
+def test_json_min_is_a_table(minimal):
+    mood = read_annotations(minimal, label="mood", kind="labels")
+    assert mood.to_matrix().to_dict("index") == {
         1: {"p7@example.org": "sad", "p8@example.org": "glad"},
         2: {"p7@example.org": "glad", "p8@example.org": "glad"},
     }
-
-
-def test_json_min_has_ratings_and_several_choices(minimal):
-    stars = read_annotations(minimal, question="stars", scale=(1, 5), step=1)
-    assert stars.rating.tolist() == [2, 4, 5, 4]
-    topics = read_annotations(minimal, question="topics", duplicates="keep")
-    assert topics.counts().tolist() == [[2, 1], [0, 2]]
 
 
 def test_excel(tmp_path):

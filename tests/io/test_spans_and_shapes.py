@@ -1,7 +1,6 @@
-"""Spans, shapes of Phoenix and Argilla, CoNLL, CVAT and decimal commas, as the tools write them."""
+"""Spans, shapes of Phoenix and Argilla and decimal commas, as the tools write them."""
 
 import json
-import zipfile
 
 import pytest
 
@@ -31,51 +30,6 @@ ARGILLA_1 = {
     ],
     "suggestions": [{"question_name": "mood", "value": "glad", "agent": "m1", "type": "model", "score": None}],
 }  # fmt: skip
-
-# Written by label-studio-sdk 2.1.2 (Converter, CONLL2003) from the annotations of two people.
-CONLL = {
-    "ann": """-DOCSTART- -X- O
-Ada -X- _ B-PER
-Lovelace -X- _ I-PER
-met -X- _ O
-Charles -X- _ B-PER
-Babbage -X- _ I-PER
-
-He -X- _ O
-worked -X- _ O
-at -X- _ O
-Cambridge -X- _ B-ORG
-University -X- _ I-ORG
-
-""",
-    "bob": """-DOCSTART- -X- O
-Ada -X- _ B-PER
-Lovelace -X- _ O
-met -X- _ O
-Charles -X- _ B-PER
-Babbage -X- _ I-PER
-
-He -X- _ O
-worked -X- _ O
-at -X- _ O
-Cambridge -X- _ O
-University -X- _ O
-
-""",
-}
-# As CVAT and datumaro 1.13.12 (export "cvat") write it, less the labels.
-CVAT = """<?xml version="1.0" encoding="utf-8"?>
-<annotations><version>1.1</version><meta><job><id>3</id>{assignee}</job></meta>
-<image id="0" name="a.png" width="4" height="4"><tag label="{first}" source="manual"></tag></image>
-<image id="1" name="b.png" width="4" height="4"><box label="cat" xtl="0" ytl="0" xbr="1" ybr="1"></box></image>
-</annotations>"""
-
-
-def archive(path, members):
-    with zipfile.ZipFile(path, "w") as packed:
-        for name, text in members.items():
-            packed.writestr(name, text)
-    return path
 
 
 def lines(path, rows):
@@ -127,42 +81,6 @@ def test_prodigy_views(tmp_path):
     boxes = read_export(lines(tmp_path / "boxes.jsonl", [row("image_manual", spans=[{"label": "cat", "points": []}])]))
     assert boxes.annotations.categories.tolist() == ["accept"]
     assert boxes.contents.query("left_out")["what"].tolist() == ["marks in the view 'image_manual'"]
-
-
-def test_conll(tmp_path):
-    export = read_export(archive(tmp_path / "ner.zip", {f"{who}.conll": text for who, text in CONLL.items()}))
-    assert export.format == "conll"
-    assert export.annotations.to_matrix().to_dict("index") == {
-        "sentence 1:0-2": {"ann": "PER", "bob": "PER"},
-        "sentence 1:3-5": {"ann": "PER", "bob": "PER"},
-        "sentence 2:3-5": {"ann": "ORG", "bob": "no label"},
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (CONLL["bob"].replace("worked", "lived"), r"sentence 2 of bob\.conll has other tokens than that of ann\.conll"),
-        (CONLL["bob"] + "One -X- _ O\n", r"sentence 3 of bob\.conll has other tokens than that of ann\.conll"),
-        (CONLL["bob"].replace("met -X- _ O", "met -X- _ PER"), r"bob\.conll, line 4: .*expected a token and a tag"),
-    ],
-)
-def test_conll_of_other_tokens_or_tags(tmp_path, text, message):
-    path = archive(tmp_path / "ner.zip", {"ann.conll": CONLL["ann"], "bob.conll": text})
-    with pytest.raises(InputError, match=message):
-        read_export(path)
-
-
-def test_cvat(tmp_path):
-    known = "<assignee><username>ann</username></assignee>"
-    members = {"1.xml": CVAT.format(assignee=known, first="cat"), "bob.xml": CVAT.format(assignee="", first="dog")}
-    export = read_export(archive(tmp_path / "jobs.zip", members))
-    assert export.format == "cvat"
-    assert export.annotations.to_matrix().to_dict("index") == {"a.png": {"ann": "cat", "bob": "dog"}}
-    left = dict(export.contents.query("left_out")[["what", "number"]].values.tolist())
-    assert left == {"boxes and other shapes": 2, "images without a tag": 2}
-    with pytest.raises(InputError, match=r"x\.xml: not XML"):
-        read_export(archive(tmp_path / "broken.zip", {"x.xml": "<annotations>"}))
 
 
 def test_decimal_commas_where_semicolons_separate(tmp_path):

@@ -8,6 +8,11 @@ from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 
+def recognise(file: File) -> bool:
+    """Return whether an archive holds JSON Lines and nothing else."""
+    return bool(file.members) and all(name.endswith(".jsonl") for name in file.members)
+
+
 def read(file: File, question: str | None) -> Found:
     """Read one file per annotator; a row without label is not annotated, or nothing in its text is marked."""
     if [PurePosixPath(name).stem for name in file.members] == ["all"]:

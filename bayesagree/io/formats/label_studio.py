@@ -6,15 +6,11 @@ import pandas as pd
 
 from bayesagree.annotations import Comparisons
 from bayesagree.annotations._words import sides_of
-from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 # Kinds of answers to a whole task, by the key that holds them; regions (boxes) have other keys.
 VALUES = ("choices", "rating", "taxonomy", "text", "number", "ranker", "pairwise", "selected")
-
-# Fields of JSON-MIN that are neither controls nor data of the task.
-MINIMAL = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"}
 
 NOTHING = "annotations without an answer to the whole task"
 
@@ -24,13 +20,11 @@ PAIRWISE, NEITHER = ("left", "right", "none"), {"none": "tie"}
 
 def recognise(file: File) -> bool:
     """Return whether these are tasks: objects with a list of annotations."""
-    return _is_minimal(file) or (isinstance(file.first.get("annotations"), list) and "data" in file.first)
+    return isinstance(file.first.get("annotations"), list) and "data" in file.first
 
 
 def read(file: File, question: str | None) -> Found:
     """Read tasks; cancelled and empty annotations are left out, ground-truth annotations are gold."""
-    if _is_minimal(file):
-        return _read_minimal(file, question)
     found, readers, (of_item, of_person) = Found(), {}, _named(file)
     for task in file.json:
         item = _item(task, of_item)
@@ -68,38 +62,6 @@ def read(file: File, question: str | None) -> Found:
         table = pd.DataFrame(rows, columns=["left", "right", "item", "annotator", "winner"])
         table = table.replace({"winner": NEITHER})
         found.container = Comparisons.from_long(table, annotator="annotator", item="item")
-    return found
-
-
-def _is_minimal(file: File) -> bool:
-    return {"annotation_id", "annotator", "id"} <= file.first.keys() and "annotations" not in file.first
-
-
-def _read_minimal(file: File, question: str | None) -> Found:
-    """Read one object per annotation, in which controls stand beside the data of the task.
-
-    Controls are the fields that differ between annotations of one task, or that hold several choices or ratings.
-    """
-    found, first, (of_item, of_person) = Found(), {}, _named(file)
-    controls = set() if question is None else {question}
-    for row in file.json:
-        task = first.setdefault(row["id"], row)
-        controls |= {key for key in row if isinstance(row[key], dict | list) or task.get(key) != row[key]}
-    controls = controls - MINIMAL if question is None else {question}
-    if not controls:
-        raise InputError("no field differs between annotations of one task; name the control with question=")
-    for row in file.json:
-        for name in sorted(controls & row.keys()):
-            value, who = row[name], row[of_person or "annotator"]
-            stars = (
-                [one.get("rating") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-            )
-            if stars and None not in stars:
-                found.ratings.add(name)
-                value = stars[0]
-            elif isinstance(value, dict):
-                value = next((value[key] for key in VALUES if key in value), value)
-            found.answers.append((name, row[of_item or "id"], who, value if value == value else None))
     return found
 
 

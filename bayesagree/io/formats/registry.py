@@ -8,8 +8,6 @@ from typing import NamedTuple
 from bayesagree.errors import InputError
 from bayesagree.io.formats import (
     argilla,
-    conll,
-    cvat,
     doccano,
     experiments,
     inspect_log,
@@ -20,7 +18,6 @@ from bayesagree.io.formats import (
     preflib,
     prodigy,
     promptfoo,
-    snorkel,
 )
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
@@ -59,16 +56,6 @@ def having(*fields: str) -> Callable[[File], bool]:
     return lambda file: file.fields >= {*fields}
 
 
-def ending(*endings: str) -> Callable[[File], bool]:
-    """Recognise files by the end of their names."""
-    return lambda file: file.suffix in endings
-
-
-def holding(*endings: str) -> Callable[[File], bool]:
-    """Recognise archives by the end of the names of all that they hold."""
-    return lambda file: bool(file.members) and all(name.endswith(endings) for name in file.members)
-
-
 def listing(*keys: str) -> Callable[[File], bool]:
     """Recognise JSON by a list below these keys."""
 
@@ -88,21 +75,18 @@ def _is_inspect(file: File) -> bool:
 # Roles that users may name in files of Label Studio.
 LABEL_STUDIO = ("item", "annotator")
 
-_TAGS = (".conll", ".conll2003", ".iob", ".iob2", ".bio")
 _VOTES = (".soc", ".soi", ".toc", ".toi", ".cat")
 _BUILT_IN = (
     Format(
         "label_studio",
-        "Label Studio (JSON or JSON-MIN)",
+        "Label Studio (JSON)",
         label_studio.recognise,
         label_studio.read,
         LABEL_STUDIO,
     ),
     Format("argilla", "Argilla (records)", argilla.recognise, argilla.read),
     Format("prodigy", "Prodigy (JSON Lines)", having("_input_hash", "_task_hash", "answer"), prodigy.read),
-    Format("doccano", "Doccano (ZIP of annotators)", holding(".jsonl"), doccano.read),
-    Format("cvat", "CVAT (ZIP of XML for images)", holding(".xml"), cvat.read),
-    Format("conll", "CoNLL (ZIP of annotators)", holding(*_TAGS), conll.read),
+    Format("doccano", "Doccano (ZIP of annotators)", doccano.recognise, doccano.read),
     Format("inspect", "Inspect (.eval or JSON log)", _is_inspect, inspect_log.read),
     Format(
         "lm_eval", "lm-evaluation-harness (samples)", having("doc_id", "filtered_resps", "target"), lm_eval.read
@@ -113,8 +97,7 @@ _BUILT_IN = (
     Format("deepeval", "DeepEval (test run)", listing("testCases"), experiments.read_deepeval),
     Format("comparisons", "comparisons of two models", pairwise.recognise, pairwise.read),
     Format("phoenix", "Phoenix (span annotations)", phoenix.recognise, phoenix.read),
-    Format("snorkel", "Snorkel (matrix of votes)", ending(".npy"), snorkel.read),
-    Format("preflib", "PrefLib (votes of an election)", ending(*_VOTES), preflib.read),
+    Format("preflib", "PrefLib (votes of an election)", lambda file: file.suffix in _VOTES, preflib.read),
 )
 
 

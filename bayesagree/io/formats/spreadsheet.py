@@ -56,7 +56,8 @@ def _layout(name: str, table: Any, columns: Columns, wanted: Wanted) -> str:
     names = set(table.columns)
     if columns.annotator in names and not names & set(columns[2:]) and _places(table):
         return "places"
-    if _list_column(table, columns) is not None:
+    one_a_row = columns.annotator in names and _as_list(_first(table[columns.annotator]), strict=False) is None
+    if not one_a_row and _list_column(table, columns) is not None:
         return "lists"
     if names & set(columns[1:]) or len((cells := _cells(table, columns)).columns) < 2:
         return "long"
