@@ -35,7 +35,6 @@ from informed import SETS
 from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions, Ratings, compare, evaluate
-from bayesagree.evaluation.humans import human_baseline
 from bayesagree.plausibility.independence import independence
 
 type Floats = NDArray[np.float64]
@@ -221,30 +220,6 @@ def scored_numbers(cells: list[tuple[int, int]], sets: int) -> Iterator[str]:
         yield from rows_of("numbers, MAE", items, votes, found)
 
 
-def people(items: int, votes: int, sets: int) -> Iterator[str]:
-    """Rows: annotators by `human_baseline`, and as models on votes among which are their own."""
-    found = defaultdict(list)
-    for r in range(sets):
-        rng = np.random.default_rng([63, items, votes, r])
-        share = rng.dirichlet(np.full(3, 0.5), items)
-        given = (rng.random((items, votes, 1)) > share.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
-        given[:, 0] = np.where(rng.random(items) < 0.4, rng.integers(3, size=items), given[:, 0])
-        seen = np.log(share + 1e-6) + 0.5 * rng.gumbel(size=share.shape)
-        labels = Labels.from_matrix(given, annotators=[f"p{j}" for j in range(votes)])
-        models = Predictions.from_labels({"model": seen.argmax(axis=1)}, labels=[0, 1, 2])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            table = human_baseline(labels, models, draws=100, random_seed=r)
-        best = share.argmax(axis=1)
-        right = dict(zip(labels.annotators, (given == best[:, None]).mean(axis=0)))
-        for name, true in right.items():
-            score, low, high = table.loc[name, ["score", "lower", "upper"]]
-            held = low - 1e-9 <= true <= high + 1e-9
-            kind = "careless annotator" if name == "p0" else "annotator"
-            found[f"{kind}, human_baseline"].append((true, score, held, held, high - low, False))
-    yield from rows_of("people", items, votes, found)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sets", type=int, default=24)
@@ -262,7 +237,7 @@ def main() -> None:
         "## Scores",
         "",
         f"{how.scored} sets a row, {3 * how.scored} of three honest models and of voters alone, 8 of models beside "
-        "honest ones, 10 of numbers, of people 10 and 6.",
+        "honest ones, 10 of numbers.",
         "",
         HEAD,
     ]
@@ -271,8 +246,6 @@ def main() -> None:
         *(scored(name, partial(public, name), [(items, votes)], how.scored) for name, items, votes in real[:2]),
         beside([(500, 10), (500, 5), (100, 10)], 8),
         scored_numbers([(100, 3), (300, 3)], 10),
-        people(200, 3, 10),
-        people(200, 5, 6),
     ):
         for line in found:
             print(line, flush=True)

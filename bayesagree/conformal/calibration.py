@@ -64,7 +64,7 @@ def conformalize(
         from the plausibilities, as published. ``"majority"``: the most plausible label of each item, the first in label
         order among equal ones; covers vote winners only.
     score
-        Conformity: ``"probability"``, ``"aps"``, ``"raps"``, ``"margin"``, or a function of the scores (item, category)
+        Conformity: ``"probability"``, ``"aps"``, ``"margin"``, or a function of the scores (item, category)
         of one model with values of the same shape, the higher the better.
     by
         Group of each item (Mondrian): every group gets a threshold and the guarantee of its own.

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree.annotations._model_outputs import require_probabilities
-from bayesagree.errors import InputError, as_python, positive, positive_int
+from bayesagree.errors import InputError, as_python
 
 ScoreArray = NDArray[np.floating[Any]]
 # Name of a conformity score, or a function of the scores (item, category) of one model.
-Score = Literal["probability", "aps", "raps", "margin"] | Callable[[ScoreArray], ScoreArray]
+Score = Literal["probability", "aps", "margin"] | Callable[[ScoreArray], ScoreArray]
 
 
 def probability(scores: ScoreArray) -> ScoreArray:
@@ -57,34 +57,14 @@ def aps(scores: ScoreArray) -> ScoreArray:
     >>> aps(np.array([[1.0, 0.0, 0.0]])).tolist()
     [[-1.0, -inf, -inf]]
     """
-    return -_at_least_as_probable(scores)[0]
-
-
-def raps(scores: ScoreArray, *, penalty: float = 0.01, free: int = 5) -> ScoreArray:
-    """Conformity as that of `aps` less a penalty for every label beyond the first few (regularised sets).
-
-    Parameters
-    ----------
-    scores
-        Probabilities (item, category).
-    penalty
-        Price of each further label, in units of probability.
-    free
-        Number of labels without a price.
-
-    References
-    ----------
-    .. [1] A. Angelopoulos et al., "Uncertainty sets for image classifiers using conformal prediction", ICLR 2021,
-       arXiv:2009.14193, equation (4). The defaults are those of A. Angelopoulos and S. Bates, "A gentle introduction to
-       conformal prediction", arXiv:2107.07511, section 2.1.
-
-    Examples
-    --------
-    >>> raps(np.array([[0.5, 0.3, 0.2]]), penalty=0.1, free=1).round(3).tolist()
-    [[-0.5, -0.9, -1.2]]
-    """
-    mass, rank = _at_least_as_probable(scores)
-    return -(mass + positive(penalty, "penalty", zero=True) * np.maximum(rank - positive_int(free, "free"), 0))
+    order = np.argsort(-scores, axis=1)
+    ordered = np.take_along_axis(scores, order, axis=1)
+    mass = np.cumsum(ordered, axis=1)
+    for k in range(scores.shape[1] - 2, -1, -1):  # labels that tie share the mass of the last of them
+        tied = ordered[:, k] == ordered[:, k + 1]
+        mass[tied, k] = mass[tied, k + 1]
+    mass[ordered < np.finfo(mass.dtype).eps] = np.inf
+    return -np.take_along_axis(mass, np.argsort(order, axis=1), axis=1)
 
 
 def margin(scores: ScoreArray) -> ScoreArray:
@@ -112,32 +92,11 @@ def margin(scores: ScoreArray) -> ScoreArray:
     return scores - np.where(is_best, two_best[:, :1], two_best[:, 1:])
 
 
-def _at_least_as_probable(scores: ScoreArray) -> tuple[ScoreArray, NDArray[np.int64]]:
-    """Return the probability and the number of the labels at least as probable as each, both (item, category).
-
-    Of a label whose own probability is lost in that sum the probability is infinite.
-    """
-    order = np.argsort(-scores, axis=1)
-    ordered = np.take_along_axis(scores, order, axis=1)
-    mass = np.cumsum(ordered, axis=1)
-    rank = np.broadcast_to(np.arange(1, scores.shape[1] + 1), scores.shape).copy()
-    for k in range(
-        scores.shape[1] - 2, -1, -1
-    ):  # labels that tie share the mass and the place of the last of them
-        tied = ordered[:, k] == ordered[:, k + 1]
-        mass[tied, k], rank[tied, k] = mass[tied, k + 1], rank[tied, k + 1]
-    mass[ordered < np.finfo(mass.dtype).eps] = np.inf
-    back = np.argsort(order, axis=1)
-    return np.take_along_axis(mass, back, axis=1), np.take_along_axis(rank, back, axis=1)
-
-
 SCORES: dict[str, Callable[[ScoreArray], ScoreArray]] = {
     "probability": probability,
     "aps": aps,
-    "raps": raps,
     "margin": margin,
 }
-_OF_PROBABILITIES = ("probability", "aps", "raps")
 
 
 def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: NDArray[Any]) -> ScoreArray:
@@ -151,7 +110,7 @@ def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: ND
     if isinstance(score, str):
         if score not in SCORES:
             raise InputError(f"score={score!r} is not one of {', '.join(map(repr, SCORES))}; or pass a function")
-        if score in _OF_PROBABILITIES:
+        if score != "margin":
             why = f"score={score!r} compares probabilities between items"
             require_probabilities(
                 scores, models, items, why, "apply a softmax, or pass score='margin' or a function"

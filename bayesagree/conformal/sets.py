@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -82,8 +81,6 @@ class ConformalSets:
     >>> sets = conformalize(votes, models)
     >>> isinstance(sets, ConformalSets), round(sets.threshold.item(), 3)
     (True, 0.4)
-    >>> sets.coverage_range.values.round(2).tolist()  # of the coverage of these very sets
-    [0.75, 0.99]
     >>> sets.predict_set(models).sel(model="A").values[:4].tolist()
     [[True, False], [False, True], [True, False], [True, True]]
     >>> sets.p_values(models).sel(model="A", category="no").values[:4].round(3).tolist()
@@ -107,24 +104,6 @@ class ConformalSets:
     def threshold(self) -> xr.DataArray:
         """Smallest conformity of a label in a set, (model) or (model, group); -inf where sets are full."""
         found = self._derived["threshold"]
-        return found if self.grouped else found.isel(group=0, drop=True)
-
-    @property
-    def coverage_range(self) -> xr.DataArray:
-        """Where the coverage of such sets lies with probability .95, over calibration sets: (end) or (group, end).
-
-        The requested coverage is a mean over calibration sets; that of one of them, for ever after, is
-        Beta(n + 1 - l, l) with l = floor((n + 1) (1 - coverage)) and n calibration items of one label each (Vovk,
-        "Conditional validity of inductive conformal predictors", 2012, https://proceedings.mlr.press/v25/vovk12.html).
-        Several labels per item scatter less, and cover more where n is small.
-        """
-        n = self._derived["n_items"].values
-        left_out = np.floor((n + 1) * (1 - self.coverage) + 1e-9)
-        tail = np.array([0.025, 0.975])
-        ends = sp.special.betaincinv((n + 1 - left_out)[:, None], np.maximum(left_out, 1)[:, None], tail)
-        ends = np.where(left_out[:, None] > 0, ends, 1.0)  # sets of all labels
-        coords = {"group": self._derived["group"].values, "end": ["lower", "upper"]}
-        found = xr.DataArray(ends, coords, ("group", "end"), "coverage_range")
         return found if self.grouped else found.isel(group=0, drop=True)
 
     @property

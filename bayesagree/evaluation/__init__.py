@@ -3,12 +3,7 @@
 - `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
 - `comparison`: a table of models, best first; probabilities that one is better; practical equivalence.
 - `gold`: items whose label is known, and whether gold contradicts the annotators.
-- `humans`: every annotator scored against the truth without that annotator's votes.
 - `gates`: a claim that must hold, for continuous integration.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
 - `_batches`: the mean over batches of items; `_results`: sums under each truth, and the groups of the result.
 """
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

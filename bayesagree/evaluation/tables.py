@@ -18,6 +18,7 @@ given_notes
 
 from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,21 +55,28 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
     Dataset
         ``score``, ``lower``, ``upper`` (metric, reliability, model).
     """
-    draws = result[group].to_dataset().to_dataarray("metric")
+    draws = result[group].to_dataset()
     if "reliability" not in draws.dims:
         draws = draws.expand_dims(reliability=[settings_of(result).get("reliability", 1.0)])
-    draws = draws.stack(sample=("chain", "draw")).transpose("sample", "metric", "reliability", "model")
-    values, shape, dims = draws.values, draws.shape[1:], draws.dims[1:]
-    lower, upper = column_hdi(values.reshape(len(values), -1), ci_prob)
+    found = _intervals(draws, ci_prob).transpose("metric", "reliability", "model")
     if group == "posterior" and WITHOUT_UNSURE in result:
-        other = score_intervals(result, group=WITHOUT_UNSURE, ci_prob=ci_prob).sel(model=draws["model"])
-        lower, upper = (
-            np.fmin(lower, other["lower"].values.ravel()),
-            np.fmax(upper, other["upper"].values.ravel()),
+        other = score_intervals(result, group=WITHOUT_UNSURE, ci_prob=ci_prob).reindex_like(found)
+        found["lower"], found["upper"] = (
+            np.fmin(found["lower"], other["lower"]),
+            np.fmax(found["upper"], other["upper"]),
         )
-    found = {"score": values.mean(axis=0), "lower": lower.reshape(shape), "upper": upper.reshape(shape)}
-    coords = {dim: draws[dim].values for dim in dims}
-    return xr.Dataset({name: (dims, part) for name, part in found.items()}, coords)
+    return found
+
+
+def _intervals(draws: xr.Dataset, ci_prob: float) -> xr.Dataset:
+    """Return mean and highest density interval of each variable, (metric, ...)."""
+    flat = draws.to_dataarray("metric").stack(sample=("chain", "draw")).transpose("sample", ...)
+    mean = flat.mean("sample")
+    ends = (
+        mean.copy(data=end.reshape(mean.shape))
+        for end in column_hdi(flat.values.reshape(len(flat), -1), ci_prob)
+    )
+    return xr.Dataset(dict(zip(("score", "lower", "upper"), (mean, *ends))))
 
 
 def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
@@ -86,14 +94,8 @@ def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     DataFrame
         Columns metric, reliability, the name of the slices, side (slice, rest, difference), model, mean, lower, upper.
     """
-    parts = []
-    for metric, draws in result["slices"].to_dataset().items():
-        flat = draws.stack(sample=("chain", "draw")).transpose("sample", ...)
-        lower, upper = column_hdi(flat.values.reshape(flat.sizes["sample"], -1), ci_prob)
-        mean = flat.mean("sample").rename("mean")
-        table = mean.to_dataframe().reset_index().assign(lower=lower, upper=upper)
-        parts.append(table.assign(metric=metric)[["metric", *table.columns]])
-    return pd.concat(parts, ignore_index=True)
+    found = _intervals(result["slices"].to_dataset(), ci_prob).rename(score="mean")
+    return found.to_dataframe([*map(str, found["mean"].dims)]).reset_index()
 
 
 def score_table(result: xr.DataTree) -> pd.DataFrame:
@@ -106,8 +108,7 @@ def pair_table(result: xr.DataTree) -> pd.DataFrame:
 
     def pairs(metric: str, level: float | None) -> pd.DataFrame:
         found = pairwise(result, metric, reliability=level)[["prob_better", "difference", "lower", "upper"]]
-        table = found.to_dataframe().reset_index()
-        return table.loc[table["model"] != table["other_model"], :]
+        return found.to_dataframe().reset_index().query("model != other_model")
 
     return _at_each(result, pairs)
 
@@ -116,10 +117,8 @@ def place_table(result: xr.DataTree) -> pd.DataFrame:
     """Probability of each place of each model on its own, in columns ``place_1`` and so on."""
 
     def places(metric: str, level: float | None) -> pd.DataFrame:
-        found = pairwise(result, metric, reliability=level)["rank_probability"]
-        names = [f"place_{rank}" for rank in found["rank"].values]
-        index = pd.Index(found["model"].values, name="model")
-        return pd.DataFrame(found.transpose("model", "rank").values, index, names).reset_index()
+        table: Any = pairwise(result, metric, reliability=level)["rank_probability"].to_pandas()
+        return table.add_prefix("place_").rename_axis(columns=None).reset_index()
 
     return _at_each(result, places)
 

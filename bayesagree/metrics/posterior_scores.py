@@ -17,7 +17,6 @@ from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import require, warn
-from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.streams import Seed, stream_apart
@@ -147,7 +146,9 @@ def score(
         )
     scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested], slices, weights, sampled)
     if requested.record.one_true_label and isinstance(truth, xr.DataArray) and by is None and cluster is None:
-        return _result(_shared_by_ties(scorer, truth)[:, None], requested, predictions, (1, 1), None)
+        return _result(
+            _shared_by_ties(scorer, truth, requested.k)[:, None], requested, predictions, (1, 1), None
+        )
     sums = ItemSums(scorer, n_samples, advance)
     for done in draws.map(scorer, client):
         sums.add(done)
@@ -158,14 +159,13 @@ def score(
     return _result(values, requested, predictions, (draws.chains, draws.draws), slices)
 
 
-def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> Floats:
-    """Return the mean over items of the metric's mean over the labels that tie on top, shape (model,)."""
+def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray, k: int) -> Floats:
+    """Return top-k accuracy, shape (model,), where the labels that tie on top of an item share it."""
     values = estimate.transpose("item", "category").values
     on_top = values == values.max(axis=1, keepdims=True)
-    n_items, n_labels = on_top.shape
-    every = np.tile(np.arange(n_labels, dtype=label_dtype(n_labels)), (n_items, 1))[:, :, None]
-    share = on_top / on_top.sum(axis=1, keepdims=True)
-    return scorer.sums(DrawBlock(slice(0, n_items), every), [share])[0, 0].sum(axis=1) / n_items
+    best = scorer.given.best[:, :, :k].astype(np.intp)
+    share = np.take_along_axis((on_top / on_top.sum(axis=1, keepdims=True))[None], np.maximum(best, 0), axis=2)
+    return np.where(best < 0, 0, share).sum(axis=2).mean(axis=1)
 
 
 def _result(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesagree import Labels, Predictions, conformalize
-from bayesagree.conformal.scores import aps, margin, raps
+from bayesagree.conformal.scores import aps, margin
 
 TABLES = st.integers(0, 10_000).map(
     # Sixths, so that labels tie.
@@ -27,12 +27,6 @@ def test_a_certain_item_has_one_label_and_a_label_of_probability_0_adds_nothing(
     assert sets[:2].tolist() == [[True, False, False], [True, True, False]]
     softmax = Predictions.from_scores({"A": [[1 - 2e-16, 1e-16, 1e-16], split, certain[::-1]] * 20}, labels=[0, 1, 2])
     assert conformalize(votes, softmax, score="aps").predict_set(softmax).values[0, 0].tolist() == [True, False, False]
-
-
-@given(TABLES, st.floats(0, 1), st.integers(1, 4))
-def test_raps_subtracts_a_price_for_each_label_beyond_the_free_ones(p, penalty, free):
-    price = [[penalty * max(sum(q >= own for q in row) - free, 0) for own in row] for row in p]
-    np.testing.assert_allclose(raps(p, penalty=penalty, free=free), aps(p) - price, atol=1e-12)
 
 
 @given(TABLES)

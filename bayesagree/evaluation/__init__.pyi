@@ -1,3 +1,0 @@
-from .humans import human_baseline
-
-__all__ = ["human_baseline"]
