@@ -49,7 +49,7 @@ from bayesagree import Labels, corrected_rate, datasets
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.judges import prediction_powered_mean
 from bayesagree.judges._win_rates import win_draws
-from bayesagree.judges.annotator_test import ENOUGH, Wins, benjamini_yekutieli, wins_p_values
+from bayesagree.judges.annotator_test import ENOUGH, exact_test
 from bayesagree.judges.estimators import rogan_gladen
 
 RESULTS = Path(__file__).parent / "results"
@@ -268,11 +268,13 @@ def run_decision(people: int, items: int, beyond: float | None, random_seed: int
     if beyond is not None:
         margin[:] = EPSILON + beyond
     counts = np.array([rng.multinomial(items, (1 / 3, (2 / 3 - m) / 2, (2 / 3 + m) / 2)) for m in margin])
-    wins = Wins(*counts.T)
-    replaced = benjamini_yekutieli(wins_p_values(wins, EPSILON))
     drawn, _ = win_draws(counts, 2000, rng)
     below = (drawn[:, :, 2] - drawn[:, :, 1] < EPSILON).mean(axis=1) >= ENOUGH
-    may, exact, posterior = (margin < EPSILON).mean() >= ENOUGH, replaced.mean() >= ENOUGH, below.mean() > 0.95
+    may, exact, posterior = (
+        (margin < EPSILON).mean() >= ENOUGH,
+        exact_test(counts, EPSILON)["passes"],
+        below.mean() > 0.95,
+    )
     found: dict[str, list[bool]] = {"same": [exact == posterior]}
     for name, said in (("exact test", exact), ("posterior", posterior)):
         found[f"{name}: passes who may"] = [said] if may else []

@@ -87,8 +87,7 @@ def agreement_table(
         have the intraclass correlations of means too, and the two-way ones where ratings are missing (`icc`).
         Comparisons are read as labels of pairs; where an annotator compared a pair twice, pass
         ``comparisons.to_labels("first")``. Rankings have coefficients of their own:
-        Kendall's W, with and without the correction for ties, mean tau-b and mean rank-biased overlap (p = .9) of two
-        annotators.
+        Kendall's W, with and without the correction for ties, and mean tau-b of two annotators.
     level
         Level of measurement. It chooses the agreement weights of the kappas, of AC2 and of Brennan and Prediger's
         coefficient: identity, ordinal, quadratic, ratio. By default that of the annotations: interval for ratings,
@@ -152,8 +151,7 @@ def agreement_table(
     McGraw and Wong, "Forming inferences about some intraclass correlation coefficients", Psychological Methods 1
     (1996), doi:10.1037/1082-989X.1.1.30. Ferguson, "A Bayesian analysis of some nonparametric problems",
     Annals of Statistics 1 (1973), doi:10.1214/aos/1176342360. Kendall, Rank Correlation Methods (1948), chapters 3
-    and 6. Webber, Moffat and Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28 (2010),
-    doi:10.1145/1852102.1852106.
+    and 6.
 
     Examples
     --------

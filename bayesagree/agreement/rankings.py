@@ -1,4 +1,4 @@
-"""How far annotators rank alike: Kendall's W, mean tau-b and mean rank-biased overlap, each with an interval."""
+"""How far annotators rank alike: Kendall's W and mean tau-b, each with an interval."""
 
 from typing import Any, NamedTuple
 
@@ -12,10 +12,8 @@ from bayesagree.errors import InputError
 
 # Replicates of the weights at once.
 STEP = 100
-# Parameter p of rank-biased overlap: the first ten ranks have .86 of its weight (Webber et al. 2010, eq. 21).
-PERSISTENCE = 0.9
-NAMES = ("kendall_w", "kendall_w_ties", "tau_b", "rank_biased_overlap")
-NOTES = {"kendall_w_ties": "corrected for ties", "rank_biased_overlap": f"p = {PERSISTENCE}"}
+NAMES = ("kendall_w", "kendall_w_ties", "tau_b")
+NOTES = {"kendall_w_ties": "corrected for ties"}
 
 
 class Item(NamedTuple):
@@ -26,13 +24,12 @@ class Item(NamedTuple):
     covariance: Floats
     """Inner product of centred ranks, in units of that of an untied ranking with itself."""
     tau: Floats
-    overlap: Floats
 
 
 def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
     """Estimate, interval and note of each coefficient: means over items with two or more rankings.
 
-    Labels that an annotator does not name are tied in the last place; in rank-biased overlap they do not count.
+    Labels that an annotator does not name are tied in the last place.
     Intervals weigh items by gamma variables, as wide as Student's t where they are few; of one item, its annotators.
     """
     if rankings.offered is not None:
@@ -104,8 +101,7 @@ def _coefficients(item: Item, weight: Floats) -> Floats:
     # Every ranking one block of ties: there is no order to agree on.
     within = np.where(within > 0, within, np.nan)
     concordance = (within + (n - 1) * between) / n
-    corrected = concordance / within
-    return np.stack([concordance, corrected, mean_of_pairs(item.tau), mean_of_pairs(item.overlap)])
+    return np.stack([concordance, concordance / within, mean_of_pairs(item.tau)])
 
 
 def _off_diagonal(sums: Floats, squares: Floats, table: Floats) -> Floats:
@@ -136,22 +132,4 @@ def _item(rankings: Rankings, item: int) -> Item:
     length = np.sqrt((sign**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):  # a ranking without two blocks has no tau
         tau = (sign @ sign.T) / np.outer(length, length)
-    return Item(ranking.ravel(), (centred * count) @ centred.T / unit, tau, _overlap(block, before))
-
-
-def _overlap(block: NDArray[Any], before: NDArray[Any]) -> Floats:
-    """Rank-biased overlap of each two rankings, extrapolated by the agreement at the last depth that one names."""
-    place = np.where(block == np.iinfo(np.int32).max, np.inf, before)
-    depth = np.where(np.isinf(place), -1, place).max(axis=1) + 1
-    found, weight, left = np.zeros((len(block), len(block))), 1 - PERSISTENCE, 1.0
-    agreement = np.zeros_like(found)
-    # Beyond the last named depth of both rankings the agreement stays: the rest of the weight is extrapolated with it.
-    for d in range(int(depth.max())):
-        inside = (place <= d).astype(float)
-        size = inside.sum(axis=1)
-        running = d < np.maximum.outer(depth, depth)
-        agreement = np.where(running, 2 * inside @ inside.T / np.add.outer(size, size), agreement)
-        found += weight * agreement
-        weight *= PERSISTENCE
-        left *= PERSISTENCE
-    return found + left * agreement
+    return Item(ranking.ravel(), (centred * count) @ centred.T / unit, tau)

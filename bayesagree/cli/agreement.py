@@ -45,7 +45,7 @@ def agreement(
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
     title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"
     if given.kind == "rankings":
-        title = "Agreement of rankings: W of all annotators, tau-b and overlap of two (intervals: 95 %)"
+        title = "Agreement of rankings: W of all annotators, tau-b of two (intervals: 95 %)"
     known = table["estimate"].notna()
     missing = table.loc[~known].groupby("note", sort=False)["coefficient"].agg(", ".join)
     tables = [Table("agreement", table, most=0), Table("", table[known], title, **about)]

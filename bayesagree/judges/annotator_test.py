@@ -16,7 +16,7 @@ Source: Calderon, Reichart and Dror, "The alternative annotator test for LLM-as-
 The posterior is ours.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,12 +24,12 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten, warn
-from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.judges._panel import verdict_codes
@@ -40,14 +40,6 @@ from bayesagree.judges._win_rates import win_draws
 LEVEL = 0.05
 # A judge passes if it may replace at least this share of the annotators.
 ENOUGH = 0.5
-
-
-class Wins(NamedTuple):
-    """Numbers of items of each judge against each annotator, shape (model, annotator)."""
-
-    ties: NDArray[np.int64]
-    judge: NDArray[np.int64]
-    person: NDArray[np.int64]
 
 
 def alternative_annotator_test(
@@ -131,86 +123,62 @@ def alternative_annotator_test(
     answers = _answers(judges, labels) if given else as_predictions(judges, labels, "judges")
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
-    wins = _wins(labels, answers)
-    n_items = wins.ties + wins.judge + wins.person
-    kept = (n_items >= positive_int(min_items, "min_items")).all(axis=0)
+    counts = win_counts(labels, answers)
+    kept = (counts.sum(axis=2) >= positive_int(min_items, "min_items")).all(axis=0)
     _say_who_is_left_out(labels.annotators, kept, min_items)
-    wins, n_items = Wins(*(counts[:, kept] for counts in wins)), n_items[:, kept]
-    exact = _exact(wins, margin)
     words = seed_sequence(random_seed).generate_state(answers.models.size)
     rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(words)]
-    parts = [
-        _posterior(Wins(*(c[m] for c in wins)), margin, n_draws, rng, ci_prob) for m, rng in enumerate(rngs)
-    ]
-    by_model = {k: (("model",), np.array([part[k] for part in parts])) for k in parts[0] if k != "prob_replaces"}
-    both = ("model", "annotator")
-    rate = exact["replaces"].mean(axis=1)
-    found = {
-        "winning_rate": rate,
-        "advantage_probability": exact["judge_wins"].mean(axis=1),
-        "passes": rate >= ENOUGH,
-    }
-    of_both = exact | {"n_items": n_items, "prob_replaces": np.stack([part["prob_replaces"] for part in parts])}
+    parts = [exact_test(of[kept], margin) | posterior_test(of[kept], margin, n_draws, rng, ci_prob)
+             for of, rng in zip(counts, rngs)]  # fmt: skip
+    dims = ("model", "annotator")
     return xr.Dataset(
-        {k: (("model",), v) for k, v in found.items()} | by_model | {k: (both, v) for k, v in of_both.items()},
+        {
+            name: (dims[: 1 + np.ndim(value)], np.stack([part[name] for part in parts]))
+            for name, value in parts[0].items()
+        },
         {"model": answers.models, "annotator": labels.annotators[kept]},
         {"epsilon": margin, "ci_kind": "hdi", "ci_prob": ci_prob},
     )
 
 
-def benjamini_yekutieli(p_values: Floats, level: float = LEVEL) -> NDArray[np.bool_]:
-    """Hypotheses rejected at a false discovery rate under any dependence.
+def exact_test(counts: Integers, epsilon: float) -> dict[str, Any]:
+    """Test one judge by its counts of ties, own wins and the person's wins, shape (annotator, 3).
 
-    Examples
-    --------
-    >>> benjamini_yekutieli(np.array([0.001, 0.02, 0.5])).tolist()
-    [True, False, False]
+    The p-value is one-sided, against a mean of W^h - W^f in {-1, 0, 1} of epsilon or more.
     """
-    order, size = np.argsort(p_values, kind="stable"), p_values.size
-    rank = np.arange(1, size + 1)
-    small = p_values[order] <= rank * level / (size * np.sum(1 / rank))
-    last = np.flatnonzero(small).max(initial=-1)
-    rejected = np.zeros(size, bool)
-    rejected[order[: last + 1]] = True
-    return rejected
-
-
-def wins_p_values(wins: Wins, epsilon: float) -> Floats:
-    """One-sided p-value of each count, against a mean of W^h - W^f in {-1, 0, 1} of epsilon or more."""
-    n = wins.ties + wins.judge + wins.person
-    mean = (wins.person - wins.judge) / n
-    variance = ((wins.person + wins.judge) / n - mean**2) * n / (n - 1)
+    n, (ties, judge, person) = counts.sum(axis=1), counts.T
+    mean = (person - judge) / n
+    variance = ((person + judge) / n - mean**2) * n / (n - 1)
     with np.errstate(divide="ignore"):  # all items alike: the mean is known without error
-        statistic = (mean - epsilon) / np.sqrt(variance / n)
-    return sp.special.stdtr(n - 1, statistic)
-
-
-def _exact(wins: Wins, epsilon: float) -> dict[str, NDArray[Any]]:
-    n = wins.ties + wins.judge + wins.person
-    p_value = wins_p_values(wins, epsilon)
-    return {
-        "judge_wins": (wins.ties + wins.judge) / n,
-        "annotator_wins": (wins.ties + wins.person) / n,
-        "p_value": p_value,
-        "replaces": np.stack([benjamini_yekutieli(row) for row in p_value]),
+        p_value = sp.special.stdtr(n - 1, (mean - epsilon) / np.sqrt(variance / n))
+    replaces = sp.stats.false_discovery_control(p_value, method="by") <= LEVEL
+    wins = (ties + judge) / n
+    found = {
+        "winning_rate": replaces.mean(),
+        "advantage_probability": wins.mean(),
+        "passes": replaces.mean() >= ENOUGH,
     }
+    by_annotator = {
+        "judge_wins": wins,
+        "annotator_wins": (ties + person) / n,
+        "p_value": p_value,
+        "replaces": replaces,
+    }
+    return found | by_annotator | {"n_items": n}
 
 
-def _posterior(
-    wins: Wins, epsilon: float, n_draws: int, rng: np.random.Generator, ci_prob: float
-) -> dict[str, float | Floats]:
+def posterior_test(
+    counts: Integers, epsilon: float, n_draws: int, rng: np.random.Generator, ci_prob: float
+) -> dict[str, Any]:
     """Summarise the posterior of one judge, of these annotators and of a new one."""
-    of_each, of_new = win_draws(np.stack(wins, axis=1), n_draws, rng)
+    of_each, of_new = win_draws(counts, n_draws, rng)
     below = of_each[:, :, 2] - of_each[:, :, 1] < epsilon
     advantage = (of_each[:, :, 0] + of_each[:, :, 1]).mean(axis=1)
-    lower, upper = column_hdi(advantage[:, None], ci_prob)
-    found = {
-        "prob_passes": (below.mean(axis=1) >= ENOUGH).mean(),
-        "advantage": advantage.mean(),
-        "lower": lower[0],
-    }
-    found |= {"upper": upper[0], "prob_new_annotator": (of_new[:, 2] - of_new[:, 1] < epsilon).mean()}
-    return {name: float(value) for name, value in found.items()} | {"prob_replaces": below.mean(axis=0)}
+    lower, upper = hdi(advantage, ci_prob)
+    found = {"prob_passes": (below.mean(axis=1) >= ENOUGH).mean(), "advantage": advantage.mean()}
+    found |= {"lower": lower, "upper": upper}
+    found["prob_new_annotator"] = (of_new[:, 2] - of_new[:, 1] < epsilon).mean()
+    return found | {"prob_replaces": below.mean(axis=0)}
 
 
 def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Predictions:
@@ -234,8 +202,8 @@ def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Prediction
     return Predictions.from_labels(predicted, items=items, labels=verdicts.categories.tolist())
 
 
-def _wins(labels: Labels | Ratings, judges: Predictions) -> Wins:
-    """Count who agrees better with the other people."""
+def win_counts(labels: Labels | Ratings, judges: Predictions) -> Integers:
+    """Count the items on which each judge and person tie, the judge wins, the person wins: (model, annotator, 3)."""
     if not labels.annotators_known:
         raise InputError("the annotators are unknown, and each is compared with the others; give their names")
     if labels.has_repeats:
@@ -251,7 +219,7 @@ def _wins(labels: Labels | Ratings, judges: Predictions) -> Wins:
         better = counted & ~tied & (of_judge > of_person)
         parts = (tied, better, counted & ~tied & ~better)
         tables.append([np.bincount(labels.annotator_index[p], minlength=labels.annotators.size) for p in parts])
-    return Wins(*np.moveaxis(np.array(tables, np.int64), 1, 0))
+    return np.moveaxis(np.array(tables, np.int64), 1, 2)
 
 
 def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floats, Floats]:
