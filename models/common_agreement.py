@@ -14,7 +14,7 @@ Data
     `inflated`: 40 of them with a third of the answers below the middle, and a tenth above, put on the end.
 Route
     NUTS. Bin probabilities are power series of the incomplete beta function, item means are sampled: independent of the
-    continued fractions and the quadrature of the package.
+    quadrature of the package.
 Paper
     Checco, Roitero, Maddalena, Mizzaro, Demartini, "Let's agree to disagree", HCOMP 2017, sections 4.2-4.5, equation 1;
     the hierarchical prior, the bins and the outright ends are this project's (compare the ordered Beta regression of

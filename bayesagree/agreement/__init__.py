@@ -4,7 +4,7 @@
 - `limits`: warnings where the paper's own limits apply, and what a claim of disagreement rests on.
 - `prior`: the priors of Phi, of the item means and of annotators' levels.
 - `annotator_effects`: Phi with annotators' levels, and the check whether levels explain disagreement.
-- `model`: the PyMC model of Phi, whose parts can be replaced; `_pymc_likelihoods`, `_beta_bins` are its likelihoods.
+- `model`: the PyMC model of Phi, whose parts can be replaced; `_pymc_likelihoods` are its likelihoods.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 - `summary`: the summary of draws of Phi, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi.

@@ -6,16 +6,59 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+import scipy as sp
 from numpy.typing import ArrayLike, NDArray
 from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
 
-from bayesagree.agreement._beta_bins import bins_log_probability
-from bayesagree.agreement._phi.likelihood import SMALLEST
+from bayesagree._types import Floats, Integers
+from bayesagree.agreement._phi.likelihood import LEGENDRE, SMALLEST, SMOOTH
 from bayesagree.errors import InputError
 from bayesagree.inference.kernel_ops import KernelOp
 from bayesagree.inference.random_draws import draw_beta
+
+# Step of differences of the incomplete beta function, in the shape over the root of itself plus one.
+STEP = 1e-4
+
+
+def bins_log_probability(value: Integers, alpha: Floats, beta: Floats, edges: Floats) -> Floats:
+    """Return log Pr(edges[v] <= X < edges[v + 1]) of each value, its derivatives by alpha and beta: shape (3, value).
+
+    Bins inside the scale are Gauss-Legendre sums, whose derivatives are exact; others, and those in which the density
+    may be narrow, are differences of the incomplete beta function, which SciPy has without derivatives.
+    """
+    out = np.zeros((3, value.size))
+    known = (value >= 0) & (value < edges.size - 1)
+    a, b = (np.maximum(shape[known], SMALLEST) for shape in (alpha, beta))
+    low, high = edges[value[known]], edges[value[known] + 1]
+    smooth, found = (a + b) * (high - low) ** 2 < SMOOTH * np.minimum(low, 1 - high), np.empty((3, a.size))
+    for some, compute in ((smooth, _sums), (~smooth, _differences)):
+        found[:, some] = compute(a[some], b[some], low[some], high[some])
+    p = np.maximum(found[0], SMALLEST)
+    out[:, known], out[0, ~known] = [np.log(p), found[1] / p, found[2] / p], -np.inf
+    return out
+
+
+def _sums(a: Floats, b: Floats, low: Floats, high: Floats) -> list[Floats]:
+    """Return the probability of each bin and its derivatives, by Gauss-Legendre sums."""
+    place, weight = (v[:, None] for v in LEGENDRE)
+    x = low + (high - low) * (1 + place) / 2
+    logs = np.log(x), np.log1p(-x)
+    mass = weight / 2 * (high - low) * np.exp((a - 1) * logs[0] + (b - 1) * logs[1] - sp.special.betaln(a, b))
+    p, whole = mass.sum(axis=0), sp.special.psi(a + b)
+    return [p, *((mass * log).sum(axis=0) - p * (sp.special.psi(s) - whole) for log, s in zip(logs, (a, b)))]
+
+
+def _differences(a: Floats, b: Floats, low: Floats, high: Floats) -> list[Floats]:
+    """Return the probability of each bin and its derivatives, by the tail that is smaller, so that digits are kept."""
+    right = low > a / (a + b)
+    (a, b), (low, high) = np.where(right, (b, a), (a, b)), np.where(right, (1 - high, 1 - low), (low, high))
+    h, k = (STEP * s / np.sqrt(1 + s) for s in (a, b))
+    shapes = np.stack([a, a + h, a - h, a, a]), np.stack([b, b, b, b + k, b - k])
+    p, up, down, ahead, behind = sp.special.betainc(*shapes, high) - sp.special.betainc(*shapes, low)
+    slopes = np.stack([(up - down) / (2 * h), (ahead - behind) / (2 * k)])
+    return [p, *np.where(right, slopes[::-1], slopes)]
 
 
 class BinsLogProbability(KernelOp):
